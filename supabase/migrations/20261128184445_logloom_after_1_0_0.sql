@@ -195,6 +195,10 @@ DROP FUNCTION "logloom_private"."channel_limit"(text, text);
 
 DROP FUNCTION "logloom_private"."check_query"(text, boolean);
 
+DROP FUNCTION "logloom_private"."chosen_rows_sql"(jsonb, jsonb, text, integer);
+
+DROP FUNCTION "logloom_private"."counted_rows_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone);
+
 DROP FUNCTION "logloom_private"."current_user_id"();
 
 DROP FUNCTION "logloom_private"."cut_words"(text);
@@ -209,6 +213,10 @@ DROP FUNCTION "logloom_private"."end_answered_batch"(logloom.log_streams, intege
 
 DROP FUNCTION "logloom_private"."fail_stream"(logloom.log_streams, integer, text, integer);
 
+DROP FUNCTION "logloom_private"."filter_by_scan_slot"(jsonb, text);
+
+DROP FUNCTION "logloom_private"."first_records_sql"(text, logloom_private.compiled_query, integer, text, timestamp WITH time zone, uuid, text[], bigint);
+
 DROP FUNCTION "logloom_private"."has_partials"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."is_cheap"(bigint, double precision);
@@ -222,6 +230,8 @@ DROP FUNCTION "logloom_private"."is_service_role"();
 DROP FUNCTION "logloom_private"."job_deadline"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."letter_cases"();
+
+DROP FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
@@ -240,6 +250,8 @@ DROP FUNCTION "logloom_private"."no_bits"(integer);
 DROP FUNCTION "logloom_private"."numbers_aggregate_sql"(jsonb, bigint);
 
 DROP FUNCTION "logloom_private"."operations"();
+
+DROP FUNCTION "logloom_private"."page_sql"(logloom_private.compiled_query, text, text, integer, bigint, boolean, text);
 
 DROP FUNCTION "logloom_private"."partial_value"(text, integer, numeric, numeric, numeric, numeric, numeric);
 
@@ -281,6 +293,8 @@ DROP FUNCTION "logloom_private"."record_hops"(jsonb);
 
 DROP FUNCTION "logloom_private"."record_job"(text, timestamp WITH time zone, text);
 
+DROP FUNCTION "logloom_private"."records_sql"(text, logloom_private.compiled_query, timestamp WITH time zone, timestamp WITH time zone, text[]);
+
 DROP FUNCTION "logloom_private"."remainder_name"(date);
 
 DROP FUNCTION "logloom_private"."removed_records_sql"(text);
@@ -290,6 +304,10 @@ DROP FUNCTION "logloom_private"."resolve_incidents"(uuid, timestamp WITH time zo
 DROP FUNCTION "logloom_private"."retry_delay"(integer, integer);
 
 DROP FUNCTION "logloom_private"."rough_shape_sql"(text);
+
+DROP FUNCTION "logloom_private"."rows_end"(text);
+
+DROP FUNCTION "logloom_private"."rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text[], text, integer, bigint);
 
 DROP FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches);
 
@@ -319,6 +337,8 @@ DROP FUNCTION "logloom_private"."sized_rows_sql"(text, text, bigint, text);
 
 DROP FUNCTION "logloom_private"."span_start"(date, integer);
 
+DROP FUNCTION "logloom_private"."staged_sql"(logloom_private.compiled_query, text);
+
 DROP FUNCTION "logloom_private"."stats_aggregates"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."step_at"(logloom_private.blocks, timestamp WITH time zone);
@@ -332,6 +352,8 @@ DROP FUNCTION "logloom_private"."stream_secret_names"(text);
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
+
+DROP FUNCTION "logloom_private"."tenant_rows_sql"(text, timestamp WITH time zone, timestamp WITH time zone, text, text, text);
 
 DROP FUNCTION "logloom_private"."tree_without_any"(jsonb);
 
@@ -741,11 +763,29 @@ ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 SET local check_function_bodies = off;
 
+CREATE TYPE "logloom_private"."page_cursor" AS (
+  "order"           text,
+  "ts"              timestamp WITH time zone,
+  "id"              uuid,
+  "ts_from"         timestamp WITH time zone,
+  "ts_to"           timestamp WITH time zone,
+  "now"             timestamp WITH time zone,
+  "records_left"    integer,
+  "received_before" timestamp WITH time zone
+);
+
 CREATE TYPE "logloom_private"."reader_kind" AS ENUM (
   'token',
   'key',
   'portal_session',
   'view'
+);
+
+CREATE TYPE "logloom_private"."sql_source" AS (
+  "from_sql"  text,
+  "where_sql" text,
+  "order_sql" text,
+  "max_rows"  bigint
 );
 
 CREATE TYPE "logloom_private"."tenant_work" AS (
@@ -754,6 +794,8 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "due_at"       timestamp WITH time zone,
   "is_under_way" boolean
 );
+
+ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
 
@@ -1090,6 +1132,46 @@ RETURN
   logloom_private.alert_partials_sql(p_source, (p_group).filter, (p_group).number_sql)) || ' on conflict (group_id, minute) do update set '::text) ||
   'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '::text) || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '::text) ||
   'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_piece_sql (
+  p_tenant_id    text,
+  p_from         timestamp with time zone,
+  p_ts           timestamp with time zone,
+  p_id           uuid,
+  p_limit        integer,
+  p_staged_after bigint
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_to constant timestamptz := p_ts + interval '1 microsecond';
+  v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
+    p_tenant_id, p_from, v_to,
+    concat_ws(
+      ' and ', 'l.write_seq > ' || p_staged_after,
+      format('(l.ts, l.id) < (%L::timestamptz, %L::uuid)', p_ts, p_id)
+    ),
+    case when p_staged_after is null then 'logloom.logs' else 'pg_temp.alert_writes' end
+  );
+begin
+  v_rows.order_sql := 'l.ts desc, l.id desc';
+  v_rows.max_rows := p_limit;
+  if p_staged_after is null and (
+    logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
+    -- Or may have by the time that this runs.
+    or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
+  ) then
+    v_rows := logloom_private.with_sealed_sql(v_rows, format(
+      'logloom_private.sealed_page(%L, %L, %L, %L, %L, %L, %L, %L)',
+      p_tenant_id, p_from, v_to, '{"type": "all"}', p_limit, 'desc', p_ts, p_id
+    ));
+  end if;
+  return 'select l.* ' || logloom_private.source_sql(v_rows);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_round_limit()
   RETURNS interval
@@ -2566,12 +2648,13 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.chosen_rows_sql (
+  p_from  text,
   p_plan  jsonb,
   p_sql   jsonb,
   p_order text,
   p_limit integer
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2598,9 +2681,9 @@ declare
       with ordinality s (sql, n)
   );
 begin
-  return format(
-    'where %s order by %s limit %s', coalesce(v_having, 'true'),
-    concat_ws(', ', v_keys, p_order), least(p_limit, (p_plan -> 'limit')::integer)
+  return logloom_private.rows_from(
+    p_from, coalesce(v_having, 'true'), concat_ws(', ', v_keys, p_order),
+    least(p_limit, (p_plan -> 'limit')::integer)
   );
 end;
 $function$;
@@ -3174,6 +3257,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.compile_query (
+  p_query_dsl text,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
+begin
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
   p_tenant_id text,
   p_query_dsl text,
@@ -3186,7 +3286,7 @@ CREATE OR REPLACE FUNCTION logloom_private.compile_rule (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl, p_now);
+  v_query logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl, p_now);
   v_view logloom.log_views;
   v_shown logloom_private.compiled_query;
 begin
@@ -3208,11 +3308,10 @@ begin
   if v_view.query_dsl is null then
     return v_query;
   end if;
-  v_shown := logloom_private.compile_query(v_view.query_dsl, p_now);
+  v_shown := logloom_private.parse_query(v_view.query_dsl, p_now);
   v_query.tree := jsonb_build_object(
     'type', 'and', 'items', jsonb_build_array(v_shown.tree, v_query.tree)
   );
-  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
   v_query.ts_from := greatest(v_query.ts_from, v_shown.ts_from);
   v_query.ts_to := least(v_query.ts_to, v_shown.ts_to);
   v_query.names_now := v_query.names_now or v_shown.names_now;
@@ -3440,6 +3539,68 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fields constant text[] :=
+    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
+  v_first constant timestamptz :=
+    date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
+  v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
+  v_filter text;
+  v_hides_services boolean;
+  v_sql text;
+  v_edge tstzrange;
+begin
+  if v_first >= v_last
+    or not v_fields <@ array['level', 'service']
+    or p_query.aggregate not in ('count', 'rate')
+  then
+    return null;
+  end if;
+  if 'service' = any(v_fields) then
+    execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, 'l.is_other', 'logloom_private.log_counts', 'minute'
+    )) || ')'
+    into v_hides_services;
+    if v_hides_services then
+      return null;
+    end if;
+  end if;
+
+  v_filter := logloom_private.query_sql(p_query.tree, 'l');
+  v_sql := '(select l.minute as ts, l.level, l.service, l.events '
+    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter, 'logloom_private.log_counts', 'minute'
+    ))
+    || ' union all select l.ts, l.level, l.service, l.events '
+    || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+      p_tenant_id, v_first, v_last, v_filter,
+      format(
+        'logloom_private.block_counts(%s, %L, %L)',
+        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), v_first, v_last
+      )
+    ));
+  foreach v_edge in array array[tstzrange(p_from, v_first), tstzrange(v_last, p_to)] loop
+    continue when isempty(v_edge);
+    v_sql := v_sql || ' union all select l.ts, l.level, l.service, 1 '
+      || logloom_private.source_sql(logloom_private.records_sql(
+        p_tenant_id, p_query, lower(v_edge), upper(v_edge), array['ts', 'level', 'service']
+      ));
+  end loop;
+  return logloom_private.rows_from(v_sql || ') l');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.current_user_id()
   RETURNS text
   LANGUAGE sql
@@ -3451,6 +3612,38 @@ CREATE OR REPLACE FUNCTION logloom_private.actor()
   LANGUAGE sql
   STABLE
 RETURN COALESCE(logloom_private.current_user_id(), NULLIF(current_setting('role'::text, true), 'none'::text), (SESSION_USER)::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.cursor_after (
+  p_cursor text,
+  p_after  text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_cursor logloom_private.page_cursor;
+  v_after constant text[] := regexp_match(
+    p_after, '^([^,]{1,40}),([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
+  );
+  v_ts constant timestamptz := logloom_private.iso_instant(v_after[1]);
+begin
+  if p_after is null then
+    return p_cursor;
+  elsif v_ts is null then
+    perform logloom_private.refuse('search.place_is_invalid');
+  end if;
+  v_cursor := logloom_private.decode_page_cursor(p_cursor);
+  -- In a range that has moved on since, records after that place may be missing.
+  if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
+    perform logloom_private.refuse('search.place_is_outside');
+  end if;
+  v_cursor.ts := v_ts;
+  v_cursor.id := v_after[2];
+  return logloom_private.encode_page_cursor(v_cursor);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
@@ -3526,7 +3719,7 @@ begin
             )
           end
         ),
-        'l.write_seq, l.id', v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
+        v_left, v_bytes, true, ', l.write_seq, l.record_bytes'
       )
       || ') r'
     into v_found, v_write_seqs, v_size
@@ -3766,6 +3959,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.decode_page_cursor (
+  p_cursor text
+)
+  RETURNS logloom_private.page_cursor
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant text[] := case when p_cursor is not null then logloom_private.decode_cursor(
+    p_cursor,
+    '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
+      || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
+  ) end;
+  v_times constant timestamptz[] := array(
+    select 'epoch'::timestamptz + (m || ' microseconds')::interval
+    from unnest(v_parts[2:5] || v_parts[8]) m
+  );
+begin
+  return row(
+    v_parts[1], v_times[1], v_parts[6], v_times[2], v_times[3], v_times[4], v_parts[7], v_times[5]
+  )::logloom_private.page_cursor;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.delete_archive()
   RETURNS bigint
   LANGUAGE plpgsql
@@ -3783,6 +4001,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.delete_dead_letters (
+  p_run    logloom.retention_runs,
+  p_filter text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deleted integer;
+begin
+  execute 'delete ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+    p_run.tenant_id, p_run.ts_from, p_run.ts_to, p_filter, 'logloom_private.dead_letters'
+  ));
+  get diagnostics v_deleted = row_count;
+  return v_deleted;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
   p_tenant_id text,
   p_day       date,
@@ -3793,7 +4030,7 @@ CREATE OR REPLACE FUNCTION logloom_private.delete_expired (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_end logloom_private.log_key;
   v_deleted integer;
 begin
@@ -3810,11 +4047,7 @@ begin
   if v_end.ts is null then
     return 0;
   end if;
-  execute logloom_private.removed_records_sql(format(
-    'delete %s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
-    v_rows, v_end.ts, v_end.ts, v_end.id
-  ))
-  into v_deleted;
+  v_deleted := logloom_private.delete_to_end(v_rows, v_end, 'true');
   perform logloom_private.note_deletions(array[p_tenant_id], array[v_deleted], 0, p_today);
   return v_deleted;
 end;
@@ -3886,6 +4119,103 @@ begin
   set tenant_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
   return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
+  p_rows   logloom_private.sql_source,
+  p_end    logloom_private.log_key,
+  p_filter text
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deleted integer;
+begin
+  p_rows.where_sql := format(
+    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
+    p_rows.where_sql, p_end.ts, p_end.id, p_filter
+  );
+  execute logloom_private.removed_records_sql('delete ' || logloom_private.source_sql(p_rows))
+  into v_deleted;
+  return v_deleted;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.deletion_step (
+  p_run_id uuid
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_run logloom.retention_runs;
+  v_query logloom_private.compiled_query;
+  v_from timestamptz;
+  v_day date;
+  v_day_end timestamptz;
+  v_rows logloom_private.sql_source;
+  v_end logloom_private.log_key;
+  v_block_id bigint;
+  v_dead_letters integer := 0;
+  v_deleted integer := 0;
+begin
+  select r.* into v_run from logloom.retention_runs r where r.run_id = p_run_id for no key update;
+  insert into logloom_private.deletion_turns as t (tenant_id, served_at)
+  values (v_run.tenant_id, clock_timestamp())
+  on conflict (tenant_id) do update set served_at = excluded.served_at;
+  v_query := logloom_private.compile_query(v_run.query_dsl, v_run.requested_at);
+  perform logloom_private.begin_archive_erasure(
+    v_run.run_id, v_run.tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
+  );
+  if v_run.position_ts is null then
+    v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
+  end if;
+
+  -- A day of the tenant at a time: a statement opens one partition.
+  v_from := coalesce(v_run.position_ts, v_run.ts_from);
+  select min(d.day) into v_day
+  from logloom_private.log_days d
+  where d.tenant_id = v_run.tenant_id
+    and d.day between logloom_private.utc_day(v_from) and logloom_private.utc_day(v_run.ts_to);
+  v_day_end := least(v_run.ts_to, logloom_private.day_start(v_day + 1));
+  if v_day is not null and v_day_end > v_from then
+    v_from := greatest(v_from, logloom_private.day_start(v_day));
+    v_rows := logloom_private.tenant_rows_sql(
+      v_run.tenant_id, v_from, v_day_end,
+      case
+        when v_run.position_ts is null then 'true'
+        else format(
+          '(l.ts, l.id) > (%L::timestamptz, %L::uuid)', v_run.position_ts, v_run.position_id
+        )
+      end
+    );
+    v_end := logloom_private.rows_end(v_rows);
+    if v_end.ts is null then
+      -- Nothing is left of the day: the next step begins with the day after.
+      v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
+    else
+      v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
+    end if;
+  else
+    select min(c.block_id) into v_block_id
+    from logloom_private.blocks c
+    where c.tenant_id = v_run.tenant_id
+      and c.last_ts >= v_run.ts_from and c.first_ts < v_run.ts_to
+      and c.block_id > coalesce(v_run.position_block, 0);
+    v_deleted := logloom_private.delete_from_block(v_block_id, v_run, v_query);
+  end if;
+  update logloom.retention_runs r
+  set status = 'running',
+    records = r.records + v_dead_letters + v_deleted,
+    position_ts = coalesce(v_end.ts, r.position_ts),
+    position_id = coalesce(v_end.id, r.position_id),
+    position_block = coalesce(v_block_id, r.position_block)
+  where r.run_id = p_run_id;
+  return v_end.ts is not null or v_block_id is not null;
 end;
 $function$;
 
@@ -4101,6 +4431,28 @@ declare
 begin
   return translate(
     encode(extensions.hmac(v_sealed, v_key, 'sha256') || v_sealed, 'base64'), e'+/=\n', '-_'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_page_cursor (
+  p_cursor logloom_private.page_cursor
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_microseconds constant bigint[] := array(
+    select (extract(epoch from t) * 1000000)::bigint
+    from unnest(array[
+      p_cursor.ts, p_cursor.ts_from, p_cursor.ts_to, p_cursor."now", p_cursor.received_before
+    ]) t
+  );
+begin
+  return logloom_private.encode_cursor(
+    array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
+      || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
   );
 end;
 $function$;
@@ -4457,17 +4809,19 @@ begin
   v_all.tree := '{"type": "all"}';
   v_all.filter := 'true';
   execute 'with piece as materialized (select l.*, ' || p_query.filter || ' as is_found '
-    || logloom_private.log_tail_rows_sql(
+    || logloom_private.source_sql(logloom_private.log_tail_rows_sql(
       p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last,
       logloom_private.sealed_tail_sql(
         p_tenant_id, v_all, p_records, p_tail.first, p_tail.id, p_last, 9223372036854775807
       )
-    )
+    ))
     || '), found as materialized ('
     || logloom_private.page_sql(
       p_query,
-      logloom_private.masked_sql(p_query, 'from piece l where l.is_found'),
-      'l.write_seq, l.id', p_records, (select s.max_page_bytes from logloom_private.settings s),
+      logloom_private.masked_sql(
+        p_query, logloom_private.rows_from('piece l', 'l.is_found', 'l.write_seq, l.id')
+      ),
+      p_records, (select s.max_page_bytes from logloom_private.settings s),
       p_others => ', l.write_seq, l.id'
     )
     || ') select array(select f.record from found f where f.record is distinct from null '
@@ -4514,6 +4868,31 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.export_cursor (
+  p_range tstzrange,
+  p_order text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_cursor logloom_private.page_cursor;
+begin
+  v_cursor."order" := p_order;
+  v_cursor.ts := case p_order when 'asc' then lower(p_range) else upper(p_range) end;
+  v_cursor.id := '00000000-0000-0000-0000-000000000000';
+  v_cursor.ts_from := lower(p_range);
+  v_cursor.ts_to := upper(p_range);
+  v_cursor."now" := now();
+  v_cursor.received_before := coalesce(
+    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at), 'epoch'
+  );
+  return logloom_private.encode_page_cursor(v_cursor);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.facet_counts (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -4530,7 +4909,7 @@ CREATE OR REPLACE FUNCTION logloom_private.facet_counts (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_stages constant logloom_private.compiled_query := logloom_private.compile_query(
+  v_stages constant logloom_private.compiled_query := logloom_private.parse_query(
     case when p_field is null then '| patterns' else '| count() by ' || p_field end
   );
   v_max constant integer := logloom_private.list_limit_max();
@@ -4651,6 +5030,47 @@ begin
     );
   end loop;
   return v_group_ids;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.filter_by_scan_slot (
+  p_tree jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_items constant jsonb := case p_tree ->> 'type'
+    when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
+  end;
+  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
+  v_quick jsonb;
+  v_costly jsonb;
+begin
+  select
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick),
+    jsonb_agg(i.item order by i.n) filter (where i.is_quick is not true)
+  into v_quick, v_costly
+  from (
+    select
+      e.item,
+      e.n,
+      -- Null where a node is no leaf: each item stands on one of the two sides.
+      e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
+    from jsonb_array_elements(v_items) with ordinality e (item, n)
+  ) i;
+  return '(' || concat_ws(
+    ' and ',
+    case when v_quick is not null
+      then logloom_private.query_sql(jsonb_build_object('type', 'and', 'items', v_quick), 'l') end,
+    'case when uuid_hash(l.id) & 255 <> 0 or logloom_private.take_scan_slot(' || v_scan || ') then '
+      || case when v_costly is null then 'true' else logloom_private.query_sql(
+        jsonb_build_object('type', 'and', 'items', v_costly), 'l'
+      ) end || ' end'
+  ) || ')';
 end;
 $function$;
 
@@ -4844,20 +5264,19 @@ CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
   p_reads     text[]                         DEFAULT NULL::text[],
   p_bytes     bigint                         DEFAULT NULL::bigint
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_after constant text := case when p_ts is null then ''
+  v_after constant text := case when p_ts is not null then format(
     -- The comparison of rows drives the index.
-    else format(
-      '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
-      case p_order when 'asc' then '>' else '<' end, p_ts, p_id
-    ) end;
-  v_rows text;
-  v_order text;
+    '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
+    case p_order when 'asc' then '>' else '<' end, p_ts, p_id
+  ) else '' end;
+  v_order constant text := format('l.ts %1$s, l.id %1$s', p_order);
+  v_rows logloom_private.sql_source;
 begin
   p_reads := case when p_reads is not null then p_reads || array['ts', 'id'] end;
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
@@ -4866,25 +5285,23 @@ begin
       p_limit := (select s.search_stage_records from logloom_private.settings s) + 1;
     end if;
   end if;
-  v_order := format(' order by l.ts %1$s, l.id %1$s limit %2$s', p_order, p_limit);
   if not (logloom_private.short_cuts(p_query)).sizes then
     p_bytes := null;
   end if;
   v_rows := logloom_private.rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, v_after || p_query.filter, p_reads, p_order,
     p_limit, p_bytes
-  ) || v_order;
-  if logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then
-    v_rows := 'from ((select l.* ' || v_rows
-      || ') union all select l.* from logloom_private.sealed_page('
-      || format(
-        '%s, %L, %L, %L, %L, %L, %L, %L, %L, %L',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
-        p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
-      )
-      || ') l) l' || v_order;
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows, p_reads, v_order);
+  );
+  v_rows.order_sql := v_order;
+  v_rows.max_rows := p_limit;
+  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
+    v_rows,
+    case when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then format(
+      'logloom_private.sealed_page(%s, %L, %L, %L, %L, %L, %L, %L, %L, %L)',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_query.ts_from,
+      p_query.ts_to, p_query.tree, p_limit, p_order, p_ts, p_id, p_reads, p_bytes
+    ) end
+  ), p_reads);
 end;
 $function$;
 
@@ -5052,7 +5469,7 @@ declare
   v_parts tstzrange[];
   v_part tstzrange;
   v_left integer;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_sql text;
   v_deadline timestamptz;
   v_found public.logloom_log_record[];
@@ -5081,9 +5498,7 @@ begin
     );
     -- Most pages have no large record, and adding up sizes costs: first as if there were none.
     foreach v_is_exact in array array[false, true] loop
-      v_sql := logloom_private.page_sql(
-        p_query, v_rows, format('l.ts %1$s, l.id %1$s', p_order), v_left, p_bytes, v_is_exact
-      );
+      v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- After a single part nothing more is opened.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
@@ -5201,6 +5616,116 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.groups_source (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_rows_from timestamp with time zone,
+  p_key       text                           DEFAULT NULL::text
+)
+  RETURNS logloom_private.counted_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_by constant jsonb := p_query.plan -> 'by';
+  v_exact constant boolean := p_key is not null and jsonb_path_exists(
+    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+  );
+  v_percentiles constant jsonb := (
+    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
+    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
+    where p_key is not null and a.item ->> 'fraction' is not null
+  );
+  v_doubles constant boolean := v_percentiles is not null;
+  v_sums constant text[] := case when v_exact
+    then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
+  v_names constant text[] := array(
+    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
+    from jsonb_array_elements(v_by) with ordinality f (field, n)
+    order by f.n
+  );
+  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
+  v_group constant text := array_to_string(
+    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+  );
+  v_keys text;
+  v_sql text;
+begin
+  if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
+    or exists (
+      select
+      from jsonb_array_elements(v_by) f
+      where f ->> 'field' <> all(
+        logloom_private.column_fields() || array['attrs', 'level', 'service']
+      )
+    )
+  then
+    return null;
+  end if;
+  v_keys := (
+    select string_agg(
+      format(
+        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
+          || ' as k%s, ',
+        array_position(v_by_names, k.name), k.n
+      ),
+      '' order by k.n
+    )
+    from unnest(v_names) with ordinality k (name, n)
+  );
+  v_sql := format(
+    'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
+    logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+    p_query.ts_from, p_query.ts_to, p_query.tree, v_by_names, p_key, v_exact, v_doubles
+  );
+  if p_key is null then
+    v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
+  end if;
+  v_sql := concat(
+    'select ', v_keys, 'g.events',
+    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
+    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
+  );
+  if p_rows_from < p_query.ts_to then
+    v_keys := (
+      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
+      from unnest(p_query.by_sql) with ordinality b (sql, n)
+    );
+    v_sql := v_sql || concat(
+      ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
+      case when v_exact
+        then ', count(l.number), sum(l.number), min(l.number), max(l.number)' end,
+      case when v_doubles
+        then ', array_agg(logloom_private.finite_double(l.number)) '
+          || 'filter (where l.number is not null)' end,
+      ' from (select ', v_keys,
+      case when p_key is null then 'null'
+        else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
+      ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
+      logloom_private.source_sql(logloom_private.rows_sql(
+        p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
+        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
+      )),
+      ' offset 0) l',
+      -- In parts, so that no array becomes long.
+      case when p_key is not null then ' group by ' || v_group || 'l.part' end
+    );
+  end if;
+  if v_doubles then
+    v_sql := logloom_private.percentiles_sql(
+      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
+      'events'::text || v_sums || 'doubles'::text, v_percentiles
+    );
+  end if;
+  return (
+    logloom_private.rows_from('(' || v_sql || ') l'),
+    'coalesce(sum(l.events), 0)::double precision',
+    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
+  )::logloom_private.counted_source;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   p_query logloom_private.compiled_query
 )
@@ -5264,23 +5789,23 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.held_rows_sql (
-  p_rows text
+  p_rows logloom_private.sql_source
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return format(
-    'from (select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
+  return logloom_private.rows_from(format(
+    '(select %s, l.attrs || ''{}'' as attrs %s offset 0) l',
     (
       select string_agg('l.' || f.name, ', ')
       from unnest(logloom_private.record_fields()) f
       where f.shown is not null and f.name <> 'attrs'
     ),
-    p_rows
-  );
+    logloom_private.source_sql(p_rows)
+  ));
 end;
 $function$;
 
@@ -6669,7 +7194,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6679,19 +7204,22 @@ declare
     select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
   ) || 'attrs'::text;
   v_max_records constant integer := 5000;
+  v_sample logloom_private.sql_source;
 begin
-  return logloom_private.sized_rows_sql(
+  v_sample := logloom_private.sized_rows_sql(
     logloom_private.first_records_sql(
       p_tenant_id, p_query, v_max_records, 'desc',
       p_reads => v_fields || array['msg.exists', 'record_bytes'],
       p_bytes => logloom_private.sample_bytes()
     ),
-    'l.ts desc, l.id desc', logloom_private.sample_bytes(),
+    logloom_private.sample_bytes(),
     format(
       'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
       array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
     )
-  ) || ' where l.fits';
+  );
+  v_sample.where_sql := 'l.fits';
+  return v_sample;
 end;
 $function$;
 
@@ -6790,7 +7318,7 @@ begin
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.log_fields_sample_sql(p_tenant_id, p_query),
+    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
     v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
     format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
   );
@@ -6851,9 +7379,60 @@ begin
       order by b.ts
     $query$,
     make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    v_source.rows_sql, logloom_private.bucket_sql(p_seconds),
+    logloom_private.source_sql(v_source.rows_sql), logloom_private.bucket_sql(p_seconds),
     logloom_private.bucket_origin(p_seconds)
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_neighbours (
+  p_scope logloom_private.reading_scope,
+  p_log   public.logloom_log_record,
+  p_count integer,
+  p_order text,
+  p_bytes bigint
+)
+  RETURNS public.logloom_log_record[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if p_count = 0 then
+    return '{}';
+  end if;
+  select case when count(*) = 0 then '{"type": "all"}' else jsonb_build_object(
+    'type', 'and', 'items', jsonb_agg(case
+      when v.value is not null then logloom_private.query_leaf(
+        logloom_private.query_field(v.field, 1),
+        case
+          when length(v.value) <= 50000
+            then jsonb_build_object('test', 'equal', 'values', jsonb_build_array(v.value))
+          else jsonb_build_object(
+            'test', 'like', 'values',
+            jsonb_build_array(logloom_private.query_like_text(left(v.value, 50000)) || '%')
+          )
+        end
+      )
+      else jsonb_build_object('type', 'not', 'item', logloom_private.query_leaf(
+        logloom_private.query_field(v.field, 1), '{"test": "exists"}'
+      ))
+    end)
+  ) end
+  into v_query.tree
+  from (values ('host', p_log.host), ('service', p_log.service)) v (field, value)
+  where logloom_private.is_hidden(v.field, p_scope.hidden_fields) is not true;
+  v_query := logloom_private.scoped_query(p_scope, v_query, '');
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return (
+    logloom_private.found_page(
+      p_log.tenant_id, v_query,
+      tstzrange(p_log.ts - interval '1 day', p_log.ts + interval '1 day'),
+      p_count, p_order, p_log.ts, p_log.id, p_bytes
+    )
+  ).logs;
 end;
 $function$;
 
@@ -6892,10 +7471,10 @@ begin
       || 'sum(r.count)::double precision as count, min(r.first) as first, max(r.last) as last, '
       || 'min(r.example) as example, min(r.place) as place from rough r group by 1'
     || '), chosen as materialized (select c.*, row_number() over () as n from ('
-      || 'select p.*, count(*) over () as total from patterns p '
-      || logloom_private.chosen_rows_sql(
-        p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
-      )
+      || 'select p.*, count(*) over () as total '
+      || logloom_private.source_sql(logloom_private.chosen_rows_sql(
+        'patterns p', p_query.plan, v_columns, 'p.count desc, p.pattern collate "C"', p_limit
+      ))
     || ') c), messages as (select m.* from logloom_private.sealed_messages('
       || logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id))
       || ', array(select c.place from chosen c where c.place is not null)'
@@ -6946,14 +7525,14 @@ begin
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Which series it is is asked of each group of a bucket, not of each minute.
-    v_source.rows_sql := 'from (select ' || v_bucket || ' as ts, sum(l.events) as events, '
-      || (
+    v_source.rows_sql := logloom_private.rows_from(
+      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || v_source.rows_sql || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ')
-      || ') l';
+      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
+      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
+    );
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
   if cardinality(v_keys) > 0 then
@@ -6968,7 +7547,7 @@ begin
     || (logloom_private.stats_values_sql(
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
-    || ' ' || v_source.rows_sql || ' group by 1, 2';
+    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
 end;
 $function$;
 
@@ -7019,7 +7598,7 @@ begin
       union all
       select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
     ) c
-  ) || ' ' || v_source.rows_sql;
+  ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
@@ -7055,13 +7634,14 @@ begin
       from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
     ) c
   );
-  v_grouped := format(
-      'select g.*, count(*) over () as total from (select g.* from (select g.*, count(*) over () '
-        || 'as groups from (%1$s) g) g where g.groups <= %2$s '
-        || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g ',
-      v_grouped, v_groups
-    )
-    || logloom_private.chosen_rows_sql(
+  v_grouped := 'select g.*, count(*) over () as total '
+    || logloom_private.source_sql(logloom_private.chosen_rows_sql(
+      format(
+        '(select g.* from (select g.*, count(*) over () as groups from (%1$s) g) g '
+          || 'where g.groups <= %2$s '
+          || 'or logloom_private.refuse_stage_bound(''by'', %2$s, ''groups'')) g',
+        v_grouped, v_groups
+      ),
       p_query.plan, v_sorted,
       concat_ws(
         ', ',
@@ -7075,7 +7655,7 @@ begin
         )
       ),
       p_limit
-    );
+    ));
 
   -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
   return 'select jsonb_object(array['
@@ -7130,7 +7710,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
   p_last      bigint,
   p_sealed    text
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7138,34 +7718,30 @@ CREATE OR REPLACE FUNCTION logloom_private.log_tail_rows_sql (
 declare
   v_kept_from constant timestamptz := logloom_private.kept_from(p_tenant_id);
   v_days date[];
-  v_filter text;
-  v_write_seqs text;
-  v_rows text;
-  v_order constant text := ' order by l.write_seq, l.id limit ' || p_limit;
+  v_rows logloom_private.sql_source;
 begin
   select array_agg(distinct a.day) into v_days
   from logloom_private.log_writes a
   where a.write_seq >= p_first;
-  v_write_seqs := format('l.write_seq between %s and %s and ', p_first, p_last);
-  if p_id is not null then
-    v_write_seqs := v_write_seqs
-      || format('(l.write_seq > %s or l.id > %L::uuid) and ', p_first, p_id);
-  end if;
-  v_filter := v_write_seqs;
-  -- Day by day, so that one late event does not bring in all days between. A client that was away
-  -- for so long that there are many of them reads from the first to the last.
-  if cardinality(v_days) <= 31 then
-    v_filter := v_filter || logloom_private.days_sql(v_days) || ' and ';
-  end if;
-  v_rows := logloom_private.rows_sql(
-    p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
-    logloom_private.day_start(v_days[cardinality(v_days)] + 1), v_filter || p_query.filter, null
+  v_rows := logloom_private.with_sealed_sql(
+    logloom_private.rows_sql(
+      p_tenant_id, greatest(logloom_private.day_start(v_days[1]), v_kept_from),
+      logloom_private.day_start(v_days[cardinality(v_days)] + 1),
+      concat_ws(
+        ' and ', format('l.write_seq between %s and %s', p_first, p_last),
+        case when p_id is not null
+          then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
+        -- Day by day, so that one late event does not bring in all days between. A client that was
+        -- away for so long that there are many of them reads from the first to the last.
+        case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
+      ) || ' and ' || p_query.filter,
+      null
+    ),
+    p_sealed
   );
-  if p_sealed is not null then
-    v_rows := 'from (select l.* ' || v_rows || ' union all select l.* from ' || p_sealed
-      || ' l) l where true';
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows || v_order, p_order => v_order);
+  v_rows.order_sql := 'l.write_seq, l.id';
+  v_rows.max_rows := p_limit;
+  return logloom_private.masked_sql(p_query, v_rows);
 end;
 $function$;
 
@@ -7192,7 +7768,7 @@ begin
         p_tenant_id, p_query, p_limit, p_first, p_id, p_last, p_bytes
       )
     ),
-    'l.write_seq, l.id', p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
+    p_limit, p_bytes, p_fits, ', l.write_seq, l.id'
   );
 end;
 $function$;
@@ -7205,6 +7781,55 @@ CREATE OR REPLACE FUNCTION logloom_private.log_view_of (
   STABLE
 RETURN
   ROW((p_row).view_id, (p_row).tenant_id, (p_row).name, (p_row).query_dsl, (p_row).hidden_fields, (p_row).operations, (p_row).created_by, (p_row).created_at, (p_row).updated_at);
+
+CREATE OR REPLACE FUNCTION logloom_private.log_within (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_window    tstzrange,
+  p_id        uuid,
+  p_rows      boolean,
+  p_sealed    boolean
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := logloom_private.kept_from(p_tenant_id, lower(p_window));
+  v_select constant text := 'select row(' || logloom_private.shown_columns_sql()
+    || ')::public.logloom_log_record ';
+  v_rows logloom_private.sql_source;
+  v_logs public.logloom_log_record[] := '{}';
+begin
+  if p_rows then
+    v_rows := logloom_private.tenant_rows_sql(
+      p_tenant_id, v_from, upper(p_window), format('l.id = %L::uuid and %s', p_id, p_query.filter)
+    );
+    v_rows.max_rows := 1;
+    v_logs := logloom_private.read_apart(
+      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
+    );
+  end if;
+  if p_sealed and v_logs = '{}' then
+    v_rows := logloom_private.rows_from(
+      format(
+        'logloom_private.sealed_log(%L, %L, %L, %L) l', p_tenant_id, v_from, upper(p_window), p_id
+      ),
+      p_query.filter, p_limit => 1
+    );
+    v_logs := logloom_private.read_apart(
+      v_select || logloom_private.source_sql(logloom_private.masked_sql(p_query, v_rows))
+    );
+  end if;
+  if logloom_private.answered_bytes(v_logs)
+    > (select s.max_page_bytes from logloom_private.settings s)
+  then
+    return logloom_private.cut_record(v_logs[1], logloom_private.answered_bytes(v_logs));
+  end if;
+  return v_logs[1];
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.look_for_canary (
   p_round_id uuid,
@@ -7378,22 +8003,23 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.masked_sql (
   p_query logloom_private.compiled_query,
-  p_rows  text,
-  p_reads text[]                         DEFAULT NULL::text[],
-  p_order text                           DEFAULT ''::text
+  p_rows  logloom_private.sql_source,
+  p_reads text[]                         DEFAULT NULL::text[]
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
   v_paths constant text[] := logloom_private.hidden_paths(p_query.hidden_fields);
+  v_masked logloom_private.sql_source := p_rows;
 begin
   if p_query.hidden_fields is null then
     return p_rows;
   end if;
-  return 'from (select ' || (
+  v_masked.where_sql := 'true';
+  v_masked.from_sql := '(select ' || (
     select string_agg(
       case
         when f.name = 'record_bytes' or f.name = any(p_query.hidden_fields)
@@ -7406,7 +8032,8 @@ begin
       ', ' order by f.ordinality
     )
     from unnest(logloom_private.record_fields()) with ordinality f
-  ) || ' ' || p_rows || ') l where true' || p_order;
+  ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
+  return v_masked;
 end;
 $function$;
 
@@ -8089,6 +8716,46 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_gap (
+  p_stream logloom.log_streams,
+  p_day    date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_is_waiting boolean;
+begin
+  execute 'select exists (select ' || logloom_private.source_sql(logloom_private.tenant_rows_sql(
+    p_stream.tenant_id, v_from, v_to,
+    format(
+      '(l.write_seq > %s or l.write_seq = %s and l.id > %L::uuid)',
+      p_stream.position_seq - (p_stream.position_id is null)::integer, p_stream.position_seq,
+      p_stream.position_id
+    )
+  )) || ')'
+  into v_is_waiting;
+  if v_is_waiting or exists (
+    select
+    from logloom_private.blocks b
+    where b.tenant_id = p_stream.tenant_id and b.last_ts >= v_from and b.first_ts < v_to
+      and b.last_write_seq >= p_stream.position_seq
+  ) then
+    insert into logloom.log_stream_failures (
+      stream_id, tenant_id, kind, ts_from, ts_to, error
+    )
+    values (
+      p_stream.stream_id, p_stream.tenant_id, 'gap', v_from, v_to,
+      'Retention deleted records of this day before they were sent'
+    )
+    on conflict do nothing;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_key_read (
   p_key_digest text,
   p_operation  text
@@ -8447,8 +9114,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   p_query    logloom_private.compiled_query,
-  p_rows     text,
-  p_order    text,
+  p_rows     logloom_private.sql_source,
   p_limit    integer,
   p_bytes    bigint,
   p_is_exact boolean                        DEFAULT true,
@@ -8465,6 +9131,7 @@ declare
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
+  v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
   -- Where the stored size is not there, what is shown is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
@@ -8475,13 +9142,14 @@ begin
     -- What is extracted comes on top of what a record has.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
-    p_rows := 'from (select l.* '
-      || logloom_private.staged_sql(p_query, 'from (select l.* ' || p_rows || ') l')
-      || format(' order by %s limit %s) l', p_order, p_limit);
+    p_rows := logloom_private.staged_sql(p_query, p_rows);
+    p_rows.order_sql := v_order;
+    p_rows.max_rows := p_limit;
   elsif not p_is_exact then
     return format(
       'select case when %s <= %s then %s end as record%s %s',
-      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others, p_rows
+      v_size, least(p_bytes / greatest(p_limit, 1), 65536), v_record, p_others,
+      logloom_private.source_sql(p_rows)
     );
   end if;
   -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
@@ -8493,10 +9161,86 @@ begin
     || 'from (select l.*, coalesce(sum(case when l.fits then '
     || 'greatest(l.size, 2 * pg_column_size((' || v_attrs || ') #> ''{}'') - l.size) '
     || 'else l.size end) '
-    || 'over (order by ' || p_order || ' rows between unbounded preceding and 1 preceding), 0) < '
+    || 'over (order by ' || v_order || ' rows between unbounded preceding and 1 preceding), 0) < '
     || p_bytes || ' as fits_opened '
-    || logloom_private.sized_rows_sql(p_rows, p_order, p_bytes, v_size)
-    || ') l order by ' || p_order;
+    || logloom_private.source_sql(logloom_private.sized_rows_sql(p_rows, p_bytes, v_size))
+    || ') l order by ' || v_order;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.parse_query (
+  p_query_dsl text,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_source constant text := coalesce(p_query_dsl, '');
+  v_state logloom_private.query_state;
+  v_query logloom_private.compiled_query;
+  v_tree jsonb;
+  v_span tstzrange;
+  v_aggregate jsonb;
+  v_field jsonb;
+begin
+  if octet_length(v_source) > 2048 then
+    perform logloom_private.refuse_at(
+      (
+        select min(n)
+        from generate_series(1, 2049) n
+        where octet_length(left(v_source, n)) > 2048
+      ),
+      'query.too_long'
+    );
+  end if;
+
+  v_state := logloom_private.query_tokenize(v_source, p_now);
+  v_query.blank := v_state.texts[1] = '';
+  if v_state.texts[1] not in ('', '|') then
+    v_state := logloom_private.query_parse_filter(v_state);
+  end if;
+  v_tree := v_state.node;
+  v_query.plan := '{}';
+  if v_state.texts[v_state."at"] = '|' then
+    v_state := logloom_private.query_parse_stages(v_state, v_source);
+    v_query.plan := v_state.node;
+  end if;
+  if strpos(v_source, '~') > 0 then
+    perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
+  end if;
+
+  -- What where asks before anything is extracted belongs to the filter.
+  while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
+    v_tree := jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
+    );
+    v_query.plan := v_query.plan #- '{rows, 0}';
+  end loop;
+
+  v_span := logloom_private.query_ts_span(v_tree);
+  v_query.tree := case when isempty(v_span) then '{"type": "none"}' else v_tree end;
+  v_query.ts_from := lower(v_span);
+  v_query.ts_to := upper(v_span);
+  v_query.by_fields := '{}';
+  v_query.by_sql := '{}';
+  if v_query.plan ? 'aggregates' then
+    -- The first is that of callers who know only one.
+    v_aggregate := v_query.plan -> 'aggregates' -> 0;
+    v_query.aggregate := v_aggregate ->> 'kind';
+    v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
+      v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
+      v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
+    end loop;
+  end if;
+  v_query.names_now := v_state.names_now;
+  v_query.warnings := v_state.warnings;
+  v_query.steps := v_state.steps;
+  return v_query;
 end;
 $function$;
 
@@ -8673,7 +9417,7 @@ begin
         v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
       );
       if logloom_private.has_partials(v_query) then
-        v_group.filter := v_query.filter;
+        v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
         v_group.number_sql := logloom_private.alert_number_sql(v_query);
       end if;
       v_group.digest := sha256(convert_to(
@@ -8858,7 +9602,7 @@ begin
   v_query := logloom_private.compile_rule(
     v_tenant_id, p_rule.query_dsl, p_rule.view_id
   );
-  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree, v_query.filter);
+  v_query.filter := logloom_private.filter_by_scan_slot(v_query.tree);
   if v_query.names_now then
     perform logloom_private.refuse('alerts.preview_names_now');
   end if;
@@ -9597,6 +10341,25 @@ RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AN
   ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
   ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = '_time'::text) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN
   ('ts:-'::text || p_value) ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_of_scope (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  v_query.tree := '{"type": "all"}';
+  v_query.plan := '{}';
+  v_query := logloom_private.scoped_query(p_scope, v_query, '');
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
@@ -10895,7 +11658,7 @@ begin
   elsif p_order not in ('desc', 'asc') then
     perform logloom_private.refuse('search.order_is_unknown');
   end if;
-  v_plan := (logloom_private.compile_query(p_query_dsl)).plan;
+  v_plan := (logloom_private.parse_query(p_query_dsl)).plan;
   if p_after is not null and v_plan ? 'limit' then
     perform logloom_private.refuse('search.place_meets_limit');
   end if;
@@ -11151,46 +11914,34 @@ declare
     p_limit, 'search.page_limit_is_out_of_range'
   );
   v_order text;
-  v_now timestamptz := now();
-  v_first tstzrange;
   v_range tstzrange;
   v_query logloom_private.compiled_query;
   v_received jsonb;
   v_left integer;
-  v_after text[];
-  v_times timestamptz[];
+  v_cursor logloom_private.page_cursor;
   v_page record;
-  v_cursor text;
+  v_next_cursor text;
 begin
   perform logloom_private.take_search_slot(v_scope);
-  if p_cursor is not null then
-    v_after := logloom_private.decode_cursor(
-      p_cursor,
-      '^page (desc|asc) (\d{1,18}) (\d{1,18}) (\d{1,18}) (\d{1,18})'
-        || ' ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?: (\d{1,6}))?(?: w(\d{1,18}))?$'
-    );
-    v_times := array(
-      select 'epoch'::timestamptz + (m || ' microseconds')::interval from unnest(v_after[2:5]) m
-    );
-    -- What the first page meant by now and by its range, so that no page moves away from it.
-    v_first := tstzrange(v_times[2], v_times[3]);
-    v_now := v_times[4];
-  end if;
-  if v_after[8] is not null then
-    -- Of an export: what was received before it began.
+  v_cursor := logloom_private.decode_page_cursor(p_cursor);
+  v_cursor."now" := coalesce(v_cursor."now", now());
+  if v_cursor.received_before is not null then
     v_received := logloom_private.query_leaf(
       logloom_private.query_field('received_at', 1),
-      jsonb_build_object('test', 'within', 'bounds', jsonb_build_object(
-        'to', 'epoch'::timestamptz + (v_after[8] || ' microseconds')::interval
-      ))
+      jsonb_build_object(
+        'test', 'within', 'bounds', jsonb_build_object('to', v_cursor.received_before)
+      )
     );
     v_scope.filter := case when v_scope.filter is null then v_received
       else jsonb_build_object(
         'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_received)
       ) end;
   end if;
-  v_range := logloom_private.search_range(p_ts_from, p_ts_to, v_first);
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_now, 'records');
+  v_range := logloom_private.search_range(
+    p_ts_from, p_ts_to,
+    case when p_cursor is not null then tstzrange(v_cursor.ts_from, v_cursor.ts_to) end
+  );
+  v_query := logloom_private.search_query(v_scope, p_query_dsl, v_cursor."now", 'records');
   -- That of the query's sort, or p_order.
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;
@@ -11200,36 +11951,34 @@ begin
     perform logloom_private.refuse('search.order_is_another', v_order);
   end if;
   v_order := coalesce(v_order, p_order, 'desc');
-  if v_after[1] <> v_order then
+  if v_cursor."order" <> v_order then
     perform logloom_private.refuse('search.cursor_has_another_order');
   end if;
-  -- What limit leaves to this page and those after it.
-  v_left := coalesce(v_after[7]::integer, (v_query.plan -> 'limit')::integer);
+  v_left := coalesce(v_cursor.records_left, (v_query.plan -> 'limit')::integer);
   if p_limit is null and v_left is not null then
     v_limit := logloom_private.list_limit_max();
   end if;
-  if p_limit is null and v_after[8] is not null then
+  if p_limit is null and v_cursor.received_before is not null then
     -- A page of export_logs.
     v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
 
   v_page := logloom_private.found_page(
-    v_tenant_id, v_query, v_range, v_limit, v_order, v_times[1], v_after[6]::uuid
+    v_tenant_id, v_query, v_range, v_limit, v_order, v_cursor.ts, v_cursor.id
   );
   v_left := v_left - cardinality(v_page.logs);
   if v_page.last_id is not null and v_left is distinct from 0 then
-    v_cursor := logloom_private.encode_cursor(
-      array['page', v_order]
-        || array(
-          select (extract(epoch from t) * 1000000)::bigint::text
-          from unnest(array[v_page.last_ts, lower(v_range), upper(v_range), v_now]) t
-        )
-        || array[v_page.last_id::text, v_left::text, 'w' || v_after[8]]
-    );
+    v_cursor."order" := v_order;
+    v_cursor.ts := v_page.last_ts;
+    v_cursor.id := v_page.last_id;
+    v_cursor.ts_from := lower(v_range);
+    v_cursor.ts_to := upper(v_range);
+    v_cursor.records_left := v_left;
+    v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
   end if;
   return row(
-    v_page.logs, v_cursor, lower(v_range), upper(v_range),
+    v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
     array(
       select w
       from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
@@ -11627,26 +12376,20 @@ CREATE OR REPLACE FUNCTION logloom_private.records_sql (
   p_to        timestamp with time zone,
   p_reads     text[]
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_rows text :=
-    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads);
 begin
-  if logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then
-    v_rows := 'from (select l.* ' || v_rows
-      || ' union all select l.* from logloom_private.sealed_rows('
-      || format(
-        '%s, %L, %L, %L, %L',
-        logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-        p_from, p_to, p_query.tree, p_reads
-      )
-      || ') l) l where true';
-  end if;
-  return logloom_private.masked_sql(p_query, v_rows, p_reads);
+  return logloom_private.masked_sql(p_query, logloom_private.with_sealed_sql(
+    logloom_private.rows_sql(p_tenant_id, p_from, p_to, p_query.filter, p_reads),
+    case when logloom_private.reads_sealed(p_tenant_id, p_from, p_to) then format(
+      'logloom_private.sealed_rows(%s, %L, %L, %L, %L)',
+      logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+      p_from, p_to, p_query.tree, p_reads
+    ) end
+  ), p_reads);
 end;
 $function$;
 
@@ -11941,9 +12684,9 @@ begin
   )
   returning * into v_run;
   if p_dry_run then
-    execute 'select (select count(*) ' || logloom_private.rows_sql(
+    execute 'select (select count(*) ' || logloom_private.source_sql(logloom_private.rows_sql(
         v_tenant_id, v_run.ts_from, v_run.ts_to, v_query.filter, '{}'
-      )
+      ))
       || ') + coalesce((select sum(c.events)::bigint from logloom_private.sealed_counts('
       || '$1, $2, $3, $4) c), 0)'
     into v_run.records
@@ -12268,25 +13011,28 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).sizes
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  v_rows text;
+  v_rows logloom_private.sql_source;
 begin
   -- The newest, for there may be more than can be looked at.
-  v_rows := case
-    when v_is_counted then logloom_private.rows_sql(
+  if v_is_counted then
+    v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
       'desc', p_records + 1
-    ) || ' order by l.ts desc, l.id desc limit ' || p_records + 1
-    else logloom_private.first_records_sql(
+    );
+    v_rows.order_sql := 'l.ts desc, l.id desc';
+    v_rows.max_rows := p_records + 1;
+  else
+    v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, p_records + 1, 'desc',
       p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
-    )
-  end;
+    );
+  end if;
   return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
     || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
     || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
     || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
     || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
-    || logloom_private.staged_sql(p_query, 'from (select l.* ' || v_rows || ') l')
+    || logloom_private.source_sql(logloom_private.staged_sql(p_query, v_rows))
     || ') r group by 1'
     || case when v_is_counted then ' union all select '
       || logloom_private.rough_shape_sql('t.template')
@@ -12302,6 +13048,113 @@ begin
       )
       || ') s group by s.template) t'
     else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_by_day (
+  p_tenant_id text,
+  p_parts     tstzrange[],
+  p_filter    text,
+  p_reads     text[],
+  p_order     text        DEFAULT 'desc'::text,
+  p_limit     integer     DEFAULT NULL::integer,
+  p_bytes     bigint      DEFAULT NULL::bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_columns constant text := logloom_private.copied_columns_sql(p_reads, p_bytes is not null);
+  v_rows logloom_private.sql_source;
+  v_part tstzrange;
+  v_found bigint;
+  v_left bigint := p_limit;
+begin
+  foreach v_part in array p_parts loop
+    begin
+      v_rows := logloom_private.tenant_rows_sql(
+        p_tenant_id, lower(v_part), upper(v_part), p_filter
+      );
+      if p_limit is not null then
+        v_rows.order_sql := format('l.ts %1$s, l.id %1$s', p_order);
+        v_rows.max_rows := v_left;
+      end if;
+      if p_bytes is not null then
+        v_rows := logloom_private.sized_rows_sql(v_rows, p_bytes);
+      end if;
+      return query execute 'select ' || v_columns || ' ' || logloom_private.source_sql(v_rows);
+      get diagnostics v_found = row_count;
+      raise sqlstate 'LL002';
+    exception when sqlstate 'LL002' then
+      null;
+    end;
+    v_left := v_left - v_found;
+    exit when v_left <= 0;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_end (
+  p_rows logloom_private.sql_source
+)
+  RETURNS logloom_private.log_key
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_end logloom_private.log_key;
+begin
+  p_rows.order_sql := 'l.ts, l.id';
+  p_rows.max_rows := (select s.deletion_step_records from logloom_private.settings s);
+  execute 'select p.ts, p.id from (select l.ts, l.id ' || logloom_private.source_sql(p_rows)
+    || ') p order by p.ts desc, p.id desc limit 1'
+  into v_end;
+  return v_end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_from (
+  p_from  text,
+  p_where text   DEFAULT 'true'::text,
+  p_order text   DEFAULT NULL::text,
+  p_limit bigint DEFAULT NULL::bigint
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ROW(p_from, p_where, p_order, p_limit)::logloom_private.sql_source;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_sql (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_filter    text,
+  p_reads     text[],
+  p_order     text                     DEFAULT 'desc'::text,
+  p_limit     integer                  DEFAULT NULL::integer,
+  p_bytes     bigint                   DEFAULT NULL::bigint
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant tstzrange[] := logloom_private.search_parts(
+    p_tenant_id, p_from, p_to, p_order, false
+  );
+begin
+  if cardinality(v_parts) <= 1 then
+    return logloom_private.tenant_rows_sql(p_tenant_id, p_from, p_to, p_filter);
+  end if;
+  return logloom_private.rows_from(format(
+    'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
+    p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
+  ));
 end;
 $function$;
 
@@ -12494,7 +13347,7 @@ begin
     );
     perform logloom_private.empty_staging_table(v_matches, false);
     v_reading := logloom_private.read_alert_pieces(
-      v_group.tenant_id, v_start, v_end, null, v_query.filter,
+      v_group.tenant_id, v_start, v_end, null, logloom_private.query_sql(v_query.tree, 'l'),
       'insert into ' || v_matches || ' select f.* from found f',
       v_began + v_settings.alert_rule_budget, v_settings.alert_rule_records
     );
@@ -12607,6 +13460,38 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.scope_in_view (
+  p_scope   logloom_private.reading_scope,
+  p_view_id uuid
+)
+  RETURNS logloom_private.reading_scope
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_view logloom.log_views;
+begin
+  select v.* into v_view
+  from logloom.log_views v
+  where v.tenant_id = p_scope.tenant_id and v.view_id = p_view_id;
+  if not found then
+    perform logloom_private.refuse('callers.view_is_missing');
+  end if;
+  p_scope.view_id := v_view.view_id;
+  p_scope.operations := v_view.operations;
+  p_scope.hidden_fields := nullif(v_view.hidden_fields, '{}');
+  if v_view.query_dsl is not null then
+    begin
+      p_scope.filter := (logloom_private.parse_query(v_view.query_dsl)).tree;
+    exception when sqlstate 'PT400' then
+      perform logloom_private.refuse('callers.view_is_broken', v_view.name);
+    end;
+  end if;
+  return p_scope;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.scope_of_key (
   p_key_digest text
 )
@@ -12660,7 +13545,7 @@ begin
   end if;
   if p_session.query_dsl is not null then
     begin
-      v_tree := (logloom_private.compile_query(p_session.query_dsl)).tree;
+      v_tree := (logloom_private.parse_query(p_session.query_dsl)).tree;
     exception when sqlstate 'PT400' then
       perform logloom_private.refuse('callers.portal_query_is_broken');
     end;
@@ -12757,7 +13642,6 @@ begin
   if p_query.tree = '{"type": "and", "items": null}' then
     p_query.tree := '{"type": "all"}';
   end if;
-  p_query.filter := logloom_private.query_sql(p_query.tree, 'l');
   return p_query;
 end;
 $function$;
@@ -13205,6 +14089,65 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.search_query (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_now       timestamp with time zone,
+  p_takes     text
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+  v_makes_rows boolean;
+  v_stage text;
+begin
+  v_query := logloom_private.scoped_query(
+    p_scope, logloom_private.parse_query(p_query_dsl, p_now), p_query_dsl
+  );
+  v_makes_rows := v_query.plan ?| array['aggregates', 'patterns'];
+  if v_makes_rows and p_takes in ('filter', 'records') then
+    perform logloom_private.refuse(
+      'search.query_gives_no_records', coalesce(v_query.aggregate || '()', 'patterns')
+    );
+  end if;
+  v_stage := case p_takes
+    when 'filter' then v_query.plan -> 'first' ->> 'stage'
+    when 'rows' then case when v_makes_rows then null
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort' end
+    when 'series' then case
+      when v_query.plan ? 'patterns' then 'patterns'
+      when v_query.plan ? 'fields' then 'fields'
+      when v_query.plan ? 'limit' then 'limit'
+      when v_query.plan ? 'sort' then 'sort'
+      when v_query.plan ? 'having' then 'where' end
+  end;
+  if v_stage is not null then
+    perform logloom_private.refuse(
+      'search.takes_no_stage',
+      case p_takes when 'filter' then 'what acts on all records that are found'
+        when 'rows' then 'counting records' else 'a series' end,
+      v_stage
+    );
+  end if;
+  -- A page of all records reads no more than it shows: it takes no scan slot.
+  v_query.filter := case
+    when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
+      then 'true'
+    else logloom_private.filter_by_scan_slot(v_query.tree)
+  end;
+  if p_scope.tenant_id is not null then
+    v_query.warnings := v_query.warnings || logloom_private.damage_warnings(p_scope.tenant_id);
+  end if;
+  return v_query;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.search_range (
   p_ts_from text,
   p_ts_to   text,
@@ -13286,7 +14229,8 @@ begin
   return format(
     'select %s as ts, l.level, l.service, %s as count '
       '%s group by 1, 2, 3',
-    logloom_private.bucket_sql(p_seconds), v_source.count_sql, v_source.rows_sql
+    logloom_private.bucket_sql(p_seconds), v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
   );
 end;
 $function$;
@@ -13554,18 +14498,33 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
 
-CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
-  p_rows  text,
-  p_order text,
-  p_bytes bigint,
-  p_size  text   DEFAULT NULL::text
+CREATE OR REPLACE FUNCTION logloom_private.source_sql (
+  p_source logloom_private.sql_source
 )
   RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return 'from ' || p_source.from_sql || ' where ' || p_source.where_sql
+    || coalesce(' order by ' || p_source.order_sql, '')
+    || coalesce(' limit ' || p_source.max_rows, '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sized_rows_sql (
+  p_rows  logloom_private.sql_source,
+  p_bytes bigint,
+  p_size  text                       DEFAULT NULL::text
+)
+  RETURNS logloom_private.sql_source
   LANGUAGE sql
   STABLE
 RETURN
-  format((('from (select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text || 'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text)
-  || '%4$s as size from (select l.* %1$s) l) l) l'::text), p_rows, p_order, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text));
+  logloom_private.rows_from(format((('(select l.*, coalesce(sum(l.size) over (order by %2$s rows between unbounded preceding '::text ||
+  'and 1 preceding), 0) < %3$s as fits from (select l.*, '::text) || '%4$s as size from (select l.* %1$s) l) l) l'::text),
+  logloom_private.source_sql(p_rows), (p_rows).order_sql, p_bytes, COALESCE(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))'::text)));
 
 CREATE OR REPLACE FUNCTION logloom_private.span_start (
   p_day  date,
@@ -13657,6 +14616,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.staged_sql (
+  p_query logloom_private.compiled_query,
+  p_rows  logloom_private.sql_source
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_bound constant integer := (
+    select s.search_stage_records from logloom_private.settings s
+  );
+  v_columns constant text := (
+    select string_agg('l.' || f.name, ', ')
+    from unnest(logloom_private.record_fields()) f
+    where f.shown is not null and f.name <> 'attrs'
+  );
+  v_sql text;
+  v_stage jsonb;
+begin
+  if coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
+    return p_rows;
+  end if;
+  p_rows.max_rows := least(p_rows.max_rows, v_bound + 1);
+  v_sql := format(
+    'select l.* from (select l.*, row_number() over () as read_as from (select l.* %s) l) l '
+      || 'where l.read_as <= %s or logloom_private.refuse_stage_bound(%L, %2$s, ''records'')',
+    logloom_private.source_sql(p_rows), v_bound, p_query.plan -> 'rows' -> 0 ->> 'stage'
+  );
+  for v_stage in select s from jsonb_array_elements(p_query.plan -> 'rows') s loop
+    if v_stage ->> 'stage' = 'where' then
+      v_sql := 'select l.* from (' || v_sql || ') l where '
+        || logloom_private.query_sql(v_stage -> 'tree', 'l');
+    else
+      -- "offset 0" has the members extracted once a record. A member that was there already stays.
+      v_sql := format(
+        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+          || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
+        v_columns, v_stage ->> 'stage',
+        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+      );
+    end if;
+  end loop;
+  return logloom_private.rows_from('(' || v_sql || ') l');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   p_query logloom_private.compiled_query
 )
@@ -13685,7 +14692,7 @@ declare
   v_rows_from timestamptz;
   v_counted_from timestamptz := p_query.ts_from;
   v_counts_sealed boolean;
-  v_rows text;
+  v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
 begin
@@ -13705,19 +14712,23 @@ begin
     if p_bucket is null or p_bucket % 60 = 0 then
       v_rows := logloom_private.counted_rows_sql(p_tenant_id, p_query, v_counted_from, v_to);
     end if;
-    if v_rows is not null and v_from < v_counted_from then
-      v_rows := 'from (select l.level, l.service, l.events ' || v_rows || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from)
-        || ') l';
-    elsif v_rows is null and v_counts_sealed then
-      v_rows := 'from (select l.level, l.service, 1::bigint as events '
-        || logloom_private.rows_sql(
-          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
-        )
+    if v_rows.from_sql is not null and v_from < v_counted_from then
+      v_rows := logloom_private.rows_from(
+        '(select l.level, l.service, l.events ' || logloom_private.source_sql(v_rows)
         || ' union all '
-        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l';
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_counted_from) || ') l'
+      );
+    elsif v_rows.from_sql is null and v_counts_sealed then
+      v_rows := logloom_private.rows_from(
+        '(select l.level, l.service, 1::bigint as events '
+        || logloom_private.source_sql(logloom_private.rows_sql(
+          p_tenant_id, v_from, v_to, p_query.filter, array['level', 'service']
+        ))
+        || ' union all '
+        || logloom_private.sealed_counts_sql(p_tenant_id, p_query, v_from, v_to) || ') l'
+      );
     end if;
-    if v_rows is not null then
+    if v_rows.from_sql is not null then
       return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
         ::logloom_private.counted_source;
     end if;
@@ -13728,7 +14739,7 @@ begin
   )
   then
     v_groups := logloom_private.groups_source(p_tenant_id, p_query, v_rows_from, v_key);
-    if v_groups.rows_sql is not null then
+    if v_groups.count_sql is not null then
       return v_groups;
     end if;
   end if;
@@ -13911,6 +14922,34 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_query (
+  p_stream logloom.log_streams
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_scope logloom_private.reading_scope :=
+    logloom_private.scope_of_view(p_stream.tenant_id, p_stream.view_id);
+  v_query logloom_private.compiled_query;
+  v_hops jsonb;
+begin
+  if logloom_private.is_hidden('attrs.logloom_hops', v_scope.hidden_fields) then
+    v_hops := (logloom_private.parse_query('-@logloom_hops:>=3')).tree;
+    v_scope.filter := case when v_scope.filter is null then v_hops else jsonb_build_object(
+      'type', 'and', 'items', jsonb_build_array(v_scope.filter, v_hops)
+    ) end;
+  end if;
+  v_query := logloom_private.scoped_query(
+    v_scope, logloom_private.parse_query(p_stream.query_dsl, now()), p_stream.query_dsl
+  );
+  v_query.filter := logloom_private.query_sql(v_query.tree, 'l');
+  return v_query;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.stream_retry_base()
   RETURNS interval
@@ -14276,7 +15315,7 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_table     text                     DEFAULT 'logloom.logs'::text,
   p_time      text                     DEFAULT 'ts'::text
 )
-  RETURNS text
+  RETURNS logloom_private.sql_source
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
@@ -14291,11 +15330,13 @@ begin
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
     ) || ' and ';
   end if;
-  return format(
-    'from %1$s l where l.tenant_id = %2$L'
-      || ' and l.%3$I >= %4$L::timestamptz and l.%3$I < %5$L::timestamptz and ',
-    p_table, p_tenant_id, p_time, p_from, p_to
-  ) || v_days || p_filter;
+  return logloom_private.rows_from(
+    p_table || ' l',
+    format(
+      'l.tenant_id = %1$L and l.%2$I >= %3$L::timestamptz and l.%2$I < %4$L::timestamptz and ',
+      p_tenant_id, p_time, p_from, p_to
+    ) || v_days || p_filter
+  );
 end;
 $function$;
 
@@ -14670,6 +15711,25 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   LANGUAGE sql
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
+
+CREATE OR REPLACE FUNCTION logloom_private.with_sealed_sql (
+  p_rows   logloom_private.sql_source,
+  p_sealed text
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_sealed is not null then
+    p_rows.from_sql := '((select l.* ' || logloom_private.source_sql(p_rows)
+      || ') union all select l.* from ' || p_sealed || ' l) l';
+    p_rows.where_sql := 'true';
+  end if;
+  return p_rows;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.within_sql (
   p_bounds  jsonb,
@@ -15664,7 +16724,11 @@ COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
 
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
+
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and now: what the first page meant by its range and by now, so that no page moves away from it. records_left: what limit leaves to this page and those after it. received_before: an export holds what was received before it began.';
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the token of a request, an API key, a portal session, or, where no request asks, the view of a log stream or of an alert''s message.';
 
