@@ -22,6 +22,8 @@ const path = `@${Array(32).fill("a").join(".")}`;
 const times = (count: number, part: (n: number) => string, separator: string) =>
   Array.from({ length: count }, (_, n) => part(n)).join(separator);
 
+const firstTail = "logloom_private.encode_cursor(array['tail', '1', null])";
+
 const operations: Record<string, string> = {
   "the newest": "to_json(public.search_logs('', @range, p_limit => 1000))",
   "a phrase": "to_json(public.search_logs('\"took\"', @range, p_limit => 100, p_order => 'asc'))",
@@ -55,10 +57,8 @@ const operations: Record<string, string> = {
   "series": "to_json(public.log_series('* | count() by host', @range))",
   "patterns": "(select json_agg(s) from public.log_stats('* | patterns', @range) s)",
   "fields": "(select json_agg(f) from public.list_log_fields('', @range) f)",
-  "a tail":
-    "to_json(public.tail_logs('', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
-  "a tail with a filter":
-    "to_json(public.tail_logs('any:~\"[0-9]x[0-9]y\"', rtrim(translate(encode('tail 1', 'base64'), '+/', '-_'), '='), 1000))",
+  "a tail": `to_json(public.tail_logs('', ${firstTail}, 1000))`,
+  "a tail with a filter": `to_json(public.tail_logs('any:~"[0-9]x[0-9]y"', ${firstTail}, 1000))`,
   "an export": "to_json(public.export_logs('', @range, 'ndjson'))",
   "changes": "to_json(public.log_changes('', @range))",
   "context":
