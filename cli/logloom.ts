@@ -39,4 +39,9 @@ const host: Host = {
   inspect: (command) => refuseTaken(command.options.map(({ long }) => long?.slice(2) ?? "")),
 };
 
-await leave(await run(Deno.args, host, (cli) => makeProgram(cli, [token])));
+/** Runs a command line, and answers with its exit code. */
+export function runInClone(args: readonly string[]): Promise<number> {
+  return run(args, host, (cli) => makeProgram(cli, [token]));
+}
+
+if (import.meta.main) await leave(await runInClone(Deno.args));

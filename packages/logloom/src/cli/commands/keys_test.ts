@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
+import { runCommand } from "../../../../../cli/testing.ts";
 import {
   type Peer,
   type PeerRequest,
   startPeer,
 } from "../../../../../supabase/functions/_shared/testing.ts";
-
-const checkout = new URL("../../../../..", import.meta.url).pathname;
 
 const shop = { view_id: "7d1f0c2e-4a3b-4c5d-8e6f-9a0b1c2d3e4f", name: "Shop" };
 // Its name is the id of the other: an id goes before a name.
@@ -23,14 +22,8 @@ function service(things: readonly object[]): (request: PeerRequest) => Response 
 
 const create = (peer: Peer, ...args: string[]) => run(peer, "keys", "create", ...args);
 
-async function run(peer: Peer, ...args: string[]) {
-  const { code, stdout, stderr } = await new Deno.Command("node", {
-    args: [`${checkout}local/run.mjs`, "logloom", ...args],
-    env: { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", NO_COLOR: "1" },
-  }).output();
-  const decoder = new TextDecoder();
-  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
-}
+const run = (peer: Peer, ...args: string[]) =>
+  runCommand(args, { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t" });
 
 /** What was asked of create_api_key, call by call. */
 function created({ requests }: Peer): unknown[] {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type Run, runCommand } from "../../../../../cli/testing.ts";
 import {
   type Peer,
   type PeerRequest,
@@ -35,16 +36,14 @@ function answer({ path, body }: PeerRequest): Response {
   });
 }
 
-interface Run {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+const run = (peer: Peer, args: string[], env: Record<string, string> = {}) =>
+  runCommand(args, { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", TZ: "UTC", ...env });
 
-async function run(peer: Peer | undefined, args: string[], env = {}): Promise<Run> {
+/** As a shell runs it: through npm's script. */
+async function runScript(args: string[], env: Record<string, string> = {}): Promise<Run> {
   const { code, stdout, stderr } = await new Deno.Command("node", {
     args: [`${checkout}local/run.mjs`, ...args],
-    env: { LOGLOOM_URL: peer?.url ?? "", LOGLOOM_TOKEN: "t", TZ: "UTC", NO_COLOR: "1", ...env },
+    env: { NO_COLOR: "1", ...env },
   }).output();
   const decoder = new TextDecoder();
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
@@ -90,11 +89,11 @@ Deno.test("what finds nothing says in which range, and what to try", async () =>
       `No records from 2026-11-21T09:00:00+00:00 to 2026-11-21T10:00:00+00:00: ${lists}.`,
     ],
     [
-      ["logloom", "stats", "--since", "90m"],
+      ["stats", "--since", "90m"],
       `No groups in the last 90 minutes: --since 24h looks further back, ${lists}.`,
     ],
-    [["logloom", "stats", "--until", "now-1d"], `No groups in this range: ${lists}.`],
-    [["logloom", "fields", "--since", "30d"], "No fields in the last 30 days."],
+    [["stats", "--until", "now-1d"], `No groups in this range: ${lists}.`],
+    [["fields", "--since", "30d"], "No fields in the last 30 days."],
   ];
   for (const [args, said] of cases) {
     const none = await run(peer, [...args, "none"]);
@@ -197,8 +196,8 @@ Deno.test("without a session what reads logs reads by an API key, and by no othe
     [["search", "x"], ["search_logs"]],
     [["search", "| count()"], ["log_stats"]],
     [["search", "x", "--export", `${home.folder}/a.csv`], ["export_logs"]],
-    [["logloom", "stats", "x"], ["log_stats"]],
-    [["logloom", "fields", "x"], ["list_log_fields"]],
+    [["stats", "x"], ["log_stats"]],
+    [["fields", "x"], ["list_log_fields"]],
     [["tail", "x"], ["validate_query", "tail_logs"]],
   ];
   for (const [args] of commands) {
@@ -222,7 +221,7 @@ Deno.test("without a session what reads logs reads by an API key, and by no othe
   // All else is a user's: a key is no user.
   const needed = `logloom: an access token is needed for ${peer.url}: npm run logloom -- login ` +
     "asks for one, or set LOGLOOM_TOKEN";
-  const keys = await run(peer, ["logloom", "keys", "list"], env);
+  const keys = await run(peer, ["keys", "list"], env);
   assert.deepEqual(keys, { code: 1, out: "", err: `${needed}.\n` });
   const nobody = await run(peer, ["search", "x"], { ...env, LOGLOOM_API_KEY: "" });
   assert.deepEqual(nobody, {
@@ -322,17 +321,8 @@ Deno.test("a key that only reads is stored by login, and one that is unknown is 
   });
   await using home = await newHome();
   const login = async () => {
-    const child = new Deno.Command("node", {
-      args: [`${checkout}local/run.mjs`, "logloom", "login", "--url", peer.url, "--api-key"],
-      env: home.env,
-      stdin: "piped",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    const writer = child.stdin.getWriter();
-    await writer.write(new TextEncoder().encode("ll_reads\n"));
-    await writer.close();
-    return (await child.status).code;
+    const args = ["login", "--url", peer.url, "--api-key"];
+    return (await runCommand(args, home.env, "ll_reads\n")).code;
   };
   const stored = `${home.folder}/logloom/profiles.json`;
   status = 401;
@@ -348,7 +338,7 @@ Deno.test("a key that only reads is stored by login, and one that is unknown is 
 Deno.test("an option that npm took for itself is an error, for it would be left out", async () => {
   await using peer = startPeer(answer);
   const env = { npm_lifecycle_event: "search", npm_config_since: "true" };
-  assert.deepEqual(await run(peer, ["search", "1h", "q"], env), {
+  assert.deepEqual(await runScript(["search", "1h", "q"], { LOGLOOM_URL: peer.url, ...env }), {
     code: 1,
     out: "",
     err:
@@ -364,7 +354,7 @@ Deno.test("--help of every command says what it does and does nothing", async ()
     .flatMap((script) => /local\/run\.mjs (\S+)$/.exec(script)?.[1] ?? []);
   assert.ok(commands.length >= 15, `${commands}`);
   for (const name of commands) {
-    const { code, out, err } = await run(undefined, [name, "--help"]);
+    const { code, out, err } = await runScript([name, "--help"]);
     assert.deepEqual([code, err], [0, ""], name);
     assert.match(out, /npm (?:run |start|test|stop)/, name);
     assert.match(out, /Exit code: /, name);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
+import { runCommand } from "../../../../../cli/testing.ts";
 import {
   closedUrl,
   type Peer,
@@ -28,7 +29,7 @@ function ingest({ body }: PeerRequest): Response {
   });
 }
 
-function command(url: string, args: string[], env: Record<string, string> = {}): Deno.Command {
+function command(url: string, args: string[]): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -40,28 +41,15 @@ function command(url: string, args: string[], env: Record<string, string> = {}):
       "ship",
       ...args,
     ],
-    env: { LOGLOOM_URL: url, LOGLOOM_API_KEY: "ll_key", NO_COLOR: "1", ...env },
+    env: { LOGLOOM_URL: url, LOGLOOM_API_KEY: "ll_key", NO_COLOR: "1" },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
   });
 }
 
-interface Run {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function ship(url: string, args: string[], input = "", env = {}): Promise<Run> {
-  const child = command(url, args, env).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input));
-  await writer.close();
-  const { code, stdout, stderr } = await child.output();
-  const decoder = new TextDecoder();
-  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
-}
+const ship = (url: string, args: string[], input = "", env: Record<string, string> = {}) =>
+  runCommand(["ship", ...args], { LOGLOOM_URL: url, LOGLOOM_API_KEY: "ll_key", ...env }, input);
 
 function events(peer: Peer): Record<string, unknown>[] {
   return peer.requests.flatMap(({ body }) => JSON.parse(body));
