@@ -5,17 +5,13 @@ import { mostForDouble, worstCost } from "./measure.ts";
 Deno.test("letters are found that keep known patterns busy", () => {
   const slow: [string, string][] = [
     ["[\\w.:-]*=", ""],
-    ["0+$", ""],
     ["\\s+$", "g"],
     ["(a+)+$", ""],
     ["^(?:\\w+\\s?)*$", ""],
-    ["(?:x|y|xy)*z", ""],
     ['([A-Za-z_][\\w.:-]*)\\s*=\\s*"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"', "gs"],
     ['"(?:[^"\\\\]|\\\\.)*"', "g"],
     ["<script[^>]*>[^]*</script>", "i"],
     ["^[^@]+@[^@]+\\.[^@]+$", ""],
-    ["\\/+$", ""],
-    [">.*$", ""],
     ["(?=.*a)(?=.*b)", ""],
     // As linear as can be, and too long to come back in.
     ['([A-Za-z_@][\\w.@/-]*)=("[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[^\\s"]*)(?:\\s+|$)', "y"],

@@ -44,6 +44,10 @@ const shareOfNote = 16;
 /** Texts of this size are cut after arrays and objects. */
 const shareOfText = 256;
 const maxPathLength = 200;
+/** What a member of an object counts as, and an array or object beside its contents. */
+const [valuesOfMember, valuesOfContainer] = [2, 11];
+/** A `logloom_cut` without its paths: the member of the attributes, the object, and `more`. */
+const valuesOfNote = 2 * valuesOfMember + valuesOfContainer;
 
 /** A text of a record that may be cut, and its place. */
 interface LongText {
@@ -194,11 +198,12 @@ class LongRecord {
   /** The cut parts, the longest first; if they do not fit, their number. */
   #noted(maxBytes: number, maxValues: number): JsonObject {
     const noted: JsonObject = {};
+    const mostPaths = Math.floor((maxValues - valuesOfNote) / valuesOfMember);
     const sorted = [...this.#cut].sort(([, a], [, b]) => b - a);
     let left = maxBytes - 64;
     for (const [n, [path, length]] of sorted.entries()) {
       left -= jsonBytes(path) + 4 + String(length).length;
-      if (left < 0 || n > maxValues - 8) {
+      if (left < 0 || n >= mostPaths) {
         noted.more = sorted.length - n;
         break;
       }
@@ -287,11 +292,11 @@ class Bytes extends Measure {
  */
 class Values extends Measure {
   readonly ofElement = 1;
-  readonly ofContainer = 11;
-  readonly ofEmpty = 12;
+  readonly ofContainer = valuesOfContainer;
+  readonly ofEmpty = valuesOfContainer + 1;
 
   ofKey(): number {
-    return 2;
+    return valuesOfMember;
   }
 
   ofSimple(): number {

@@ -181,56 +181,73 @@ Deno.test("a database that names no number of values bounds none", () => {
 /** Shapes that are also cut to the limit that the database has: it takes as long as ten others. */
 const cutToMaxBytes = new Set(["numbers", "keys", "deep", "all fields", "empty arrays"]);
 
-/** Shapes that make a record long, each in its own way. */
-const shapes: Record<string, () => unknown> = {
-  "numbers": () => ({ n: Array(590_000).fill(1e300) }),
-  "numbers written out": () => ({ n: Array(300_000).fill(1e39) }),
-  "keys": () =>
-    Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`key number ${i}`, 1])),
-  "deep": () =>
-    JSON.parse(`${'{"a":['.repeat(3000)}"${"x".repeat(3_000_000)}"${"]}".repeat(3000)}`),
-  "deep and wide": () =>
-    JSON.parse(`${'{"a":1,"b":["x",'.repeat(60)}"${"x".repeat(3_000_000)}"${"]}".repeat(60)}`),
-  "one text": () => ({ t: "x".repeat(8_000_000) }),
-  "all fields": () => ({
-    ...Object.fromEntries(textFields.map((name) => [name, "x".repeat(1_000_000)])),
+/** Shapes that make a record long, each in its own way and, at 1, several times as long as any limit. */
+const shapes: Record<string, (size: number) => unknown> = {
+  "numbers": (size) => ({ n: Array(590_000 * size).fill(1e300) }),
+  "numbers written out": (size) => ({ n: Array(300_000 * size).fill(1e39) }),
+  "keys": (size) => manyOf(100_000 * size, (i) => [`key number ${i}`, 1]),
+  "deep": (size) =>
+    JSON.parse(`${'{"a":['.repeat(3000)}"${"x".repeat(3_000_000 * size)}"${"]}".repeat(3000)}`),
+  "deep and wide": (size) =>
+    JSON.parse(
+      `${'{"a":1,"b":["x",'.repeat(60)}"${"x".repeat(3_000_000 * size)}"${"]}".repeat(60)}`,
+    ),
+  "one text": (size) => ({ t: "x".repeat(8_000_000 * size) }),
+  "all fields": (size) => ({
+    ...Object.fromEntries(textFields.map((name) => [name, "x".repeat(1_000_000 * size)])),
     level: "info",
     ts: "2026-11-21T10:00:00.123456Z",
   }),
-  "control letters": () => ({ msg: "\u0001".repeat(3_000_000), a: "\u0002".repeat(3_000_000) }),
-  "long keys": () => ({ ["k".repeat(4_000_000)]: 1, [`${"l".repeat(2_000_000)}`]: "x", b: 2 }),
-  "a long key above": () => ({ ["k".repeat(900_000)]: { t: "x".repeat(900_000) } }),
-  "small texts": () => ({ l: Array(200_000).fill("a small text") }),
-  "texts of the least length": () => ({ l: Array(1000).fill("x".repeat(4090)) }),
-  "texts above the least length": () =>
-    Object.fromEntries(
-      Array.from({ length: 1900 }, (_, i) => [`${i}.${"k".repeat(250)}`, "x".repeat(4200)]),
-    ),
-  "small objects": () => ({ l: Array.from({ length: 100_000 }, (_, i) => ({ i, t: ["x"] })) }),
-  "arrays of arrays": () => ({ l: Array(300).fill(Array(2000).fill(1)) }),
-  "empty arrays": () => ({ l: Array(390_000).fill([]) }),
-  "many numbers": () => ({ n: Array(340_000).fill(1) }),
-  "objects of a key": () => ({ l: Array(30_000).fill({ a: 1 }), m: "x" }),
-  "many lists": () => ({ l: Array(2000).fill(Array(60).fill(1)) }),
-  "objects below keys": () =>
-    Object.fromEntries(Array.from({ length: 300 }, (_, i) => [i, { l: Array(2000).fill("x") }])),
-  "a sender's logloom_cut": () => ({
-    logloom_cut: { [`${"x".repeat(300)}`]: "y".repeat(2_000_000) },
+  "control letters": (size) => ({
+    msg: "\u0001".repeat(3_000_000 * size),
+    a: "\u0002".repeat(3_000_000 * size),
   }),
-  "a sender's long logloom_cut": () => ({
-    msg: "x".repeat(2_000_000),
-    logloom_cut: Array(200_000).fill(1),
+  "long keys": (size) => ({
+    ["k".repeat(4_000_000 * size)]: 1,
+    ["l".repeat(2_000_000 * size)]: "x",
+    b: 2,
   }),
-  "attrs beside": () => ({ attrs: { a: "x".repeat(2_000_000) }, b: Array(400_000).fill(true) }),
+  "a long key above": (size) => ({
+    ["k".repeat(900_000 * size)]: { t: "x".repeat(900_000 * size) },
+  }),
+  "small texts": (size) => ({ l: Array(200_000 * size).fill("a small text") }),
+  "texts of the least length": (size) => ({ l: Array(1000 * size).fill("x".repeat(4090)) }),
+  "texts above the least length": (size) =>
+    manyOf(1900 * size, (i) => [`${i}.${"k".repeat(250)}`, "x".repeat(4200)]),
+  "small objects": (size) => ({
+    l: Array.from({ length: 100_000 * size }, (_, i) => ({ i, t: ["x"] })),
+  }),
+  "arrays of arrays": (size) => ({ l: Array(300 * size).fill(Array(2000).fill(1)) }),
+  "empty arrays": (size) => ({ l: Array(390_000 * size).fill([]) }),
+  "many numbers": (size) => ({ n: Array(340_000 * size).fill(1) }),
+  "objects of a key": (size) => ({ l: Array(30_000 * size).fill({ a: 1 }), m: "x" }),
+  "many lists": (size) => ({ l: Array(2000 * size).fill(Array(60).fill(1)) }),
+  "objects below keys": (size) => manyOf(300 * size, (i) => [i, { l: Array(2000).fill("x") }]),
+  "a sender's logloom_cut": (size) => ({
+    logloom_cut: { ["x".repeat(300)]: "y".repeat(2_000_000 * size) },
+  }),
+  "a sender's long logloom_cut": (size) => ({
+    msg: "x".repeat(2_000_000 * size),
+    logloom_cut: Array(200_000 * size).fill(1),
+  }),
+  "attrs beside": (size) => ({
+    attrs: { a: "x".repeat(2_000_000 * size) },
+    b: Array(400_000 * size).fill(true),
+  }),
 };
+
+function manyOf(length: number, member: (index: number) => [PropertyKey, unknown]): object {
+  return Object.fromEntries(Array.from({ length }, (_, index) => member(index)));
+}
 
 Deno.test("whatever makes it long, a record fits, says so, and can be stored", () => {
   for (const [name, shape] of Object.entries(shapes)) {
-    const limits = cutToMaxBytes.has(name)
-      ? [[65_536, 4096], [maxBytes, 80_000]]
-      : [[65_536, 4096]];
-    for (const [limit, maxValues] of limits) {
-      const { record, count, bytes } = stored(shape(), limit, maxValues);
+    const limits = [
+      [1 / 10, 65_536, 4096],
+      ...cutToMaxBytes.has(name) ? [[1, maxBytes, 80_000]] : [],
+    ];
+    for (const [size, limit, maxValues] of limits) {
+      const { record, count, bytes } = stored(shape(size), limit, maxValues);
       assert.equal(count, 1, name);
       assert.ok(bytes <= limit, `${name}: ${bytes} of ${limit}`);
       assert.ok(valuesOf(record.attrs) <= maxValues, name);
