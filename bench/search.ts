@@ -5,6 +5,7 @@ import { measureCompiler } from "./support/compiler.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";
 import { type Case, casesOf, parametersOf, questionsOf } from "./support/search_questions.ts";
+import { seal, vacuumSealed } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const runs = 30;
@@ -143,10 +144,12 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
   figures.push(...await measurePages(bench, now));
   figures.push(...await measureOthers(bench, now, days));
   printFigures(`Search, p95 of ${runs} runs over HTTP, warm`, figures);
-  printFigures(
-    "Medians of a viewer without attrs.component and attrs.client.port, and of a member",
-    await measureHidden(bench, now, days),
-  );
+  await hideFields(bench.sql);
+  const title =
+    "Medians of a viewer without attrs.component and attrs.client.port, and of a member";
+  printFigures(`${title}, over rows`, await measureHidden(bench, now, days));
+  const midnight = await sealBeforeToday(bench, days);
+  printFigures(`${title}, over sealed days`, await measureHidden(bench, midnight, days - 1));
   step("Compiler");
   printFigures(
     "Compiler, queries of 2,048 bytes, in the database",
@@ -243,10 +246,8 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
   ];
 }
 
-/** Twelve questions, each asked by a viewer and by a member in turn. */
-async function measureHidden(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
-  step("Hidden fields");
-  await bench.sql`
+async function hideFields(sql: postgres.Sql): Promise<void> {
+  await sql`
     with v as (
       insert into logloom.log_views (tenant_id, name, hidden_fields, created_by)
       values (${tenant}, 'hidden', '{attrs.client.port,attrs.component}', ${member})
@@ -256,6 +257,22 @@ async function measureHidden(bench: BenchStack, now: Date, days: number): Promis
     select v.tenant_id, ${viewer}, 'viewer', v.view_id from v
     union all
     select ${tenant}, ${member}, 'member', null`;
+}
+
+/** Seals all days but today's. Returns the end of what is sealed. */
+async function sealBeforeToday(bench: BenchStack, days: number): Promise<Date> {
+  step("Sealing");
+  const midnight = new Date(new Date().toISOString().slice(0, 10));
+  const daysAgo = (n: number) => new Date(midnight.getTime() - n * 24 * 3_600_000);
+  const before = Array.from({ length: days }, (_, n) => daysAgo(n + 1).toISOString().slice(0, 10));
+  await seal(bench, tenant, before);
+  await vacuumSealed(bench);
+  return midnight;
+}
+
+/** Twelve questions, each asked by a viewer and by a member in turn. */
+async function measureHidden(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
+  step("Hidden fields");
   const figures: Figure[] = [];
   for (const one of questionsOf(days)) {
     step(one.name);

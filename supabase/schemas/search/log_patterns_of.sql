@@ -65,8 +65,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
-    and (logloom_private.short_cuts(p_query)).sizes
+    and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  -- Without a limit no block's end shows: it follows from the sizes of records.
+  v_templates constant integer :=
+    case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
   -- The newest, for there may be more than can be looked at.
@@ -95,12 +98,12 @@ begin
       || ', t.count, t.first, t.last, null, t.place, t.is_cut '
       || 'from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
-      || 'sum(count(*)) over () > ' || p_templates
+      || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
       || ' as is_cut from logloom_private.sealed_patterns('
       || format(
-        '%s, %L, %L, %L, %s',
+        '%s, %L, %L, %L, %L',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-        p_query.ts_from, p_query.ts_to, p_query.tree, p_templates
+        p_query.ts_from, p_query.ts_to, p_query.tree, v_templates
       )
       || ') s group by s.template) t'
     else '' end;
