@@ -3,7 +3,7 @@ import { releasedMigrations } from "../../local/migrations/released.ts";
 import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
 import { longSteps, steps } from "../runner/steps.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 Deno.test("docs/guides/local-stack.md lists every step of the tests, in their order", async () => {
   const page = await Deno.readTextFile(`${checkout}/docs/guides/local-stack.md`);
