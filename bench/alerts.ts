@@ -2,9 +2,9 @@ import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, thousands } from "./support/report.ts";
-import { addRecords } from "./support/records.ts";
+import { addRecords } from "./support/add_records.ts";
 import { startBenchStack } from "./support/stack.ts";
-import { setPaused } from "./support/jobs.ts";
+import { setPaused } from "./support/pause_jobs.ts";
 
 const eventsPerDay = 1_000_000;
 const eventsPerMinute = Math.round(eventsPerDay / 1_440);

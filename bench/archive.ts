@@ -1,14 +1,14 @@
 import { parseArgs } from "node:util";
-import { drawnAnew } from "./support/drawn_anew.ts";
+import { drawnAnew } from "./support/unique_events.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { secondsByProcess, used } from "./support/processor.ts";
 import { type Figure, printFigures, thousands } from "./support/report.ts";
 import { fillDay, makeDays } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
-import { Failure } from "../local/failure.ts";
+import { Failure } from "../local/exit_on_failure.ts";
 import { archiveSecret } from "../local/stack.ts";
 import { monthFigures } from "./archive/month.ts";
-import { setPaused } from "./support/jobs.ts";
+import { setPaused } from "./support/pause_jobs.ts";
 
 const tenant = "bench";
 

@@ -1,6 +1,6 @@
 import { buildConsole, installConsolePackages, publishConsole } from "../local/console.ts";
 import { headlessShell, installBrowser } from "../local/browser.ts";
-import { userToken } from "../local/keys.ts";
+import { userToken } from "../local/signing_keys.ts";
 import { portalOrigins } from "../local/processes/gateway.ts";
 import { prepareSystem } from "../local/system.ts";
 import { createKey, post } from "./ingest/requests.ts";

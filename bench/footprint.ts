@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import postgres from "postgres";
-import { copy } from "./ingest/peers.ts";
+import { copy } from "./ingest/copy_and_insert.ts";
 import { bodyBytes, createKey, post } from "./ingest/requests.ts";
 import { queueDepth } from "./ingest/writer.ts";
-import { drawnAnew } from "./support/drawn_anew.ts";
+import { drawnAnew } from "./support/unique_events.ts";
 import { type Event, loadEvents, makeBodies } from "./support/events.ts";
 import { load } from "./support/load.ts";
 import { secondsByProcess, used } from "./support/processor.ts";

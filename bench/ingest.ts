@@ -9,7 +9,7 @@ import { type Body, type Event, loadEvents, makeBodies } from "./support/events.
 import { type Load, load } from "./support/load.ts";
 import { memory } from "./support/memory.ts";
 import { secondsWithClient, used } from "./support/processor.ts";
-import { removeAllRecords } from "./support/records.ts";
+import { removeAllRecords } from "./support/add_records.ts";
 import {
   atMost,
   type Figure,

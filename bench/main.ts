@@ -1,4 +1,4 @@
-import { Failure } from "../local/failure.ts";
+import { Failure } from "../local/exit_on_failure.ts";
 
 /** A benchmark is bench/<name>.ts that exports `run(args)`. */
 const names = [

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { userToken } from "../local/keys.ts";
-import { findRuntime, hostedVersion } from "../local/runtime.ts";
+import { userToken } from "../local/signing_keys.ts";
+import { findRuntime, hostedVersion } from "../local/deno_runtimes.ts";
 import { bodyBytes, createKey, post } from "./ingest/requests.ts";
 import { loadEvents, makeBodies } from "./support/events.ts";
 import { load } from "./support/load.ts";

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import postgres from "postgres";
-import { userToken } from "../local/keys.ts";
-import { Failure } from "../local/failure.ts";
+import { userToken } from "../local/signing_keys.ts";
+import { Failure } from "../local/exit_on_failure.ts";
 import { apiPoolSize } from "../local/stack.ts";
 import { findSystem } from "../local/system.ts";
-import { drawnAnew } from "./support/drawn_anew.ts";
+import { drawnAnew } from "./support/unique_events.ts";
 import { type Body, type Event, loadEvents, makeBodies } from "./support/events.ts";
 import { countEvents, createKey, post } from "./ingest/requests.ts";
 import { pauseWriter, queueDepth } from "./ingest/writer.ts";

@@ -1,9 +1,14 @@
 import { parseArgs } from "node:util";
-import { Failure } from "../local/failure.ts";
+import { Failure } from "../local/exit_on_failure.ts";
 import { besideSealingFigures } from "./support/beside_sealing.ts";
-import { drawnAnew, seededRandom } from "./support/drawn_anew.ts";
+import { drawnAnew, seededRandom } from "./support/unique_events.ts";
 import { type Event, loadEvents } from "./support/events.ts";
-import { measure, type Measured, type Parameters, type Question } from "./support/questions.ts";
+import {
+  measure,
+  type Measured,
+  type Parameters,
+  type Question,
+} from "./support/measure_questions.ts";
 import { type Figure, printFigures, ratio, thousands } from "./support/report.ts";
 import {
   fillDay,

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
-import { userToken } from "../local/keys.ts";
+import { userToken } from "../local/signing_keys.ts";
 import { measureCompiler } from "./support/compiler.ts";
 import { type Event, loadEvents } from "./support/events.ts";
 import { type Figure, percentile, printFigures, ratio, thousands } from "./support/report.ts";

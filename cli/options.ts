@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { Failure } from "../local/failure.ts";
+import { Failure } from "../local/exit_on_failure.ts";
 
 /** Names that npm knows too, which a user may have in an .npmrc. */
 const ofNpm = new Set(["help", "json", "key", "url", "user", "role", "yes", "force", "env"]);

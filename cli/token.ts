@@ -1,7 +1,7 @@
 import type { Command } from "../packages/logloom/src/cli/frame.ts";
 import { Failure } from "../packages/logloom/src/cli/failure.ts";
 import { type Cli, newCommand } from "../packages/logloom/src/cli/frame.ts";
-import { signToken } from "../local/keys.ts";
+import { signToken } from "../local/signing_keys.ts";
 
 interface Options {
   tenant?: string;

@@ -1,5 +1,5 @@
 import { command } from "./command.ts";
-import { Failure } from "./failure.ts";
+import { Failure } from "./exit_on_failure.ts";
 import { exists, oneAtATime } from "./files.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { Failure } from "./failure.ts";
-import { type Output, outputOf } from "./output.ts";
+import { Failure } from "./exit_on_failure.ts";
+import { type Output, outputOf } from "./process_output.ts";
 
 export interface CommandOptions {
   env?: Record<string, string>;

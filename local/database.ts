@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { localBucket } from "./bucket.ts";
 import { command } from "./command.ts";
 import { exists, removeIfThere } from "./files.ts";
-import { Failure } from "./failure.ts";
+import { Failure } from "./exit_on_failure.ts";
 import { firstNode } from "./processes/postgres.ts";
 import {
   apiPoolSize,

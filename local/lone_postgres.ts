@@ -4,7 +4,7 @@ import { postgresProcess } from "./processes/postgres.ts";
 import { type Stack, type StackName, stackNamed } from "./stack.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { System } from "./system.ts";
-import { clearTheWay } from "./up.ts";
+import { clearTheWay } from "./start_stack.ts";
 
 /**
  * Runs nothing but a stack's PostgreSQL, with a project's database before its first migration and some settings of its

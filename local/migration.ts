@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import { command } from "./command.ts";
-import { Failure, run } from "./failure.ts";
+import { Failure, run } from "./exit_on_failure.ts";
 import { removeIfThere } from "./files.ts";
-import { filesOfOperations } from "./migrations/doors.ts";
-import { errorsFile, pageOfErrors, registers } from "./migrations/errors.ts";
-import { filesOfFields } from "./migrations/fields.ts";
-import { pageWithPicture, pictureFile } from "./migrations/rooms.ts";
-import { withScratchPostgres } from "./migrations/scratch.ts";
+import { filesOfOperations } from "./migrations/operation_callers.ts";
+import { errorsFile, pageOfErrors, registers } from "./migrations/errors_page.ts";
+import { filesOfFields } from "./migrations/record_fields.ts";
+import { pageWithPicture, pictureFile } from "./migrations/rooms_picture.ts";
+import { withScratchPostgres } from "./migrations/scratch_postgres.ts";
 import { unreleasedFile, unreleasedMigration } from "./migrations/unreleased.ts";
 import { checkout } from "./stack.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { reason } from "./command.ts";
-import { Failure } from "./failure.ts";
+import { Failure } from "./exit_on_failure.ts";
 import { exists, oneAtATime } from "./files.ts";
 import { npmCi } from "./npm.mjs";
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Failure } from "./failure.ts";
+import { Failure } from "./exit_on_failure.ts";
 import { type Stack, stackNamed, stackNames } from "./stack.ts";
 
 /** Reads a command's flags and options; commands that work on several stacks take --stack. */

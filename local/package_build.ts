@@ -1,5 +1,5 @@
-import { run } from "./failure.ts";
-import { buildPackage } from "./package.ts";
+import { run } from "./exit_on_failure.ts";
+import { buildPackage } from "./npm_package.ts";
 
 // npm run package:build: makes the tarball that an application installs.
 await run(async () => {

@@ -1,5 +1,5 @@
 import { command } from "./command.ts";
-import { Failure, run } from "./failure.ts";
+import { Failure, run } from "./exit_on_failure.ts";
 import { removeIfThere } from "./files.ts";
 import { release } from "./migrations/released.ts";
 import { handWrittenFolder } from "./migrations/unreleased.ts";

@@ -1,6 +1,6 @@
 import { removeCluster } from "./database.ts";
 import { removeIfThere } from "./files.ts";
-import { run } from "./failure.ts";
+import { run } from "./exit_on_failure.ts";
 import { readOptions } from "./options.ts";
 import { stop } from "./stop.ts";
 import { findSystem } from "./system.ts";

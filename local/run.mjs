@@ -19,8 +19,8 @@ const commands = {
   bench: "bench/main.ts",
   "console:shots": "console/shots/main.ts",
   logloom: "cli/logloom.ts",
-  drill: "local/drill.ts",
-  lock: "local/lock.ts",
+  drill: "local/restore_drill.ts",
+  lock: "local/function_packages.ts",
   release: "local/release.ts",
   "package:build": "local/package_build.ts",
 };

@@ -1,13 +1,13 @@
-import { startInBackground } from "./background.ts";
-import { Failure, run } from "./failure.ts";
+import { startInBackground } from "./start_in_background.ts";
+import { Failure, run } from "./exit_on_failure.ts";
 import { runningState } from "./state.ts";
 import { readOptions } from "./options.ts";
-import { findRuntime, type Runtime } from "./runtime.ts";
+import { findRuntime, type Runtime } from "./deno_runtimes.ts";
 import type { Stack } from "./stack.ts";
 import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
 import { requireSameWorkers } from "../citus/local/nodes.ts";
-import { clearTheWay, up } from "./up.ts";
+import { clearTheWay, up } from "./start_stack.ts";
 import { welcome } from "./welcome.ts";
 
 const progress = (step: string) => console.log(`  ${step} …`);

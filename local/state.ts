@@ -1,7 +1,7 @@
-import type { Demo } from "./demo.ts";
+import type { Demo } from "./demo_tenant.ts";
 import { replaceFile } from "./files.ts";
-import { isAlive, type ProcessIdentity } from "./identity.ts";
-import { anonKey, serviceRoleKey } from "./keys.ts";
+import { isAlive, type ProcessIdentity } from "./process_identity.ts";
+import { anonKey, serviceRoleKey } from "./signing_keys.ts";
 import { jwtSecret, type Stack, type StackName } from "./stack.ts";
 import type { ProcessStatus } from "./supervisor.ts";
 

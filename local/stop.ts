@@ -1,5 +1,5 @@
-import { Failure, run } from "./failure.ts";
-import { endProcess } from "./identity.ts";
+import { Failure, run } from "./exit_on_failure.ts";
+import { endProcess } from "./process_identity.ts";
 import { runningState } from "./state.ts";
 import { readOptions } from "./options.ts";
 import type { Stack } from "./stack.ts";

@@ -1,7 +1,7 @@
-import { BoundedLog } from "./log.ts";
-import { Failure } from "./failure.ts";
-import { type ProcessIdentity, startOf } from "./identity.ts";
-import { signalIfRunning } from "./output.ts";
+import { BoundedLog } from "./bounded_log.ts";
+import { Failure } from "./exit_on_failure.ts";
+import { type ProcessIdentity, startOf } from "./process_identity.ts";
+import { signalIfRunning } from "./process_output.ts";
 
 /** One process of the stack, defined in the file of its name. */
 export interface ProcessDefinition {

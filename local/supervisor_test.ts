@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
-import { Failure } from "./failure.ts";
-import { isAlive } from "./identity.ts";
+import { Failure } from "./exit_on_failure.ts";
+import { isAlive } from "./process_identity.ts";
 import { type ProcessDefinition, Supervisor } from "./supervisor.ts";
 
 /** A process of the shell; it tells a file what becomes of it. */

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { checkout, type Stack } from "./stack.ts";
 import { exists } from "./files.ts";
-import { Failure } from "./failure.ts";
-import { buildRoot, rootPath } from "./root.ts";
+import { Failure } from "./exit_on_failure.ts";
+import { buildRoot, rootPath } from "./system_root.ts";
 
 /** The users of the parts: PostgreSQL refuses root, and nginx does not need it. */
 export type SystemUser = "postgres" | "www-data";

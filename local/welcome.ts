@@ -1,4 +1,4 @@
-import { demoTenant } from "./demo.ts";
+import { demoTenant } from "./demo_tenant.ts";
 import type { State } from "./state.ts";
 
 /** Tells you what is running and what to try first. */

@@ -1,14 +1,14 @@
 import { parseArgs } from "node:util";
-import { Beside, type Work } from "./runner/beside.ts";
+import { Beside, type Work } from "./runner/run_in_parallel.ts";
 import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
-import { rowFileName } from "./runner/apart.ts";
+import { rowFileName } from "./runner/run_in_process.ts";
 import { takeNextTurn, worksOfTurn } from "./runner/long_turn.ts";
 import { report, type Row } from "./runner/report.ts";
 import { watchSharedRows } from "./runner/shared_rows.ts";
 import type { Step } from "./runner/step.ts";
 import { longSteps, steps } from "./runner/steps.ts";
 import { startTestStack, type TestStack } from "./runner/test_stack.ts";
-import { Failure, run } from "../local/failure.ts";
+import { Failure, run } from "../local/exit_on_failure.ts";
 import { removeIfThere } from "../local/files.ts";
 import { prepareSystem } from "../local/system.ts";
 

@@ -1,10 +1,10 @@
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import type { Event } from "../support/events.ts";
-import { addRecords } from "../support/records.ts";
+import { addRecords } from "../support/add_records.ts";
 import { secondsByProcess, used } from "../support/processor.ts";
 import { type Figure, thousands } from "../support/report.ts";
 import type { BenchStack } from "../support/stack.ts";
-import { setPaused } from "../support/jobs.ts";
+import { setPaused } from "../support/pause_jobs.ts";
 
 /** Tenants of one kind: how many, and what each has a day. */
 interface Kind {

@@ -1,4 +1,4 @@
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 
 /**
  * Sends one request again and again on connections that stay open, and reads of each answer its status alone. `fetch`

@@ -1,4 +1,4 @@
-import { serviceRoleKey } from "../../local/keys.ts";
+import { serviceRoleKey } from "../../local/signing_keys.ts";
 import type { Body } from "../support/events.ts";
 import type { Load } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";

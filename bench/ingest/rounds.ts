@@ -1,10 +1,10 @@
 import type { Body, Event } from "../support/events.ts";
 import { load } from "../support/load.ts";
 import { secondsWithClient, used } from "../support/processor.ts";
-import { removeAllRecords } from "../support/records.ts";
+import { removeAllRecords } from "../support/add_records.ts";
 import { percentile } from "../support/report.ts";
 import type { BenchStack } from "../support/stack.ts";
-import { bulkInsert, copy } from "./peers.ts";
+import { bulkInsert, copy } from "./copy_and_insert.ts";
 import { countBytes, countEvents, type Send } from "./requests.ts";
 import { drain, pauseWriter } from "./writer.ts";
 

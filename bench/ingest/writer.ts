@@ -1,5 +1,5 @@
 import type { BenchStack } from "../support/stack.ts";
-import { setPaused } from "../support/jobs.ts";
+import { setPaused } from "../support/pause_jobs.ts";
 
 export async function pauseWriter({ sql }: BenchStack): Promise<void> {
   // Otherwise ingest would replace the silent writer.

@@ -1,12 +1,12 @@
-import { Failure } from "../../local/failure.ts";
-import { serviceRoleKey } from "../../local/keys.ts";
-import { drawnAnew } from "./drawn_anew.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
+import { serviceRoleKey } from "../../local/signing_keys.ts";
+import { drawnAnew } from "./unique_events.ts";
 import { type Event, makeBodies } from "./events.ts";
 import { load, pace } from "./load.ts";
 import { type Figure, percentile, ratio, thousands } from "./report.ts";
 import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
-import { setPaused } from "./jobs.ts";
+import { setPaused } from "./pause_jobs.ts";
 
 /** Of the tenant whose days are sealed, copied several times into a day: what the job seals in half a minute. */
 const drawnRecords = 200_000;

@@ -1,4 +1,4 @@
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 
 export interface Load {
   /** Requests answered with 200. */

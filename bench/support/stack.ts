@@ -4,7 +4,7 @@ import type { Serving } from "../../local/processes/functions.ts";
 import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
 import { readState, type State } from "../../local/state.ts";
 import { prepareSystem } from "../../local/system.ts";
-import { endLeftovers, up } from "../../local/up.ts";
+import { endLeftovers, up } from "../../local/start_stack.ts";
 
 export interface BenchStack {
   stack: Stack;

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { exists, removeIfThere } from "../../local/files.ts";
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { readyMark } from "../../local/database.ts";
 import type { Node } from "../../local/processes/postgres.ts";
 import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";

@@ -9,7 +9,7 @@ import { onNode } from "./node_database.ts";
 import { makeCluster } from "../../local/database.ts";
 import { localShards } from "../local/nodes.ts";
 import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
-import { copyOf, server, stack, startBeside, system } from "../../tests/support/servers.ts";
+import { copyOf, server, stack, startBeside, system } from "../../tests/support/second_server.ts";
 
 // What docs/guides/scaling.md has an operator do, each while events come in and are searched.
 

@@ -3,7 +3,7 @@ import { type Answer, ingest, newTenant, rpc, type Tenant } from "../../tests/su
 import { changeSettings, openDatabase, recordsOf } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { putOnPlan } from "../../tests/support/plans.ts";
-import { stack, system } from "../../tests/support/servers.ts";
+import { stack, system } from "../../tests/support/second_server.ts";
 import { firstNode } from "../../local/processes/postgres.ts";
 import { nodeOf, onNode } from "./node_database.ts";
 import { noon, sealRecordsOf } from "./sealed_day.ts";

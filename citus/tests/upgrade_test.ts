@@ -3,7 +3,7 @@ import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts"
 import { pushMigrations } from "../../local/database.ts";
 import { installLayer, localShards } from "../local/nodes.ts";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
 import { callAsOwner, type Database, openDatabase } from "../../tests/support/database.ts";
 import { eventually, pause } from "../../tests/support/eventually.ts";

@@ -1,6 +1,6 @@
 // npm run console:shots [-- NAME…]: pictures of every screen, or of the named ones, with a day of logs on the running
 // local stack, in both themes and two widths; and the pictures of the documents.
-import { run } from "../../local/failure.ts";
+import { run } from "../../local/exit_on_failure.ts";
 import { installConsolePackages } from "../../local/console.ts";
 
 await run(async () => {

@@ -3,8 +3,8 @@
 import { type Browser, chromium } from "../node_modules/playwright-core/index.mjs";
 import { headlessShell as executablePath, installBrowser } from "../../local/browser.ts";
 import { buildConsole, publishConsole } from "../../local/console.ts";
-import { Failure } from "../../local/failure.ts";
-import { userToken } from "../../local/keys.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
+import { userToken } from "../../local/signing_keys.ts";
 import { checkout, stackNamed } from "../../local/stack.ts";
 import { runningState } from "../../local/state.ts";
 import { prepareSystem } from "../../local/system.ts";

@@ -1,5 +1,5 @@
-import { Failure } from "../../local/failure.ts";
-import { userToken } from "../../local/keys.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
+import { userToken } from "../../local/signing_keys.ts";
 import { createReader, type Reader } from "../../packages/logloom/src/read.ts";
 import { story } from "./story.ts";
 

@@ -1,4 +1,4 @@
-import { Failure } from "../failure.ts";
+import { Failure } from "../exit_on_failure.ts";
 import { checkout } from "../stack.ts";
 
 /** Begins every migration: a project may have functions that stand in for PostgreSQL's own. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { checkout } from "../stack.ts";
 import { editedMigrations, migrations, migrationsFolder } from "./released.ts";
 import { firstStatement, lastStatement, schemaFiles, withoutRevokes } from "./schemas.ts";
-import { walk } from "../walk.ts";
+import { walk } from "../list_files.ts";
 
 Deno.test("config.toml names every file of supabase/schemas", async () => {
   const all = (await walk(["supabase/schemas"])).filter((path) => path.endsWith(".sql"));

@@ -1,9 +1,9 @@
 import { checkout, type Stack } from "../stack.ts";
 import { exists } from "../files.ts";
-import { Failure } from "../failure.ts";
-import { applySql, bareDatabase, cloneDatabase, difference } from "./databases.ts";
+import { Failure } from "../exit_on_failure.ts";
+import { applySql, bareDatabase, cloneDatabase, difference } from "./clone_database.ts";
 import { migrations, migrationsFolder, releasedMigrations } from "./released.ts";
-import { rowDifferences } from "./rows.ts";
+import { rowDifferences } from "./migrated_rows.ts";
 import { firstStatement, lastStatement, schemaTexts, withoutRevokes } from "./schemas.ts";
 import { changesLogsUnheld } from "./writers_held.ts";
 import { followingVersion, versionAt } from "../../packages/logloom/src/cli/guest/versions.ts";

@@ -1,5 +1,5 @@
 import { createBucketOf } from "../bucket.ts";
-import { addPackages } from "../root.ts";
+import { addPackages } from "../system_root.ts";
 import type { Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import type { System } from "../system.ts";

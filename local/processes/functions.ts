@@ -1,4 +1,4 @@
-import { anonKey, secretApiKey, serviceRoleKey } from "../keys.ts";
+import { anonKey, secretApiKey, serviceRoleKey } from "../signing_keys.ts";
 import { exists } from "../files.ts";
 import {
   archiveSecret,
@@ -12,7 +12,7 @@ import {
   type Stack,
 } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
-import { currentRuntime, type Runtime } from "../runtime.ts";
+import { currentRuntime, type Runtime } from "../deno_runtimes.ts";
 
 /** How the edge functions are served. */
 export interface Serving {

@@ -1,6 +1,12 @@
 import { maxTakenBytes } from "../../supabase/functions/_shared/request_body.ts";
 import { exists } from "../files.ts";
-import { anonKey, publicKeySet, publishableApiKey, secretApiKey, serviceRoleKey } from "../keys.ts";
+import {
+  anonKey,
+  publicKeySet,
+  publishableApiKey,
+  secretApiKey,
+  serviceRoleKey,
+} from "../signing_keys.ts";
 import { type FunctionName, functionPort, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import type { System } from "../system.ts";

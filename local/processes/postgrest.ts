@@ -1,4 +1,4 @@
-import { keySet } from "../keys.ts";
+import { keySet } from "../signing_keys.ts";
 import { apiPoolSize, databaseUrl, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";

@@ -1,5 +1,5 @@
 import { checkout } from "../stack.ts";
-import { walk } from "../walk.ts";
+import { walk } from "../list_files.ts";
 
 /** What we link to or run may have these licences: none of them asks anything of who uses Logloom. */
 const allowed = new Set([

@@ -29,7 +29,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
       method === "PUT" && isFile(key) && times() < 2
         ? Promise.resolve(new Response("slow down", { status: 503 }))
         : undefined,
-    error: /did not take an object: it answered 503/,
+    error: /did not store an object: it answered 503/,
   },
   {
     name: "a key that is refused, as it is with a clock that is ahead",
@@ -47,7 +47,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
       method === "PUT" && isFile(key) && times() < 1
         ? Promise.resolve(new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }))
         : undefined,
-    error: /may not have the bucket take an object/,
+    error: /has no permission to store an object/,
   },
   {
     name: "a full disk, which takes half of a file and answers 507",
@@ -58,7 +58,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
           return new Response("", { status: 507 });
         })
         : undefined,
-    error: /did not take an object: it answered 507/,
+    error: /did not store an object: it answered 507/,
   },
   {
     name: "an answer that breaks off",
@@ -88,7 +88,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
           return new Response(bytes, { status: 200 });
         })
         : undefined,
-    error: /came back as another one/,
+    error: /returned the file with other content/,
   },
   {
     name: "half an object",
@@ -99,7 +99,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
           return new Response(bytes.subarray(0, bytes.length >> 1), { status: 200 });
         })
         : undefined,
-    error: /came back as another one/,
+    error: /returned the file with other content/,
   },
   {
     name: "an object that is not there after all",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ProcessIdentity } from "../../local/identity.ts";
+import type { ProcessIdentity } from "../../local/process_identity.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, type ProcessName } from "../support/processes.ts";

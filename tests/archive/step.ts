@@ -2,7 +2,7 @@ import { command } from "../../local/command.ts";
 import { installPackages } from "../../local/npm.ts";
 import { installBucket } from "../../local/processes/bucket.ts";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import { type Context, denoTests, type Step, type StepResult } from "../runner/step.ts";
 
 export const archive: Step = {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { createRule } from "../support/alert_rules.ts";
 import { bearer, clientOf, health, newTenant, rpc } from "../support/client.ts";
-import { shiftClock } from "../support/clock.ts";
+import { shiftClock } from "../support/shift_clock.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { isBack, killProcess, type ProcessName, signalIfThere } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 import { randomOf } from "../support/random.ts";
 import { stack } from "../support/stack.ts";
-import { tell } from "../support/tally.ts";
+import { tell } from "../support/trial_counts.ts";
 
 const kills = Number(Deno.env.get("LOGLOOM_CHAOS_KILLS") ?? "20");
 

@@ -5,7 +5,7 @@ import { openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { keepDown, stackState } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
-import { onlyIf } from "../support/only_if.ts";
+import { onlyIf } from "../support/skip_unless.ts";
 
 Deno.test({
   name: "the disk full: requests are refused, health says so, and with room all goes on by itself",

@@ -12,7 +12,7 @@ import {
 } from "../support/client.ts";
 import { changeConstant, openDatabase, stopJob } from "../support/database.ts";
 import { createRule } from "../support/alert_rules.ts";
-import { atOnce } from "../support/at_once.ts";
+import { atOnce } from "../support/concurrent_tests.ts";
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 import { receiveEmails, receiveWebhooks } from "../support/receivers.ts";

@@ -9,7 +9,7 @@ import {
   queueIsEmpty,
   stopJob,
 } from "../support/database.ts";
-import { examples } from "../support/examples.ts";
+import { examples } from "../support/docs_examples.ts";
 
 /** What an operation answered. */
 type Answered = [operation: string, answer: unknown];

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { rpc, supabase } from "../support/client.ts";
 import { type Database, openDatabase, stopJob } from "../support/database.ts";
-import { examples } from "../support/examples.ts";
+import { examples } from "../support/docs_examples.ts";
 import { keepRecords } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
 import { asUser, newUser, type User } from "../support/users.ts";
-import { onlyIf } from "../support/only_if.ts";
+import { onlyIf } from "../support/skip_unless.ts";
 
 /** A user by the token that Auth would issue next. */
 async function ownerOf(tenantId: string | undefined, id: string): Promise<User> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { registers } from "../../local/migrations/errors.ts";
+import { registers } from "../../local/migrations/errors_page.ts";
 import { newTenant, rpc } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 

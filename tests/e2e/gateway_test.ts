@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { publishableApiKey, secretApiKey, serviceRoleKey } from "../../local/keys.ts";
+import { publishableApiKey, secretApiKey, serviceRoleKey } from "../../local/signing_keys.ts";
 import { functionNames } from "../../local/stack.ts";
 import { maxTakenBytes } from "../../supabase/functions/_shared/request_body.ts";
 import { assertAnswer, bearer, call, newTenant } from "../support/client.ts";
@@ -59,7 +59,7 @@ Deno.test("whatever is sent to a function, its answer arrives", async () => {
     ["logloom-stream", 401, { error: "Invalid secret" }],
     ["logloom-read", 404, {
       code: "PT404",
-      message: "There is nothing at this path",
+      message: "Nothing is served at this path",
       details: null,
       hint: "Read by POST /v1/<operation>.",
     }],

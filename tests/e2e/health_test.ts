@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { away as shownWhileAway } from "../../supabase/functions/health/away.ts";
+import { away as shownWhileAway } from "../../supabase/functions/health/database_unreachable.ts";
 import {
   type Answer,
   apiKey,

@@ -305,8 +305,8 @@ Deno.test("a body that is no JSON, or no list of events, is refused", async () =
   const tenant = await newTenant();
   const invalid: [string | Uint8Array, number, string][] = [
     ["{", 2, "it ends early"],
-    ["[1,]", 4, "a comma stands before ]"],
-    ["{'a':1}", 2, "names of members are in double quotes"],
+    ["[1,]", 4, "a comma before ]"],
+    ["{'a':1}", 2, "names need double quotes"],
     ["\u0000", 1, "expected a value"],
     ["[".repeat(1000), 1001, "it ends early"],
     ["nul", 1, "expected a value"],

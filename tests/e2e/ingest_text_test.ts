@@ -4,7 +4,7 @@ import {
   type Batch,
   batchJson,
   EventCollector,
-} from "../../supabase/functions/ingest/collector.ts";
+} from "../../supabase/functions/ingest/event_collector.ts";
 import { batchText } from "../../supabase/functions/ingest/request_text.ts";
 import { bearer, call, newTenant } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";

@@ -14,7 +14,7 @@ import { changeSettings, openDatabase, recordsOf } from "../support/database.ts"
 import { operations } from "../../supabase/functions/logloom-read/operations.ts";
 import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
-import { onlyIf } from "../support/only_if.ts";
+import { onlyIf } from "../support/skip_unless.ts";
 
 Deno.test("tenants that send the same at once have their own records and no others", async () => {
   const tenants = await Promise.all(["a", "b", "c"].map(newTenant));

@@ -650,7 +650,7 @@ Deno.test("what cannot be answered is refused in words, with a status", async ()
   const logs = await ask(reader, "query", { query: '{service="api"}' });
   assert.match(logs.text, /^log queries are not supported as an instant query type/);
   const tail = await ask(reader, "tail");
-  assert.deepEqual([tail.status, /tail is not offered/.test(tail.text)], [501, true]);
+  assert.deepEqual([tail.status, /tail is not supported/.test(tail.text)], [501, true]);
   assert.equal((await ask(reader, "rules")).status, 404);
   const nobody = await ask({ headers: {} }, "labels");
   assert.deepEqual([nobody.status, nobody.body], [401, undefined]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mixedLoad, tenantName } from "./mixed.ts";
+import { mixedLoad, tenantName } from "./mixed_load.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createClient } from "@supabase/supabase-js";
-import { secretApiKey } from "../../local/keys.ts";
+import { secretApiKey } from "../../local/signing_keys.ts";
 import { bearer, call, clientOf, ingest, newTenant, rpc } from "../support/client.ts";
 import { changeSettings, openDatabase, recordsOf } from "../support/database.ts";
 import { stack } from "../support/stack.ts";

@@ -117,7 +117,7 @@ Deno.test("a key is let in by each header that ingest takes, and by no address",
     for (const query of [`api_key=${key_value}`, `token=${key_value}`, `${key_value}=1`]) {
       const { status, body } = await read(headers, `search_logs?${query}`);
       assert.deepEqual([status, body.message], [401, unknownCaller]);
-      assert.match(String(body.hint), /^A key is not taken from an address/);
+      assert.match(String(body.hint), /^Keys in an address are refused/);
       assert.ok(!JSON.stringify(body).includes(key_value.slice(12)));
     }
   }

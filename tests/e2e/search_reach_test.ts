@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type postgres from "postgres";
-import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/functions.ts";
+import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/schema_functions.ts";
 import { openDatabase } from "../support/database.ts";
 
 // How much somebody has to read who asks what a search does: the functions that sample queries run,

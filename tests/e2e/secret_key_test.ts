@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { secretApiKey } from "../../local/keys.ts";
+import { secretApiKey } from "../../local/signing_keys.ts";
 import {
   apiKey,
   assertAnswer,
@@ -192,7 +192,7 @@ Deno.test("what a gateway takes for a key is no token of a user, so nobody reads
   });
   assert.deepEqual([status, body.hint], [
     401,
-    "This is neither a key of Logloom nor a user's token",
+    "This is neither a Logloom key nor a user's token",
   ]);
 });
 

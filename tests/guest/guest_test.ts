@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import postgres from "postgres";
 import { installInto } from "../../packages/logloom/src/cli/commands/install_into.ts";
 import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts";
-import { serviceRoleKey, signToken } from "../../local/keys.ts";
+import { serviceRoleKey, signToken } from "../../local/signing_keys.ts";
 import { migrations } from "../../local/migrations/released.ts";
 import { checkout, databaseUrl } from "../../local/stack.ts";
 import { sha256Hex } from "../../supabase/functions/_shared/auth.ts";

@@ -7,14 +7,14 @@ import {
   removeCluster,
 } from "../../local/database.ts";
 import { removeIfThere } from "../../local/files.ts";
-import { anonKey, serviceRoleKey, signToken } from "../../local/keys.ts";
+import { anonKey, serviceRoleKey, signToken } from "../../local/signing_keys.ts";
 import { postgresProcess } from "../../local/processes/postgres.ts";
 import { postgrestProcess } from "../../local/processes/postgrest.ts";
 import { checkout, databasePassword, type Stack, stackNamed } from "../../local/stack.ts";
 import { Supervisor } from "../../local/supervisor.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
-import { endLeftovers } from "../../local/up.ts";
-import { grantsUntilOctober2026 } from "../support/grants.ts";
+import { endLeftovers } from "../../local/start_stack.ts";
+import { grantsUntilOctober2026 } from "../support/legacy_grants.ts";
 
 /** A project of somebody else: its folder, PostgreSQL and PostgREST. */
 export interface Shop extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { copyFunctions, load, packageEnv } from "../../local/lock.ts";
-import { findRuntime, hostedVersion } from "../../local/runtime.ts";
+import { copyFunctions, load, packageEnv } from "../../local/function_packages.ts";
+import { findRuntime, hostedVersion } from "../../local/deno_runtimes.ts";
 import { checkout, functionNames } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
 

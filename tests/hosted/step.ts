@@ -1,4 +1,4 @@
-import { findRuntime, hostedVersion } from "../../local/runtime.ts";
+import { findRuntime, hostedVersion } from "../../local/deno_runtimes.ts";
 import { installClients } from "../mcp/packages.ts";
 import {
   type Context,

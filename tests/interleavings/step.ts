@@ -1,4 +1,4 @@
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { type Context, type Step, type StepResult } from "../runner/step.ts";
 import { shuffled } from "../support/random.ts";
 import { connect, Databases } from "./database.ts";

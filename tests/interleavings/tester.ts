@@ -1,6 +1,6 @@
 import { command } from "../../local/command.ts";
 import { exists, removeIfThere } from "../../local/files.ts";
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { databasePassword, type Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
 import { type Order, orderOf, stepsOf } from "./permutations.ts";

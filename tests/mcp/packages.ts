@@ -1,7 +1,7 @@
 import { command } from "../../local/command.ts";
 import { installPackages } from "../../local/npm.ts";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 /** Installs the packages that only these tests need, unless they are there, and checks the tests' types with them. */
 export async function installClients(progress: (step: string) => void): Promise<void> {

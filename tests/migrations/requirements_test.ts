@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bareDatabase, cloneDatabase } from "../../local/migrations/databases.ts";
+import { bareDatabase, cloneDatabase } from "../../local/migrations/clone_database.ts";
 import { migrations, migrationsFolder } from "../../local/migrations/released.ts";
 import { stackNamed } from "../../local/stack.ts";
 import { openDatabase } from "../support/database.ts";

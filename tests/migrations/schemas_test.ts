@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { applySql, difference } from "../../local/migrations/databases.ts";
-import { rowDifferences } from "../../local/migrations/rows.ts";
+import { applySql, difference } from "../../local/migrations/clone_database.ts";
+import { rowDifferences } from "../../local/migrations/migrated_rows.ts";
 import { unreleasedFile, unreleasedMigration } from "../../local/migrations/unreleased.ts";
 import { exists } from "../../local/files.ts";
 import { stackNamed } from "../../local/stack.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { tell } from "../support/tally.ts";
+import { tell } from "../support/trial_counts.ts";
 import { assertComplete, assertStored } from "./assertions.ts";
 import { type At, type ModelCommand, ran } from "./command.ts";
 import { people } from "./commands/people.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { packages } from "../../local/package.ts";
+import { packages } from "../../local/npm_package.ts";
 import { newTrial, records, runProgram } from "./programs.ts";
 
 const name = Deno.build.arch === "aarch64" ? "bun-linux-aarch64" : "bun-linux-x64-baseline";

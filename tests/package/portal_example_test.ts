@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { story } from "../../console/shots/story.ts";
 import { webp } from "../../console/shots/pictures.ts";
-import { secretApiKey } from "../../local/keys.ts";
+import { secretApiKey } from "../../local/signing_keys.ts";
 import { checkout } from "../../local/stack.ts";
 import { store } from "../console/steps.ts";
 import { eventually, patience } from "../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { command } from "../../local/command.ts";
 import { removeIfThere } from "../../local/files.ts";
-import { packages } from "../../local/package.ts";
+import { packages } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";
 
 /** A project that has nothing but the packed package, installed from its tarball. */

@@ -1,10 +1,10 @@
 import { chromium, installBrowser } from "../../local/browser.ts";
 import { command } from "../../local/command.ts";
 import { installConsolePackages } from "../../local/console.ts";
-import { buildPackage, packageTool } from "../../local/package.ts";
-import { findRuntime, hostedVersion } from "../../local/runtime.ts";
+import { buildPackage, packageTool } from "../../local/npm_package.ts";
+import { findRuntime, hostedVersion } from "../../local/deno_runtimes.ts";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import { denoTests, type Step } from "../runner/step.ts";
 import { addLibraries, makeProject } from "./project.ts";
 

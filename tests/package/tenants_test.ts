@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { secretApiKey } from "../../local/keys.ts";
+import { secretApiKey } from "../../local/signing_keys.ts";
 import { checkout } from "../../local/stack.ts";
 import { openDatabase } from "../support/database.ts";
 import { putOnPlan } from "../support/plans.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { packageTool } from "../../local/package.ts";
+import { packageTool } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";
 import { project } from "./project.ts";
 

@@ -1,5 +1,5 @@
 import { checkout, databasePassword } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import {
   atLeastOneFailure,
   chosenTests,

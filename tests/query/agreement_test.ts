@@ -7,7 +7,7 @@ import { compareText, type Event, isRecord, type Json, QueryError } from "./even
 import { attributeOf, type Field, groupText } from "./field.ts";
 import { type Query, readQuery } from "./language.ts";
 import { aggregateOf, extract, type Plan } from "./stages.ts";
-import { tell } from "../support/tally.ts";
+import { tell } from "../support/trial_counts.ts";
 
 // The compiler and a plain evaluator read the same random queries over the same random events and
 // must agree on every one: which events match, what an aggregate is, and where a query is wrong.

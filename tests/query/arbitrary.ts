@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
-import { ofTexts } from "../support/texts.ts";
+import { ofTexts } from "../support/each_text_field.ts";
 import type { Event, Json } from "./event.ts";
 
 // Texts are drawn from few words, so that queries find something, and those are the awkward ones.

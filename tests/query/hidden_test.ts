@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { openDatabase } from "../support/database.ts";
 import { randomOf } from "../support/random.ts";
-import { tell } from "../support/tally.ts";
+import { tell } from "../support/trial_counts.ts";
 import { event, query } from "./arbitrary.ts";
 import { timestamp } from "./database.ts";
 import { type Event, isRecord, type Json } from "./event.ts";

@@ -1,7 +1,7 @@
 import postgres from "postgres";
-import { bareDatabase } from "../../local/migrations/databases.ts";
+import { bareDatabase } from "../../local/migrations/clone_database.ts";
 import { databaseUrl, type Stack } from "../../local/stack.ts";
-import { grantsUntilOctober2026 } from "../support/grants.ts";
+import { grantsUntilOctober2026 } from "../support/legacy_grants.ts";
 
 /** Puts a project's database before its first migration in the place of the stack's, which stays under another name. */
 export async function beginAnew(of: Stack): Promise<void> {

@@ -6,7 +6,7 @@ import { type Answer, ingest, newTenant, rpc } from "../support/client.ts";
 import { openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free_port.ts";
-import { copyOf, server, stack, startBeside, system } from "../support/servers.ts";
+import { copyOf, server, stack, startBeside, system } from "../support/second_server.ts";
 
 const hour = 3_600_000;
 const range = {

@@ -4,7 +4,7 @@ import { checkout, stackNamed } from "../../local/stack.ts";
 import { ingest, newTenant } from "../support/client.ts";
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { Sender } from "../support/sender.ts";
-import { stack, system } from "../support/servers.ts";
+import { stack, system } from "../support/second_server.ts";
 
 async function drill(): Promise<{ code: number; text: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

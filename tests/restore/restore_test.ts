@@ -5,7 +5,7 @@ import { checkout } from "../../local/stack.ts";
 import { createKey, health, ingest, newTenant, rpc, type Tenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { stack, system } from "../support/servers.ts";
+import { stack, system } from "../support/second_server.ts";
 import { beginAnew } from "./begin_anew.ts";
 
 // After this test the stack's database is the restored one: what follows is tested in that.

@@ -19,7 +19,7 @@ import { bucketAt } from "../support/s3_server.ts";
 import type { Tenant } from "../support/client.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
-import { stack, system } from "../support/servers.ts";
+import { stack, system } from "../support/second_server.ts";
 import { asUser } from "../support/users.ts";
 import { beginAnew } from "./begin_anew.ts";
 

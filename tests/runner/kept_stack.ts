@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { startInBackground } from "../../local/background.ts";
+import { startInBackground } from "../../local/start_in_background.ts";
 import { command } from "../../local/command.ts";
 import { removeCluster } from "../../local/database.ts";
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { fromFileUrl, removeIfThere } from "../../local/files.ts";
 import { checkout, stackNamed } from "../../local/stack.ts";
 import { runningState } from "../../local/state.ts";
 import { stop } from "../../local/stop.ts";
 import { findSystem, prepareSystem } from "../../local/system.ts";
 import { clearStack, nameReceivers, type TestStack, upTestStack } from "./test_stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 // npm test -- --keep STEP: a stack that stays up after the run, so that the next such run starts at once.
 

@@ -30,7 +30,7 @@ interface Division {
 export const divisions: Record<string, Division> = {
   "hosted-all": {
     tests: ["tests/e2e/long", "tests/faults/long", "tests/hosted/long"],
-    sources: ["tests/hosted/step.ts", "local/runtime.ts"],
+    sources: ["tests/hosted/step.ts", "local/deno_runtimes.ts"],
     setup: 35,
     seconds: 50,
     slow: {

@@ -1,8 +1,8 @@
 import { command } from "../../local/command.ts";
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";
-import type { Work } from "./beside.ts";
+import type { Work } from "./run_in_parallel.ts";
 import { concerns, divisions, longParts, type Part } from "./long_parts.ts";
 import { longSteps } from "./steps.ts";
 

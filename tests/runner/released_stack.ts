@@ -1,6 +1,6 @@
 import { removeCluster } from "../../local/database.ts";
 import { exists, removeIfThere } from "../../local/files.ts";
-import { bareDatabase, cloneDatabase } from "../../local/migrations/databases.ts";
+import { bareDatabase, cloneDatabase } from "../../local/migrations/clone_database.ts";
 import {
   migrations,
   migrationsFolder,
@@ -8,7 +8,7 @@ import {
 } from "../../local/migrations/released.ts";
 import { checkout, type Stack, stackNamed } from "../../local/stack.ts";
 import { prepareSystem } from "../../local/system.ts";
-import { endLeftovers, up } from "../../local/up.ts";
+import { endLeftovers, up } from "../../local/start_stack.ts";
 
 export interface ReleasedStack {
   stack: Stack;

@@ -1,8 +1,8 @@
 import type { TestStack } from "./test_stack.ts";
-import { walk } from "../../local/walk.ts";
-import { anonKey, serviceRoleKey } from "../../local/keys.ts";
+import { walk } from "../../local/list_files.ts";
+import { anonKey, serviceRoleKey } from "../../local/signing_keys.ts";
 import { checkout, jwtSecret } from "../../local/stack.ts";
-import { outputOf, signalIfRunning } from "../../local/output.ts";
+import { outputOf, signalIfRunning } from "../../local/process_output.ts";
 import { npmProgram } from "../../local/system.ts";
 import { DenoFileTimes, type FileTimes, sumOfTimes } from "./file_times.ts";
 

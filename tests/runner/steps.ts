@@ -1,4 +1,4 @@
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import { advisors } from "../advisors/step.ts";
 import { archive } from "../archive/step.ts";
 import { citus } from "../../citus/tests/step.ts";

@@ -1,13 +1,13 @@
 import { connect, removeCluster } from "../../local/database.ts";
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { bucketEnv } from "../../local/processes/bucket.ts";
 import type { Serving } from "../../local/processes/functions.ts";
-import { cloneDatabase } from "../../local/migrations/databases.ts";
+import { cloneDatabase } from "../../local/migrations/clone_database.ts";
 import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
 import { runningState } from "../../local/state.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
-import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/up.ts";
+import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/start_stack.ts";
 
 /** The database that pgTAP tests in: as migrated, with no job at work in it. */
 export const pgtapDatabase = "pgtap";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { TextField } from "../../supabase/functions/_shared/record_fields.ts";
-import { ofTexts } from "../support/texts.ts";
+import { ofTexts } from "../support/each_text_field.ts";
 
 /** A record as the columns of logloom.logs; attrs is the text of its JSON, so that numbers keep every digit. */
 export interface Row extends Record<TextField, string | null> {

@@ -2,7 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { event, now, query } from "../query/arbitrary.ts";
 import { openDatabase } from "../support/database.ts";
-import { tell } from "../support/tally.ts";
+import { tell } from "../support/trial_counts.ts";
 
 // Random queries over random records, as rows and as two blocks: the same records, the same counts
 // and the same aggregates. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { openDatabase } from "../support/database.ts";
-import { ofTexts } from "../support/texts.ts";
+import { ofTexts } from "../support/each_text_field.ts";
 import { type Row, row } from "./arbitrary.ts";
 
 // Random records become a block and are read again: each field must be what it was, whichever of

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { blockOf, flooded, longTest, type Trial, withTrial } from "./sender.ts";
 import { pause } from "../support/eventually.ts";
-import { onlyIf } from "../support/only_if.ts";
+import { onlyIf } from "../support/skip_unless.ts";
 
 // Neither Debian nor npm has it: its requests are replayed by
 // supabase/functions/ingest/protocols/shippers_test.ts, as 5.1.1 sent them with these pages' blocks.

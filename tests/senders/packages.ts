@@ -1,7 +1,7 @@
 import { command } from "../../local/command.ts";
 import { exists, oneAtATime } from "../../local/files.ts";
 import { installPackages } from "../../local/npm.ts";
-import { cacheFolder } from "../../local/root.ts";
+import { cacheFolder } from "../../local/system_root.ts";
 import { checkout } from "../../local/stack.ts";
 
 /** Installs the senders from npm that are not there yet: the few that every test run needs, or all. */

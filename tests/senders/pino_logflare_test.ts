@@ -13,7 +13,7 @@ import {
 } from "./sender.ts";
 import { debianEnv, debianSenders } from "./packages.ts";
 import { eventually } from "../support/eventually.ts";
-import { onlyIf } from "../support/only_if.ts";
+import { onlyIf } from "../support/skip_unless.ts";
 
 const place = await debianSenders() ?? "";
 const isOnDebian = () => onlyIf(!!place, "its programs are taken from Debian, as root");

@@ -15,7 +15,7 @@ import {
   withTrial,
 } from "./sender.ts";
 import { debianEnv, debianSenders } from "./packages.ts";
-import { onlyIf } from "../support/only_if.ts";
+import { onlyIf } from "../support/skip_unless.ts";
 
 const place = await debianSenders();
 const isOnDebian = () => onlyIf(!!place, "its programs are taken from Debian, as root");

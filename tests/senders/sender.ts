@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../../local/output.ts";
+import { outputOf } from "../../local/process_output.ts";
 import { checkout } from "../../local/stack.ts";
 import { clientOf, createKey, ingest, newTenant, type Tenant } from "../support/client.ts";
 import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../support/database.ts";

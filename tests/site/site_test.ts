@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 async function build(root: string, out: string, ...options: string[]) {
   const { code, stdout, stderr } = await new Deno.Command("node", {

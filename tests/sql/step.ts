@@ -1,5 +1,5 @@
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import { check, type Context, type Step, type StepResult } from "../runner/step.ts";
 import { sqlStyleFaults } from "./style.ts";
 

@@ -1,4 +1,4 @@
-import { type ProcessIdentity, startOf } from "../../local/identity.ts";
+import { type ProcessIdentity, startOf } from "../../local/process_identity.ts";
 import type { State } from "../../local/state.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";

@@ -8,13 +8,13 @@ import {
   seeds,
   sound,
   utf8,
-} from "../../supabase/functions/ingest/protocols/fuzzed_bodies.ts";
-import { bodies, event } from "../../supabase/functions/ingest/random_bodies.ts";
+} from "../../supabase/functions/ingest/protocols/testing_fuzzed_bodies.ts";
+import { bodies, event } from "../../supabase/functions/ingest/testing_random_bodies.ts";
 import { call, clientOf, health, newTenant } from "../support/client.ts";
 import { countRecords, openDatabase, queueIsEmpty } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { usageOf } from "../support/plans.ts";
-import { tell } from "../support/tally.ts";
+import { tell } from "../support/trial_counts.ts";
 
 // Fuzzed bodies of every protocol, at the stack's front door. A run is repeated by its seed: BODIES_SEED=… BODIES=…
 

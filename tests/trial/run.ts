@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { command } from "../../local/command.ts";
-import { Failure, run } from "../../local/failure.ts";
+import { Failure, run } from "../../local/exit_on_failure.ts";
 import { checkout } from "../../local/stack.ts";
 import { startTestStack, type TestStack } from "../runner/test_stack.ts";
-import type { Tally } from "../support/tally.ts";
+import type { Tally } from "../support/trial_counts.ts";
 import { reportOf } from "./report.ts";
 import { forgetState, readState, writeState } from "./state.ts";
 import { type Kind, kindsOf, nextKind } from "./turns.ts";

@@ -1,5 +1,5 @@
 import { checkout } from "../../local/stack.ts";
-import type { Tally } from "../support/tally.ts";
+import type { Tally } from "../support/trial_counts.ts";
 
 /** What a trial came to so far. It is kept after each turn, so that a trial goes on where it was ended. */
 export interface State {

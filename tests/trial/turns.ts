@@ -1,8 +1,8 @@
-import { Failure } from "../../local/failure.ts";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { interleave } from "../interleavings/step.ts";
-import { runApart } from "../runner/apart.ts";
+import { runApart } from "../runner/run_in_process.ts";
 import { type Context, denoTests, partName, type StepResult } from "../runner/step.ts";
-import { talliesIn, type Tally } from "../support/tally.ts";
+import { talliesIn, type Tally } from "../support/trial_counts.ts";
 
 /** A kind of trial, whose turns come by how much it lacks of what is wanted. */
 export interface Kind {

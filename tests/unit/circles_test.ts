@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path/posix";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 /** The files that each file imports of ours, by paths. */
 type Imports = Map<string, string[]>;
@@ -23,7 +23,7 @@ Deno.test("no file imports one that imports it again, by whatever way", async ()
   for (const path of files) {
     imports.set(path, importsIn(path, await Deno.readTextFile(`${checkout}/${path}`)));
   }
-  assert.ok(imports.get("tests/run.ts")?.includes("local/failure.ts"));
+  assert.ok(imports.get("tests/run.ts")?.includes("local/exit_on_failure.ts"));
   assert.deepEqual(circles(imports), []);
 });
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import { exists } from "../../local/files.ts";
 import { checkout, functionNames } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 import { userAgent } from "../../supabase/functions/_shared/database.ts";
-import { createOwnTraffic } from "../../supabase/functions/ingest/own_traffic.ts";
+import { createOwnTraffic } from "../../supabase/functions/ingest/own_drain_events.ts";
 
 const documents = async () => [
   "README.md",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 /** Commands and imports that take the package from npm. */
 const fromNpm =

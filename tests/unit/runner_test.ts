@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runApart } from "../runner/apart.ts";
+import { runApart } from "../runner/run_in_process.ts";
 import { DenoFileTimes, proveFileTimes, slowest } from "../runner/file_times.ts";
 import { concerns, divisions, longParts } from "../runner/long_parts.ts";
 import {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/functions.ts";
+import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/schema_functions.ts";
 import { checkout } from "../../local/stack.ts";
-import { walk } from "../../local/walk.ts";
+import { walk } from "../../local/list_files.ts";
 
 const texts = await schemaTexts();
 const functions = functionsOf(texts);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { longSteps, steps } from "../runner/steps.ts";
-import { talliesIn, tell } from "../support/tally.ts";
+import { talliesIn, tell } from "../support/trial_counts.ts";
 import { reportOf } from "../trial/report.ts";
 import { kindsOf, nextKind } from "../trial/turns.ts";
 

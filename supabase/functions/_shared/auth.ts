@@ -44,7 +44,7 @@ export function callerKey(caller: Caller | Project): string {
   return caller.kind === "api_key" ? `key ${caller.keyDigest}` : `tenant ${caller.tenantId}`;
 }
 
-/** The project itself, by its secret key: whose the events are the request says. */
+/** The project itself, by its secret key. The request names the tenant of the events. */
 export interface Project {
   readonly kind: "project";
 }
@@ -92,7 +92,7 @@ export function createAuthenticator(options: AuthOptions): Authenticate {
     const asymmetric = { ...claims, algorithms: [algorithm] };
     const arrivedAt = now();
     const payload = await verifyBySet(token, await signingKeys.known(), asymmetric) ??
-      // The key may be newer than our set.
+      // The token's key may be newer than our key set.
       await verifyBySet(token, await signingKeys.since(arrivedAt), asymmetric);
     if (payload === undefined) throw new joseErrors.JWKSNoMatchingKey();
     return payload;
@@ -147,14 +147,14 @@ async function verifyBySet(
   }
 }
 
-/** Of a verified token. A byte-order mark is not part of JSON. */
+/** The JSON text of a verified token's claims, with a byte-order mark kept: it makes the JSON invalid. */
 function payloadText(token: string): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
     Buffer.from(token.split(".")[1], "base64url"),
   );
 }
 
-/** Every fault of the token itself, in contrast to a missing key. */
+/** Whether the token itself is at fault, not the keys that should verify it. */
 function isTokenError(error: unknown): boolean {
   return error instanceof joseErrors.JOSEError && !(error instanceof joseErrors.JWKSInvalid);
 }
@@ -167,13 +167,13 @@ function headerAlgorithm(token: string): string | undefined {
   }
 }
 
-/** In JSON text: NUL, or half a surrogate pair. Postgres cannot store them. */
+/** NUL, or half a surrogate pair, in JSON text: Postgres can store neither. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
 /** Further claims that the database checks. */
 const judged = ["aud", "exp", "iat", "nbf", "iss", "jti", "sub", "client_id", "is_anonymous"];
 
-/** The claims for the database to check; undefined if it could not read them. */
+/** The claims that the database checks; undefined if it cannot read them. */
 function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
   const { role, sub, tenant_id } = payload;
   if (role !== "authenticated" || sub === "" || typeof (sub ?? "") !== "string") return undefined;
@@ -185,7 +185,7 @@ function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
   return { ...Object.fromEntries(claims), ...roleOf(payload), tenant_id };
 }
 
-/** Nothing else of `app_metadata`, which may be large. */
+/** Only the role from `app_metadata`, which may be large. */
 function roleOf({ app_metadata }: JWTPayload): { app_metadata?: { logloom_role: string } } {
   if (typeof app_metadata !== "object" || app_metadata === null) return {};
   if (!("logloom_role" in app_metadata)) return {};
@@ -193,20 +193,20 @@ function roleOf({ app_metadata }: JWTPayload): { app_metadata?: { logloom_role: 
   return typeof logloom_role === "string" ? { app_metadata: { logloom_role } } : {};
 }
 
-/** What is wrong with a value that is no key. It says nothing that its sender could not see. */
+/** The fault of a value that is not a key. The text says only what the sender can see. */
 export function faultOfKey(value: string): string {
   if (/^["'].*["']$/.test(value)) return "The key is in quotes: send it without them";
-  if (/^bearer\s/i.test(value)) return "The key stands alone in this header, without Bearer";
+  if (/^bearer\s/i.test(value)) return "This header takes the key alone, without Bearer";
   const wrongKind = faultOfKind(value);
   if (wrongKind !== undefined) return wrongKind;
   return hasKeyPrefix(value)
     ? "The key is malformed: a character is wrong or missing"
-    : "This is no key of Logloom: those begin with ll_";
+    : "Not a Logloom key: keys begin with ll_";
 }
 
-/** A key of the project, or a token where a key belongs; undefined for anything else. */
+/** The fault where a project key or a token stands in place of a Logloom key; undefined for anything else. */
 function faultOfKind(value: string): string | undefined {
-  if (value.startsWith(secretKeyPrefix)) return "This is no secret key of this project";
+  if (value.startsWith(secretKeyPrefix)) return "Not a secret key of this project";
   if (value.startsWith("sb_publishable_")) return ofProject("publishable key");
   const role = value.startsWith("eyJ") ? unverifiedRole(value) : undefined;
   if (role === "anon") return ofProject("anon key");
@@ -217,7 +217,7 @@ function ofProject(name: string): string {
   return `This is the project's ${name}: ingest takes a key of Logloom (ll_...) or a user's token`;
 }
 
-/** What the token says of itself, which its sender can read; undefined if it is none. */
+/** The role that an unverified token claims; undefined if it is not a token. Its sender can read it too. */
 function unverifiedRole(token: string): string | undefined {
   try {
     return String(decodeJwt(token).role);
@@ -227,17 +227,17 @@ function unverifiedRole(token: string): string | undefined {
 }
 
 function faultOfToken(value: string, error: unknown): string {
-  if (value === "") return "Authorization is Bearer, one blank, and the key or token";
+  if (value === "") return "Write Authorization as Bearer, one space, and the key or token";
   if (/^["'].*["']$/.test(value)) return "The key is in quotes: send it without them";
   // Signatures are verified before times.
   if (error instanceof joseErrors.JWTExpired) return "The token has expired: sign in again";
   const role = unverifiedRole(value);
   if (role === "anon") return ofProject("anon key");
-  if (role === undefined) return faultOfKind(value) ?? "This is neither a key nor a token";
+  if (role === undefined) return faultOfKind(value) ?? "Neither a key nor a token";
   return "The token is not valid for this project";
 }
 
-/** Of a verified token. */
+/** The fault of a verified token with unusable claims. */
 function faultOfClaims(token: string): string {
   const role = unverifiedRole(token);
   if (role === "anon") return ofProject("anon key");
@@ -246,24 +246,24 @@ function faultOfClaims(token: string): string {
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The beginning of an ingest token, which is a key that soon expires. */
+/** An ingest token begins with this. It is a key that soon expires. */
 export const tokenPrefix = "llt_";
-/** Of a portal session's token, and of the code of a link to one. */
+/** A portal session's token begins with the first, the code in a portal link with the second. */
 export const portalPrefix = "llp_";
 export const portalCodePrefix = "llc_";
 
-/** Whether a value is meant as an API key or an ingest token. */
+/** Whether a value looks like an API key, an ingest token or a portal session's token. */
 export function hasKeyPrefix(value: string): boolean {
   return ["ll_", tokenPrefix, portalPrefix].some((prefix) => value.startsWith(prefix));
 }
 
-/** The prefix, 30 random base62 characters, and the CRC32 of these in 6 base62 characters. */
+/** A key is the prefix, 30 random base62 characters, and the CRC32 of both in 6 base62 characters. */
 export function isWellFormedKey(key: string): boolean {
   return /^ll[tpc]?_[0-9A-Za-z]{36}$/.test(key) && key.slice(-6) === keyChecksum(key.slice(0, -6));
 }
 
 export function keyChecksum(text: string): string {
-  // Deno 2.1 returns a signed number.
+  // crc32 returns a signed number on Deno 2.1.
   let rest = crc32(text) >>> 0;
   let checksum = "";
   for (let place = 0; place < 6; place++) {

@@ -23,14 +23,14 @@ const claims = {
   exp: nowSeconds + 3600,
 };
 
-/** What of them the database is to judge. */
+/** The claims that the database checks. */
 const judged = { exp: claims.exp, sub: claims.sub, tenant_id: claims.tenant_id };
 const refused = {
   ok: false,
   failure: { status: 401, error: "Invalid token, API key, or missing tenant_id" },
 };
 
-/** Without what the header says of it, which has a test of its own. */
+/** A result without the text for the header, which has a test of its own. */
 function withoutRefusal(result: Result<Caller | Project>): unknown {
   if (result.ok) return result;
   const { refusal: _, ...failure } = result.failure;
@@ -58,7 +58,7 @@ function keyOf(random: string): string {
   return `ll_${random}${keyChecksum(`ll_${random}`)}`;
 }
 
-Deno.test("an API key ends with the CRC32 of what precedes", async () => {
+Deno.test("an API key ends with the CRC32 of its beginning", async () => {
   // CRC-32's published check value for this text is cbf43926.
   assert.equal(keyChecksum("123456789"), "3jZRME");
   const key = keyOf("0123456789ABCDEFGHIJKLMNOPQRST");
@@ -99,7 +99,7 @@ Deno.test("a token of the shared secret names its tenant", async () => {
   assert.ok((await authenticate(await hs256({ ...claims, tenant_id: "é".repeat(255) }))).ok);
 });
 
-Deno.test("a token may be 5 seconds past its end, for clocks differ", async () => {
+Deno.test("a token is valid for 5 seconds after its end, because clocks differ", async () => {
   assert.ok((await authenticate(await hs256({ ...claims, exp: nowSeconds - 4 }))).ok);
   assert.deepEqual(
     withoutRefusal(await authenticate(await hs256({ ...claims, exp: nowSeconds - 6 }))),
@@ -112,7 +112,7 @@ Deno.test("a token may be 5 seconds past its end, for clocks differ", async () =
   );
 });
 
-Deno.test("a token that comes again is refused once its time is over", async () => {
+Deno.test("a token that was accepted before is refused after its end", async () => {
   let time = now;
   const authenticator = createAuthenticator({
     jwksUrl: `${closedUrl()}/jwks.json`,
@@ -183,7 +183,7 @@ Deno.test("a token without usable claims is refused", async () => {
   }
 });
 
-Deno.test("a token that is not of our making is refused", async () => {
+Deno.test("a token that we did not sign is refused", async () => {
   const [header, payload, signature] = (await hs256(claims)).split(".");
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const forged = encode({ ...claims, tenant_id: "other" });
@@ -250,7 +250,7 @@ Deno.test("tokens of the project's own keys are verified, and the keys are read 
       [await sign(stranger.privateKey, { alg: "ES256" }), refused],
       [await sign(stranger.privateKey, { alg: "ES256", kid: "es" }), refused],
       [await sign(stranger.privateKey, { alg: "ES256", kid: "unknown" }), refused],
-      // The public key as a shared secret: the classic confusion of algorithms.
+      // The classic attack: the public key is used as a shared secret.
       [await hs256(claims, JSON.stringify(keys[1])), refused],
     ] as const
   ) {
@@ -260,7 +260,7 @@ Deno.test("tokens of the project's own keys are verified, and the keys are read 
   assert.equal(peer.requests[0].path, "/auth/v1/.well-known/jwks.json");
 });
 
-Deno.test("while the keys cannot be read, a token that needs them is 503 and not 401", async () => {
+Deno.test("while the keys cannot be read, a token that needs them gets 503 and not 401", async () => {
   const { privateKey } = await generateKeyPair("ES256");
   const token = await new SignJWT(claims).setProtectedHeader({ alg: "ES256" }).sign(privateKey);
   const answers = [
@@ -276,7 +276,7 @@ Deno.test("while the keys cannot be read, a token that needs them is 503 and not
   assert.ok((await authenticate(await hs256(claims))).ok);
 });
 
-/** The project's keys as they change, and a clock that goes on while somebody waits. */
+/** A project whose keys change, and a clock that advances while somebody waits. */
 async function startKeys(...names: string[]) {
   const pairs = new Map(
     await Promise.all(names.map(async (kid) => [kid, await generateKeyPair("ES256")] as const)),
@@ -309,7 +309,7 @@ async function startKeys(...names: string[]) {
     publish: (...kids: string[]) => published = kids,
     goAway: (away: boolean) => isAway = away,
     goOn: (seconds: number) => time += seconds * 1000,
-    /** The status of a token, a new one each time, that was signed with the key of this name. */
+    /** Signs a new token with the key of this name and returns its status. */
     async status(kid: string, header: { kid?: string } = { kid }): Promise<number> {
       const token = await new SignJWT({
         ...claims,
@@ -343,7 +343,7 @@ Deno.test("a token of a new key is accepted at once, with and without the key's 
   assert.deepEqual(keys.fetchedAt, [0, 2000, 3000, 5000]);
 });
 
-Deno.test("tokens of unknown keys ask for the set once a second at most, all of them together", async () => {
+Deno.test("tokens of unknown keys together fetch the keys at most once a second", async () => {
   await using keys = await startKeys("known", "unknown");
   keys.publish("known");
   assert.equal(await keys.status("known"), 200);
@@ -354,11 +354,11 @@ Deno.test("tokens of unknown keys ask for the set once a second at most, all of 
   const pauses = keys.fetchedAt.slice(1).map((at, n) => at - keys.fetchedAt[n]);
   assert.deepEqual(pauses.filter((ms) => ms < 1000), []);
   assert.ok(keys.fetchedAt.length <= 11, String(keys.fetchedAt));
-  // Nor does it cost others anything.
+  // Tokens of known keys do not wait.
   assert.equal(await keys.status("known"), 200);
 });
 
-Deno.test("a key that left the set is accepted for ten minutes at most, however often it is used", async () => {
+Deno.test("a removed key is accepted for ten minutes at most, however often it is used", async () => {
   await using keys = await startKeys("leaves", "stays");
   keys.publish("leaves", "stays");
   assert.equal(await keys.status("leaves"), 200);
@@ -373,7 +373,7 @@ Deno.test("a key that left the set is accepted for ten minutes at most, however 
   assert.equal(await keys.status("stays"), 200);
 });
 
-Deno.test("and so is one token that comes again and again", async () => {
+Deno.test("one token of a removed key is accepted for ten minutes at most, however often it is sent", async () => {
   const pair = await generateKeyPair("ES256");
   let time = now.getTime();
   const set = { keys: [{ ...await exportJWK(pair.publicKey), alg: "ES256", kid: "k" }] };
@@ -396,13 +396,13 @@ Deno.test("and so is one token that comes again and again", async () => {
   assert.ok(acceptedAt >= 500 && acceptedAt < 600, String(acceptedAt));
 });
 
-Deno.test("while the set is away known keys serve on, and other tokens are 503 and not 401", async () => {
+Deno.test("while the keys cannot be fetched, known keys still work, and other tokens get 503 and not 401", async () => {
   await using keys = await startKeys("known", "unknown");
   keys.publish("known");
   keys.goAway(true);
   assert.equal(await keys.status("known"), 503);
   assert.equal(await keys.status("known"), 503);
-  assert.deepEqual(keys.fetchedAt, [0], "what has just failed is not asked for again");
+  assert.deepEqual(keys.fetchedAt, [0], "a failed fetch is not repeated at once");
   keys.goAway(false);
   keys.goOn(1);
   assert.equal(await keys.status("known"), 200);
@@ -446,7 +446,7 @@ function assertUnavailable(result: Result<Caller | Project>): void {
   assert.match(result.failure.retryAfter ?? "", /^[1-5]$/);
 }
 
-Deno.test("a 401 says which fault it is, and nothing that its sender could not know", async () => {
+Deno.test("a 401 names the fault, and only what its sender knows already", async () => {
   const authenticator = createAuthenticator({
     jwksUrl: `${closedUrl()}/jwks.json`,
     jwtSecret: secret,
@@ -462,19 +462,19 @@ Deno.test("a 401 says which fault it is, and nothing that its sender could not k
     `This is the project's ${name}: ingest takes a key of Logloom (ll_...) or a user's token`;
   const cases: ["api_key" | "jwt", string, string][] = [
     ["api_key", `"${key}"`, "The key is in quotes: send it without them"],
-    ["api_key", `Bearer ${key}`, "The key stands alone in this header, without Bearer"],
+    ["api_key", `Bearer ${key}`, "This header takes the key alone, without Bearer"],
     ["api_key", key.slice(0, -1), "The key is malformed: a character is wrong or missing"],
-    ["api_key", "abc", "This is no key of Logloom: those begin with ll_"],
+    ["api_key", "abc", "Not a Logloom key: keys begin with ll_"],
     ["api_key", "sb_publishable_abc", ofProject("publishable key")],
-    ["api_key", "sb_secret_abc", "This is no secret key of this project"],
-    ["jwt", "sb_secret_abc", "This is no secret key of this project"],
+    ["api_key", "sb_secret_abc", "Not a secret key of this project"],
+    ["jwt", "sb_secret_abc", "Not a secret key of this project"],
     ["api_key", anon, ofProject("anon key")],
     ["api_key", await hs256(claims), "This is a token: send it as Authorization: Bearer"],
-    ["jwt", "", "Authorization is Bearer, one blank, and the key or token"],
+    ["jwt", "", "Write Authorization as Bearer, one space, and the key or token"],
     ["jwt", `"${key}"`, "The key is in quotes: send it without them"],
     ["jwt", anon, ofProject("anon key")],
     ["jwt", service, "The token is not valid for this project"],
-    ["jwt", "abc", "This is neither a key nor a token"],
+    ["jwt", "abc", "Neither a key nor a token"],
     [
       "jwt",
       await hs256({ ...claims, exp: nowSeconds - 6 }),

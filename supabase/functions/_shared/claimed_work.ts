@@ -1,20 +1,19 @@
 import type { CallDatabase } from "./database.ts";
 import { logFailure } from "./errors.ts";
 
-/** What a call begins with what it claims. */
+/** How one call of a function works at what it claims. */
 export interface Turn<Claim> {
-  /** Works at one; never rejects. */
+  /** Works at one claim; never rejects. */
   readonly serve: (claim: Claim) => Promise<void>;
-  /** Whether the call begins nothing more. */
+  /** Whether the call claims nothing more. */
   readonly isSpent?: () => boolean;
-  /** What the call does beside it. */
+  /** Other work of the call, which it also waits for. */
   readonly beside?: Promise<void>;
 }
 
 /**
- * Claims work while there is room. A hanging receiver takes one place; others are claimed when a place is free or
- * somebody asks. The database decides whose turn it is, and may keep places free for later. One call works at a time,
- * however often it is woken while a slow receiver keeps it alive.
+ * Claims work while there is room. A hanging receiver takes one place; the others go on. The database decides whose
+ * turn it is, and may keep places free for later. Only one call works at a time, however often a function is woken.
  */
 export function workAtClaims<Claim>(
   { operation, callDatabase, limit, begin }: {
@@ -59,8 +58,8 @@ export function workAtClaims<Claim>(
 }
 
 /**
- * What a call that claims work answers; undefined where it fails. That the database is another project's shows nowhere
- * else.
+ * The answer of a call that claims work; undefined if it failed. The log names a 409: the database belongs to another
+ * project, and nothing else shows this.
  */
 export async function claimed(call: ReturnType<CallDatabase>): Promise<string | undefined> {
   const answer = await call;
@@ -69,8 +68,7 @@ export async function claimed(call: ReturnType<CallDatabase>): Promise<string | 
 }
 
 /**
- * Tells the database how a piece of work ended. Otherwise it would be done again when its claim is over, so a short
- * effort is worth it.
+ * Tells the database how a piece of work ended, with a few retries: unsettled work is done again when its claim ends.
  */
 export async function settle(
   call: () => ReturnType<CallDatabase>,

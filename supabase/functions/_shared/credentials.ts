@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import { type Credentials, hasKeyPrefix, portalPrefix, tokenPrefix } from "./auth.ts";
 import { secretKeyPrefix } from "./secret_keys.ts";
 
-/** Names of the key in the address, for webhooks that cannot set a header. */
+/** Query parameters that may hold the key, for webhooks that cannot set a header. */
 const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 
 /**
- * The first credentials of a request: in headers, the query, or where the protocol puts them. The header `apikey` is
- * Supabase's: it counts with a secret key of the project, or if the protocol says so and it holds one of our keys. A
- * secret key or an ingest token is never taken from an address, which proxies write down.
+ * The first credentials of a request: from headers, the query, or the protocol's own place. The header `apikey` is
+ * Supabase's: it counts if it holds a secret key of the project, or if the protocol allows it and it holds a Logloom
+ * key. A secret key or an ingest token is never taken from the address, because proxies log addresses.
  */
 export function findCredentials(
   headers: Headers,
@@ -35,7 +35,7 @@ function mayStandInAddresses(value: string): boolean {
     !value.startsWith(portalPrefix);
 }
 
-/** For a request without credentials. */
+/** The hint for a request without credentials. */
 export function whereKeysGo(headers: Headers, query: URLSearchParams): string {
   if ([...query.values()].some((value) => value.startsWith(tokenPrefix))) {
     return "An ingest token is not taken from an address: send it as Authorization: Bearer";
@@ -59,12 +59,12 @@ function ofAuthorization(authorization: string): Credentials {
     case "apikey":
       return { kind: "api_key", value: hasKeyPrefix(value) ? value : keyOfPair(base64(value)) };
     default:
-      // Another scheme leaves a value that equals no key and no token.
+      // Another scheme: an empty value, which is no valid key or token.
       return { kind: "jwt", value: "" };
   }
 }
 
-/** The part of `user:password` or `id:key` that is a key; if both are, the latter. */
+/** The part of `user:password` or `id:key` that is a key; the second if both are. */
 function keyOfPair(pair: string): string {
   const at = pair.indexOf(":");
   if (at === -1) return pair;

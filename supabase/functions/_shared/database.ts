@@ -13,13 +13,13 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly serviceKey: string;
   readonly timeoutMs: number;
-  /** Told to the database, which gives no work to functions of another project. */
+  /** Sent to the database, which gives no work to functions of another project. */
   readonly projectUrl?: string;
 }
 
 /**
- * Calls one function of the database and returns its JSON text. The body is JSON of the parameters, or as "text/plain"
- * the one parameter, a text without a name: PostgREST does not parse it, which saves most of the cost of a large one.
+ * Calls one database function and returns its JSON text. The body is the parameters as JSON, or, as "text/plain", the
+ * single unnamed text parameter. PostgREST does not parse the latter, which saves most of the cost of a large body.
  */
 export type CallDatabase = (
   name: string,
@@ -30,33 +30,33 @@ export type CallDatabase = (
 /** The answer while the database is unreachable. */
 export const databaseAway = "The database is unavailable, try again";
 
-/** Refusals by the database itself; any other refusal is our own fault. */
+/** Statuses that the database chose. Any other refusal is a fault of ours. */
 const decidedStatuses = new Set([400, 401, 403, 404, 409, 413, 429, 503]);
 
-/** The answer where PostgREST shows other schemas alone. */
+/** The answer if the project does not expose the schema public. */
 const publicIsHidden =
   "The schema public is not exposed: add it to the project's exposed schemas (Data API settings)";
 
-/** What is known of a database that refuses a call by a code of PostgREST's or its own. */
+/** Texts for the error codes of a database that cannot answer any call now. */
 const knownReasons: Readonly<Record<string, string>> = {
   PGRST106: publicIsHidden,
   "25006": "The database is read-only, try again later",
   "53100": "The disk of the database is full, try again later",
 };
 
-/** Whether this code says that no call is answered now. */
+/** Whether this error code means that the database cannot answer any call now. */
 export function isAway(code: string): boolean {
   return code in knownReasons;
 }
 
-/** The answer where the database refuses a call by this code. */
+/** The text for the client if a call fails with this error code. */
 export function awayMessage(code: string): string {
   return knownReasons[code] ?? databaseAway;
 }
 
-/** Of package.json, which a deploy leaves behind. */
+/** The version in package.json, which is not deployed with the function. */
 export const version = "1.0.0";
-/** Tells our requests from others in the project's logs. */
+/** Marks our requests in the project's logs. */
 export const userAgent = `logloom/${version}`;
 
 /** The headers of a call as service_role. */
@@ -66,7 +66,7 @@ export function serviceHeaders(serviceKey: string): Record<string, string> {
     "User-Agent": userAgent,
     // Otherwise PostgREST takes the first schema that the project exposes.
     "Content-Profile": "public",
-    // A secret key is not a token: the gateway replaces it by one, unless another token is sent.
+    // A secret key is not a token: the gateway exchanges it for one, unless the request has a token already.
     ...!serviceKey.startsWith("sb_") && { Authorization: `Bearer ${serviceKey}` },
   };
 }
@@ -128,7 +128,7 @@ export function readAnswer(
   return unavailable(awayMessage(code), why);
 }
 
-/** In our own words: a proxy may answer anything. */
+/** Our own text: a proxy's answer may hold anything. */
 function whyAway(status: number, code: string): string {
   if (/^PGRST00\d$/.test(code)) return "PostgREST cannot reach the database";
   if (code === "57014") return "The database did not answer in time";
@@ -136,10 +136,10 @@ function whyAway(status: number, code: string): string {
   if (/^(PGRST\d{3}|[0-9A-Z]{5})$/.test(code)) return `The database refused to answer (${code})`;
   return [502, 503, 504].includes(status)
     ? "PostgREST does not answer"
-    : `PostgREST is not there: what answers says ${status}`;
+    : `PostgREST is not reachable (${status} from the gateway)`;
 }
 
-/** PostgREST adds a 0 before the database's value on every 503. */
+/** Retry-After of the answer. PostgREST puts a 0 before the database's value on every 503. */
 export function readRetryAfter(headers: Headers): string | undefined {
   const values = headers.get("Retry-After")?.split(",").map((value) => value.trim());
   return values?.findLast((value) => value !== "0");

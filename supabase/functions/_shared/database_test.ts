@@ -37,7 +37,7 @@ Deno.test("a call is a POST with the service role's key, and its answer passes a
   assert.equal(request.headers.get("X-Logloom-Project"), null);
 });
 
-Deno.test("the functions that take up work say of which project they are", async () => {
+Deno.test("functions that claim work name their project", async () => {
   await using peer = startPeer(() => new Response("[]"));
   const projectUrl = "https://project.supabase.co";
   await createDatabase({ url: peer.url, serviceKey: "k", timeoutMs: 60_000, projectUrl })(
@@ -47,7 +47,7 @@ Deno.test("the functions that take up work say of which project they are", async
   assert.equal(peer.requests[0].headers.get("X-Logloom-Project"), projectUrl);
 });
 
-Deno.test("a text is sent as it is, for a parameter without a name", async () => {
+Deno.test("a text goes unchanged to an unnamed parameter", async () => {
   await using peer = startPeer(() => new Response("[]"));
   await database(peer.url)("ingest_text", '{"p_bytes":1}\x1eé', "text/plain");
   const [{ path, body, headers }] = peer.requests;
@@ -55,7 +55,7 @@ Deno.test("a text is sent as it is, for a parameter without a name", async () =>
   assert.equal(headers.get("Content-Type"), "text/plain");
 });
 
-Deno.test("a secret key is no token, so it is sent as the API key alone", async () => {
+Deno.test("a secret key is not a token, so it is sent only as the API key", async () => {
   await using peer = startPeer(() => new Response("{}"));
   const call = createDatabase({ url: peer.url, serviceKey: "sb_secret_one", timeoutMs: 60_000 });
   await call("health_report", "{}");
@@ -63,7 +63,7 @@ Deno.test("a secret key is no token, so it is sent as the API key alone", async 
   assert.deepEqual([headers.get("apikey"), headers.get("Authorization")], ["sb_secret_one", null]);
 });
 
-Deno.test("what the database decided keeps its status, text and Retry-After", async () => {
+Deno.test("a refusal by the database keeps its status, text and Retry-After", async () => {
   for (const status of [400, 401, 409, 429, 503]) {
     await using peer = startPeer(() =>
       Response.json(
@@ -79,7 +79,7 @@ Deno.test("what the database decided keeps its status, text and Retry-After", as
   }
 });
 
-Deno.test("PostgREST's own Retry-After of 0 does not stand before the database's", async () => {
+Deno.test("the database's Retry-After wins over PostgREST's own 0", async () => {
   await using peer = startPeer(() =>
     Response.json({ code: "PT503", message: "The queue is full" }, {
       status: 503,
@@ -98,7 +98,7 @@ Deno.test("a 503 of the database without Retry-After gets one", async () => {
   assert.match(retryAfter ?? "", /^[1-5]$/);
 });
 
-Deno.test("any other answer is 503, since it is no fault of the client", async () => {
+Deno.test("any other answer becomes 503, because the client is not at fault", async () => {
   const answers: (() => Response)[] = [
     () => Response.json({ code: "22P02", message: "secret detail" }, { status: 400 }),
     () => Response.json({ code: "PGRST301", message: "JWSError" }, { status: 401 }),
@@ -118,7 +118,7 @@ Deno.test("any other answer is 503, since it is no fault of the client", async (
   }
 });
 
-Deno.test("what is known of the refusal, the answer says", async () => {
+Deno.test("the answer names the reason if the database's error code is known", async () => {
   for (
     const [code, told, said] of [
       [
@@ -137,11 +137,11 @@ Deno.test("what is known of the refusal, the answer says", async () => {
   }
 });
 
-Deno.test("a database that cannot be reached is 503", async () => {
+Deno.test("an unreachable database gives 503", async () => {
   assertUnavailable(await failureOf(database(closedUrl())));
 });
 
-Deno.test("a database that does not answer, or only begins to, is 503 after the time-out", async () => {
+Deno.test("a database that does not answer, or does not finish its answer, gives 503 after the time-out", async () => {
   const never = Promise.withResolvers<Response>();
   await using silent = startPeer(() => never.promise);
   assertUnavailable(await failureOf(database(silent.url, 50)));

@@ -1,11 +1,11 @@
-import { withoutSlashesAtEnd } from "./slashes.ts";
+import { withoutSlashesAtEnd } from "./trailing_slashes.ts";
 
 export interface Env {
   /** The project's address, without a trailing slash. */
   readonly supabaseUrl: string;
   /** A secret key (`sb_secret_…`), or the legacy token of the role service_role. */
   readonly serviceKey: string;
-  /** The key's name in the project: it may be shown, the key never. */
+  /** The key's name in the project. Unlike the key, it may be shown. */
   readonly serviceKeyName: string;
   /** All secret keys of the project (`sb_secret_…`). */
   readonly secretKeys: readonly string[];
@@ -30,8 +30,8 @@ export function readEnv(get: (name: string) => string | undefined): Env {
 }
 
 /**
- * The project's address as clients see it: LOGLOOM_PUBLIC_URL, or else SUPABASE_URL where that is no address from within,
- * as it is on a hosted project.
+ * The project's address as clients see it: LOGLOOM_PUBLIC_URL, or else SUPABASE_URL if that is a public address, as on
+ * a hosted project.
  */
 export function readPublicUrl(get: (name: string) => string | undefined): string | undefined {
   const own = readSecret(get("LOGLOOM_PUBLIC_URL"));
@@ -40,21 +40,21 @@ export function readPublicUrl(get: (name: string) => string | undefined): string
     return url.startsWith("https://") ? url : undefined;
   }
   if (!/^https?:\/\/[\w.:[\]-]+(?:\/[\w./-]*)?$/.test(own) || !URL.canParse(own)) {
-    throw new Error("LOGLOOM_PUBLIC_URL is no address such as https://logs.example.com");
+    throw new Error("LOGLOOM_PUBLIC_URL must be an address such as https://logs.example.com");
   }
   return withoutSlashesAtEnd(own);
 }
 
 /**
- * What the database tells projects apart by. Self-hosted functions all have an address from within: there
- * LOGLOOM_PUBLIC_URL tells them apart, if it is set.
+ * The address by which the database recognises its project. The SUPABASE_URL of self-hosted projects is the same
+ * internal address everywhere, so LOGLOOM_PUBLIC_URL comes first there.
  */
 export function readProjectUrl(get: (name: string) => string | undefined): string {
   const url = withoutSlashesAtEnd(required(get, "SUPABASE_URL"));
   return url.startsWith("https://") ? url : readPublicUrl(get) ?? url;
 }
 
-/** Names and values from the JSON object of keys that hosted functions get. Invalid ones count as not set. */
+/** Names and values from the JSON object of keys that hosted functions get. Invalid JSON counts as not set. */
 function readSecretKeys(text: string | undefined): [string, string][] {
   try {
     const keys: unknown = JSON.parse(text ?? "");

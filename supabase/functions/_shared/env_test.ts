@@ -37,7 +37,7 @@ Deno.test("the secret key named default comes first, then another one, then the 
   }
 });
 
-Deno.test("without any service key the function says which variable is missing, and no value", () => {
+Deno.test("without a service key the function names the missing variable, and no value", () => {
   const { SUPABASE_URL } = legacy;
   assert.throws(
     () => read({ SUPABASE_URL, SUPABASE_SECRET_KEYS: '{"other":7}' }),
@@ -48,7 +48,7 @@ Deno.test("without any service key the function says which variable is missing, 
   });
 });
 
-Deno.test("a JWT secret that config.toml could not fill in is not set", () => {
+Deno.test("a JWT secret that config.toml did not fill in counts as not set", () => {
   assert.equal(read(legacy).jwtSecret, undefined);
   assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: "" }).jwtSecret, undefined);
   const unfilled = "env(LOGLOOM_JWT_SECRET)";
@@ -57,7 +57,7 @@ Deno.test("a JWT secret that config.toml could not fill in is not set", () => {
   assert.equal(read({ ...legacy, LOGLOOM_JWT_SECRET: secret }).jwtSecret, secret);
 });
 
-Deno.test("the address that clients see is the one that was set, or the project's if it is public", () => {
+Deno.test("clients see LOGLOOM_PUBLIC_URL, or the project's own address if it is public", () => {
   const at = (env: Record<string, string>) => readPublicUrl((name) => env[name]);
   const { SUPABASE_URL } = legacy;
   const inner = { SUPABASE_URL: "http://kong:8000" };
@@ -68,16 +68,16 @@ Deno.test("the address that clients see is the one that was set, or the project'
   assert.equal(at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL: `${own}/` }), own);
   assert.equal(at({ ...inner, LOGLOOM_PUBLIC_URL: `${own}/a/b` }), `${own}/a/b`);
   for (const url of ["logs.example.com", "https://a b", "https://a/?b", "https://u@a", "ftp://a"]) {
-    assert.throws(() => at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL: url }), /is no address/, url);
+    assert.throws(() => at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL: url }), /must be an address/, url);
   }
 });
 
-Deno.test("projects are told apart by their address, or by the one that was set where it is from within", () => {
+Deno.test("projects are told apart by their address, or by LOGLOOM_PUBLIC_URL if the address is internal", () => {
   const at = (env: Record<string, string>) => readProjectUrl((name) => env[name]);
   const { SUPABASE_URL } = legacy;
   const inner = { SUPABASE_URL: "http://kong:8000/" };
   const LOGLOOM_PUBLIC_URL = "https://logs.example.com";
-  // A custom domain that is set later makes no other project of it.
+  // A custom domain that is set later does not make it another project.
   assert.equal(at({ SUPABASE_URL, LOGLOOM_PUBLIC_URL }), "https://project.supabase.co");
   assert.equal(at({ ...inner, LOGLOOM_PUBLIC_URL }), "https://logs.example.com");
   assert.equal(at(inner), "http://kong:8000");

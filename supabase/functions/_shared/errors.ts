@@ -5,11 +5,11 @@ export interface Failure {
   readonly retryAfter?: string;
   readonly notes?: Notes;
   readonly reason?: string;
-  /** Why the caller is not let in, for its header: the body of a 401 always says the same. */
+  /** The fault of the credentials, for the header WWW-Authenticate: the body of a 401 is always the same. */
   readonly refusal?: string;
 }
 
-/** Headers of the database beside an answer: x-ratelimit-… for the client, x-logloom-… for us. */
+/** Headers that the database adds to an answer: x-ratelimit-… for the client, x-logloom-… for this function. */
 export type Notes = Readonly<Record<string, string>>;
 
 export type Result<T> =
@@ -24,17 +24,17 @@ export function failure(status: number, error: string, retryAfter?: string): Res
   return { ok: false, failure: { status, error, retryAfter } };
 }
 
-/** What a 401 says at every door. */
+/** The body of every 401. */
 export const unknownCaller = "Invalid token, API key, or missing tenant_id";
 
-/** The 401 of every door, and which fault of the credentials it is. */
+/** A 401, with the fault of the credentials for its header. */
 export function notKnown(refusal: string): Result<never> {
   return { ok: false, failure: { status: 401, error: unknownCaller, refusal } };
 }
 
 /**
- * 3 to 5 seconds, spread so that clients do not return in step. OpenTelemetry's SDK for JavaScript gives up at the
- * fifth repeat, so that less would lose what it sends in an outage of ten seconds.
+ * 3 to 5 seconds, random so that clients do not return at the same moment. OpenTelemetry's SDK for JavaScript gives up
+ * at the fifth repeat: with less, it would lose events in an outage of ten seconds.
  */
 export function retrySoon(): string {
   return String(3 + Math.floor(Math.random() * 3));
@@ -45,7 +45,7 @@ export function unavailable(error: string, reason?: string): Result<never> {
   return { ok: false, failure: { status: 503, error, retryAfter: retrySoon(), reason } };
 }
 
-/** The loggable part of an unexpected error. Its message is left out, because parsers and `fetch` quote their input. */
+/** An unexpected error as it may be logged: without its message, because parsers and `fetch` quote their input. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frame = error.stack?.split("\n").find((line) => line.startsWith("    at "));

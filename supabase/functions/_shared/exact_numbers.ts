@@ -1,11 +1,12 @@
 /**
- * A number that a double may write otherwise: of sixteen signs, with an exponent, below a millionth, or with a 0 at its
- * end. Or what looks like one within a text: a pattern that reads texts, too, fails at long ones.
+ * A number whose text may change when a double reads and writes it: sixteen characters or more, an exponent, below a
+ * millionth, or a 0 at its end. It also matches within strings, which `withTexts` sorts out: a pattern that skips
+ * strings fails at long ones.
  */
 const unlikeDouble =
   /[:,[]\s*(-?(?:[\d.]{16,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+|0\.0{6}\d+|\d+\.\d*0))(?=\s*[,\]}])/g;
 
-/** JSON in which numbers are texts where `isText` says so; `before` stands at the start of each. */
+/** The JSON with those numbers as strings for which `isText` is true; each string begins with `before`. */
 export function withTexts(
   json: string,
   isText: (number: string) => boolean,
@@ -13,7 +14,7 @@ export function withTexts(
 ): string {
   let quote = json.indexOf('"');
   let outside = 0;
-  // Not by a function that JSON.parse calls, which takes seconds where there are millions of numbers.
+  // A reviver of JSON.parse would take seconds for millions of numbers.
   return json.replace(unlikeDouble, (found: string, number: string, at: number) => {
     while (quote !== -1 && quote < at) {
       outside = endOfString(json, quote);
@@ -25,7 +26,7 @@ export function withTexts(
   });
 }
 
-/** A number that a double writes otherwise. */
+/** A number whose text a double would change. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 
@@ -38,11 +39,11 @@ export class ExactNumber {
   }
 }
 
-/** Stands before the text of an exact number while it is a string; no text of a record has a NUL. */
+/** Marks an exact number while it is a string. No string of a record has a NUL. */
 const mark = "\0";
 const marked = /"\\u0000([^"]*)"/g;
 
-/** The value of JSON, with an ExactNumber where `isText` says so. */
+/** The parsed JSON, with an ExactNumber for each number for which `isText` is true. */
 export function parseExactly(json: string, isText: (number: string) => boolean): unknown {
   const text = withTexts(json, isText, "\\u0000");
   if (text === json) return JSON.parse(json);
@@ -55,17 +56,17 @@ export function parseExactly(json: string, isText: (number: string) => boolean):
   );
 }
 
-/** A value from `parseExactly` as JSON again, numbers as they were. */
+/** A value from `parseExactly` as JSON again, with its numbers as they were. */
 export function jsonOf(value: unknown, indent?: number): string {
   return (JSON.stringify(value, undefined, indent) ?? "null").replaceAll(marked, "$1");
 }
 
-/** Whether a double has other digits than a number. */
+/** Whether a double cannot hold all digits of a number. */
 export function changes(number: string): boolean {
   return digits(number) !== digits(`${Number(number)}`);
 }
 
-/** Whether a double is written otherwise than a number. */
+/** Whether a double writes a number in another way. */
 export function rewrites(number: string): boolean {
   return `${Number(number)}` !== number;
 }

@@ -5,7 +5,7 @@ import { processorMs } from "./testing_processor.ts";
 const exact = (json: string, isText: (number: string) => boolean) =>
   JSON.parse(withTexts(json, isText));
 
-Deno.test("numbers that a double changes, or writes otherwise, are texts, and nothing else is", () => {
+Deno.test("only numbers that a double changes or writes in another way become texts", () => {
   const cases: [number: string, isChanged: boolean, isRewritten: boolean][] = [
     ["0", false, false],
     ["-1.5", false, false],
@@ -37,14 +37,14 @@ Deno.test("numbers that a double changes, or writes otherwise, are texts, and no
   }
 });
 
-Deno.test("what has no such number costs little more than without the look for them", () => {
+Deno.test("a text without such numbers costs little more than JSON.parse", () => {
   const bodies = ["0.12345,", '"a text",', '{"name":1},'].map((item) =>
     `[${item.repeat(50_000)}0]`
   );
   for (const body of bodies) {
     for (const isText of [changes, rewrites]) {
       let [parsing, looking] = [Infinity, Infinity];
-      // The best of five; what costs little proves to do so at the first quiet moment.
+      // The best of five rounds, or of more on a busy machine.
       for (let round = 0; round < 5 || round < 25 && looking / parsing >= 6; round++) {
         parsing = Math.min(parsing, processorMs(() => JSON.parse(body)));
         looking = Math.min(looking, processorMs(() => exact(body, isText)));

@@ -30,7 +30,7 @@ export const corsHeaders = {
     "allow, retry-after, www-authenticate, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, mcp-session-id, mcp-protocol-version",
 };
 
-/** WWW-Authenticate, which says what is wrong with credentials as RFC 6750 has it. */
+/** The header WWW-Authenticate, with the fault of the credentials in the form of RFC 6750. */
 export function challenge(isMissing: boolean, refusal: string | undefined): string {
   const said = refusal?.replace(/["\\]/g, "'").replace(/[^ -~]/g, "?");
   return [
@@ -40,7 +40,7 @@ export function challenge(isMissing: boolean, refusal: string | undefined): stri
   ].join(", ");
 }
 
-/** `body` is JSON text, so that the database's answer passes unchanged. */
+/** `body` is JSON text, so the database's answer passes unchanged. */
 export function jsonText(
   status: number,
   body: string,
@@ -54,7 +54,7 @@ export function jsonText(
 
 const limitHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
 
-/** The headers for the client. */
+/** The notes that the client gets, as headers. */
 export function clientHeaders(notes: Notes = {}): Record<string, string> {
   return Object.fromEntries(
     limitHeaders.map((name) => [name, notes[name.toLowerCase()]])
@@ -74,7 +74,7 @@ export function methodNotAllowed(method: string, allowed: string): Response {
   });
 }
 
-/** `wanted`: the headers that the browser asks for. All are allowed, none gives any right. */
+/** `wanted`: the headers that the browser asks for. All are allowed, because no header alone gives access. */
 export function preflight(allowed: string, wanted: string | null = null): Response {
   const isNames = wanted !== null && wanted.length <= 2000 &&
     /^[\w!#$%&'*+.^`|~, -]+$/.test(wanted);

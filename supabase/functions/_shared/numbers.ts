@@ -1,23 +1,23 @@
 import { endOfString } from "./exact_numbers.ts";
 
 /**
- * JSON.parse makes doubles of numbers and loses digits that Postgres' jsonb would keep. Numbers at risk are therefore
- * marked before parsing: they become strings that begin with a secret of this process, and become numbers again in the
- * text for the database. Nobody outside can write such a string.
+ * JSON.parse turns numbers into doubles and loses digits that jsonb would keep. So numbers at risk become strings before
+ * parsing, and numbers again in the text for the database. The strings begin with a secret of this process, so no
+ * sender can write one.
  */
 const marker = `number:${crypto.randomUUID()}:`;
 const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
 /**
- * Numbers that a double may change: 16 or more digits (some are safe), or an exponent. What follows must be able to
- * follow a number outside a string, which most digits within messages cannot: only where it can, the strings before are
- * walked to know.
+ * Numbers that a double may change: 16 or more digits (some are safe), or an exponent. The characters behind them must
+ * be possible behind a number outside a string. Most digits within messages fail this cheap test; only for the others
+ * the strings before them are walked.
  */
 const riskyNumber =
   /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE])[\d.eE+-]*[ \t\n\r]*(?:[\]}]|,[ \t\n\r]*(?:["{[\d-]|true|false|null)))/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y;
 
-/** The text with those numbers marked. */
+/** The JSON text with the numbers at risk marked. */
 export function markNumbers(text: string): string {
   const candidates = riskyNumber;
   candidates.lastIndex = 0;
@@ -26,7 +26,7 @@ export function markNumbers(text: string): string {
   let outside = 0;
   let quote = text.indexOf('"');
   for (;;) {
-    // Only positions: an array of matches would cost as much again.
+    // Uses only the position: an array of matches would double the cost.
     if (!candidates.test(text)) break;
     const start = candidates.lastIndex;
     while (quote !== -1 && quote < start) {
@@ -48,17 +48,17 @@ export function markNumbers(text: string): string {
   return copied === 0 ? text : marked + text.slice(copied);
 }
 
-/** A number with a longer text is stored as sent, unless that is not shorter. */
+/** A number whose text without exponent is longer is stored as sent, if that is shorter. */
 const maxWrittenOut = 40;
 
 /**
- * The JSON string for a number, or undefined if the number may stay. Numbers beyond a double, absurdly long ones, and a
- * few letters for hundreds of zeros are stored as their text.
+ * The JSON string for a number, or undefined if the number may stay. Numbers too large for a double, very long numbers,
+ * and exponents that stand for hundreds of zeros are stored as text.
  */
 function guarded(source: string): string | undefined {
   if (source.length > 300) return `"${source}"`;
   const value = Number(source);
-  // Most numbers are integers: their text is their own.
+  // Most numbers are integers: their text needs no change.
   if (!/[.eE]/.test(source)) return String(value) === source ? undefined : `"${marker}${source}"`;
   if (!Number.isFinite(value)) return `"${source}"`;
   const decimal = decimalOf(source);
@@ -68,15 +68,15 @@ function guarded(source: string): string | undefined {
   return numberText(value) === canonical ? undefined : `"${markNumber(canonical)}"`;
 }
 
-/** The digits from the first to the last that is not 0, and the position of the point. */
+/** A number's digits without zeros at both ends, and the position of its point. */
 interface Decimal {
   readonly sign: string;
   readonly digits: string;
-  /** The number of digits before it; below 0, the number of zeros after it. */
+  /** The number of digits before the point; if negative, the number of zeros after it. */
   readonly point: number;
 }
 
-/** With loops: a regular expression tries the trailing zeros again from each position. */
+/** Uses loops: a regular expression would try the trailing zeros again from each position. */
 function decimalOf(source: string): Decimal {
   const exponentAt = source.search(/[eE]/);
   const mantissa = exponentAt === -1 ? source : source.slice(0, exponentAt);
@@ -96,7 +96,7 @@ function decimalOf(source: string): Decimal {
   };
 }
 
-/** The length of its text, which may be too long to build. */
+/** The length of the number's text, which may be too long to build. */
 function lengthOf({ sign, digits, point }: Decimal): number {
   if (digits === "") return 1;
   if (point <= 0) return sign.length + 2 - point + digits.length;
@@ -126,7 +126,7 @@ export function numberText(value: number): string {
   return lengthOf(decimal) > maxWrittenOut ? text : textOf(decimal);
 }
 
-/** A double that was sent: its shortest text if writing it out would be too long. */
+/** A double as it is stored: as a number, or as its shortest text if the text without exponent is too long. */
 export function storedNumber(value: number): number | string {
   const text = String(value);
   if (!Number.isFinite(value)) return text;

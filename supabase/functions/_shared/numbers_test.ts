@@ -10,7 +10,7 @@ import {
   unmarkNumbers,
 } from "./numbers.ts";
 
-/** The text of a number by the letter: its digits, moved by its exponent, without zeros around. */
+/** The expected text of a number: its digits, moved by its exponent, without zeros at both ends. */
 function written(source: string): string {
   const [, sign, whole, fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
@@ -23,7 +23,7 @@ function written(source: string): string {
   return sign + text.slice(0, point) + (after === "" ? "" : `.${after}`);
 }
 
-/** What a number becomes in the text that goes to the database. */
+/** A number in the text for the database. */
 function stored(source: string): string {
   return unmarkNumbers(JSON.stringify(JSON.parse(markNumbers(`[${source}]`))))
     .slice(1, -1);
@@ -42,7 +42,7 @@ Deno.test("a number's one text has no exponent and no zeros at the end of its fr
   }));
 });
 
-Deno.test("a number that written out is longer than 40 letters and than what was sent stays that", () => {
+Deno.test("a number whose text without exponent has more than 40 characters, and more than was sent, stays as sent", () => {
   fc.assert(
     fc.property(source, (number) => {
       const text = written(number);
@@ -57,7 +57,7 @@ Deno.test("a number that written out is longer than 40 letters and than what was
   );
 });
 
-Deno.test("a double is written out by the same rule, from its shortest text", () => {
+Deno.test("the same rule holds for the shortest text of a double", () => {
   assert.equal(numberText(1e21), "1000000000000000000000");
   assert.equal(numberText(1e39), `1${"0".repeat(39)}`);
   assert.equal(numberText(1e40), "1e+40");
@@ -70,7 +70,7 @@ Deno.test("a double is written out by the same rule, from its shortest text", ()
   assert.equal(storedNumber(NaN), "NaN");
 });
 
-Deno.test("marked numbers are told from other texts", () => {
+Deno.test("marked numbers differ from all other texts", () => {
   const [marked] = JSON.parse(markNumbers("[12345678901234567890]")) as string[];
   assert.equal(markedNumber(marked), "12345678901234567890");
   assert.equal(markedNumber("12345678901234567890"), undefined);
@@ -81,7 +81,7 @@ function cost(text: string): number {
   return processorMs(() => unmarkNumbers(JSON.stringify(JSON.parse(markNumbers(text)))));
 }
 
-Deno.test("numbers cost what they are long, whatever they are", () => {
+Deno.test("the cost of a number grows with its length, whatever its digits are", () => {
   const units = {
     "large ones": "1e300",
     "small ones": "1e-300",
@@ -90,7 +90,7 @@ Deno.test("numbers cost what they are long, whatever they are", () => {
     "long exponents": `1e${"0".repeat(250)}5`,
     "huge exponents": `0e${"9".repeat(250)}`,
     "white space": `${" \t\n\r".repeat(60)}1`,
-    "what is none": `"${'\\"'.repeat(60)}, 1e5"`,
+    "no number": `"${'\\"'.repeat(60)}, 1e5"`,
     "backslashes": `"${"\\\\".repeat(150)}"`,
   };
   for (const [name, unit] of Object.entries(units)) {
@@ -98,7 +98,7 @@ Deno.test("numbers cost what they are long, whatever they are", () => {
       `[${Array(Math.ceil(bytes / (unit.length + 1))).fill(unit).join(",")}]`;
     const bodies = [1, 2, 4].map((n) => body(n * 400_000));
     const costs = bodies.map(() => Infinity);
-    // What is linear proves to be so at the first quiet moment; what takes no time doubles as it likes.
+    // More rounds on a busy machine. Times below 10 ms are too short to compare.
     const doubling = () => Math.sqrt(Math.max(costs[2], 10) / Math.max(costs[0], 10));
     for (let round = 0; round < 25 && !(doubling() <= 2.6); round++) {
       for (const [n, text] of bodies.entries()) costs[n] = Math.min(costs[n], cost(text));

@@ -1,6 +1,6 @@
 /**
- * Bytes of a body that are read, kept or not. A sender hears the answer only if somebody reads its body; a connection
- * closed earlier is reset, and a gateway answers 503. The same limit as the local gateway's.
+ * How many bytes of a body are read, also of a refused one. A sender gets the answer only if its body is read: a
+ * connection that closes earlier is reset, and a gateway then answers 503. The local gateway has the same limit.
  */
 export const maxTakenBytes = 64 * 1024 * 1024;
 
@@ -8,7 +8,7 @@ export const maxTakenBytes = 64 * 1024 * 1024;
 export const bodyTimeoutMs = 30_000;
 
 export interface Taken {
-  /** False if the time was up, or the body larger than the limit. */
+  /** False if the body took too long or was larger than the limit. */
   readonly isWhole: boolean;
   readonly isLate: boolean;
 }
@@ -43,8 +43,8 @@ export async function takeBody(
 }
 
 /**
- * A function's handler that afterwards reads the rest of the body, so that the answer arrives. If that is too much or
- * takes too long, the connection is closed.
+ * Wraps a handler: reads the rest of the request's body afterwards, so that the answer arrives. If the rest is too large
+ * or takes too long, the connection is closed.
  */
 export function takingBodies(
   handler: (request: Request) => Promise<Response>,
@@ -62,7 +62,7 @@ async function isTaken(request: Request, timeoutMs: number): Promise<boolean> {
   try {
     return (await takeBody(request.body, timeoutMs, () => {})).isWhole;
   } catch {
-    // The sender is gone, and nobody needs to know.
+    // The sender disconnected.
     return false;
   }
 }

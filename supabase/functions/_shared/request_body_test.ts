@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { maxTakenBytes, takingBodies } from "./request_body.ts";
 import { trickle } from "./testing.ts";
 
-/** A server that answers without a look at the body. */
+/** A server that answers without reading the body. */
 function startHasty(timeoutMs?: number) {
   const handler = takingBodies(() => Promise.resolve(Response.json({ done: true })), timeoutMs);
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, handler);
 }
 
-/** Sends so many bytes, and only then listens; twice on one connection. */
+/** Sends a body before reading the answer, twice on one connection. */
 async function sendTwice(port: number, length: number): Promise<string[]> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const chunk = new Uint8Array(1_000_000);
@@ -30,7 +30,7 @@ async function write(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
-Deno.test("who sends all before it listens hears the answer, and may send again", async () => {
+Deno.test("a client that sends its whole body before it reads gets the answer, and may send again", async () => {
   await using server = startHasty();
   for (const length of [0, 1, 5_000_000, maxTakenBytes]) {
     for (const answer of await sendTwice(server.addr.port, length)) {
@@ -41,7 +41,7 @@ Deno.test("who sends all before it listens hears the answer, and may send again"
   }
 });
 
-Deno.test("a body that trickles is waited for as long as it may take, no longer", async () => {
+Deno.test("a slow body is read until its time is over, and no longer", async () => {
   await using server = startHasty(300);
   const { status, body, took } = await trickle(`http://127.0.0.1:${server.addr.port}/`, {}, 20);
   assert.deepEqual([status, body], [200, '{"done":true}']);

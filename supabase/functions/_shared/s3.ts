@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
-import type { NoAnswer, Outgoing, OutgoingAnswer } from "./outgoing.ts";
-import { withoutSlashesAtEnd } from "./slashes.ts";
+import type { NoAnswer, Outgoing, OutgoingAnswer } from "./outgoing_request.ts";
+import { withoutSlashesAtEnd } from "./trailing_slashes.ts";
 
 export interface S3Credentials {
   readonly region: string;
@@ -9,7 +9,7 @@ export interface S3Credentials {
   readonly secretAccessKey: string;
 }
 
-/** A bucket, addressed by path: that works at AWS and wherever S3 is spoken. */
+/** A bucket, addressed by path, which AWS and all other S3 stores understand. */
 export interface S3Bucket extends S3Credentials {
   /** Such as `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
@@ -22,7 +22,7 @@ export interface S3 {
     body: Uint8Array,
     headers?: Readonly<Record<string, string>>,
   ): Promise<OutgoingAnswer | NoAnswer>;
-  /** `range` as the header Range has it, such as `bytes=0-99`. */
+  /** `range` is the value of the header Range, such as `bytes=0-99`. */
   get(key: string, range?: string): Promise<OutgoingAnswer | NoAnswer>;
   delete(key: string): Promise<OutgoingAnswer | NoAnswer>;
 }
@@ -38,9 +38,9 @@ export function createS3(bucket: S3Bucket, send: Outgoing, now: () => Date): S3 
     body?: Uint8Array,
   ): Promise<OutgoingAnswer | NoAnswer> {
     const segments = key.split("/");
-    // An address would leave these out.
+    // A URL would drop these segments.
     if (segments.some((segment) => ["", ".", ".."].includes(segment))) {
-      return { error: "An object cannot have this name", isFinal: true };
+      return { error: "This object name is not allowed", isFinal: true };
     }
     const url = `${base}/${segments.map(encoded).join("/")}`;
     if (!URL.canParse(url)) return { error: "The URL is not allowed", isFinal: true };
@@ -62,7 +62,7 @@ interface Signable {
   readonly body?: Uint8Array;
 }
 
-/** The headers, and those that sign them, method, address and body: AWS Signature Version 4 for S3. */
+/** The headers, and the ones that sign the request: AWS Signature Version 4 for S3. */
 export function signedHeaders(
   { method, url, headers, body }: Signable,
   { region, accessKeyId, secretAccessKey }: S3Credentials,
@@ -114,7 +114,7 @@ function byName([a]: string[], [b]: string[]): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Everything but letters, digits and -._~ as AWS encodes it. */
+/** The text with everything but letters, digits and -._~ encoded as AWS expects. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -123,8 +123,8 @@ function encoded(text: string): string {
 }
 
 /**
- * An id as a part of a key, as archive_tenant_name of the database writes it: letters that every store takes; the bytes
- * of others are written in hex after a !, and an id that gets too long so is a digest after two.
+ * An id as a part of an object key, written as archive_tenant_name in the database does. Letters that every store
+ * accepts stay. Other bytes become ! and hex. An id that gets too long becomes !! and a digest.
  */
 export function nameInKeys(id: string): string {
   const hexOf = (byte: number) => `!${byte.toString(16).padStart(2, "0").toUpperCase()}`;

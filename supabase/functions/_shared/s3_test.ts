@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import assert from "node:assert/strict";
-import type { OutgoingRequest } from "./outgoing.ts";
+import type { OutgoingRequest } from "./outgoing_request.ts";
 import { createS3, nameInKeys, type S3Bucket, signedHeaders } from "./s3.ts";
 
 /** From "Authenticating Requests (AWS Signature Version 4)" of the Amazon S3 API Reference. */
@@ -12,7 +12,7 @@ const published = {
 const publishedAt = new Date("2013-05-24T00:00:00Z");
 const host = "https://examplebucket.s3.amazonaws.com";
 
-Deno.test("signatures are those of the published examples", () => {
+Deno.test("signatures equal the published examples", () => {
   const examples: [Parameters<typeof signedHeaders>[0], string][] = [
     [
       { method: "GET", url: `${host}/test.txt`, headers: { Range: "bytes=0-9" } },
@@ -68,18 +68,18 @@ Deno.test("an object is put, got and deleted below the endpoint's own path", asy
   assert.match(sent[0].headers.Authorization, /SignedHeaders=content-type;host;x-amz-/);
 });
 
-Deno.test("a name that an address would change is refused before it is sent", async () => {
+Deno.test("an object name that a URL would change is refused before it is sent", async () => {
   const s3 = createS3(bucket, () => assert.fail("sent"), () => publishedAt);
   for (const key of ["", "a//b", "/a", "a/", "a/../b", "."]) {
     assert.deepEqual(await s3.get(key), {
-      error: "An object cannot have this name",
+      error: "This object name is not allowed",
       isFinal: true,
     });
   }
 });
 
-// Those of supabase/tests/archive/files_and_bucket.test.sql.
-Deno.test("an id in a key has letters that every store takes, and none has another's", () => {
+// The same ids as in supabase/tests/archive/files_and_bucket.test.sql.
+Deno.test("an id in a key has only letters that every store accepts, and no two ids have the same key", () => {
   const long = "ü".repeat(100);
   assert.deepEqual(
     ["acme.com", "you@acme", "a b/ü", "..", "!%41", long].map(nameInKeys),

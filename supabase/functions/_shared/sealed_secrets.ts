@@ -2,10 +2,10 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { logFailure } from "./errors.ts";
 
-/** What a sealed text is bound to: with another tenant or purpose it cannot be opened. */
+/** A sealed text is bound to these: it does not open for another tenant or purpose. */
 export interface SealBinding {
   readonly tenantId: string;
-  /** For which kind of receiver, such as `log_stream`. */
+  /** The use of the secret, such as `log_stream`. */
   readonly purpose: string;
 }
 
@@ -17,22 +17,23 @@ export interface Opened {
 
 export interface SealedSecrets {
   seal(text: string, binding: SealBinding): Promise<string>;
-  /** Undefined if no known key sealed this for that binding. */
+  /** Undefined if none of our keys sealed this text for this binding. */
   open(sealed: string, binding: SealBinding): Promise<Opened | undefined>;
 }
 
 /**
- * The text form, with dots between: this prefix, id of the key, and nonce and ciphertext as base64url. Of a secret that
- * holds a key of Logloom its SHA-256 follows, as the database keeps it: it tells that a tenant sends to itself.
+ * A sealed text has these parts, separated by dots: this prefix, the id of the key, nonce and ciphertext as base64url.
+ * If the secret holds a Logloom key, the key's SHA-256 follows, by which the database sees that a tenant sends to
+ * itself.
  */
 const prefix = "lls1";
 
 const nonceBytes = 12;
 
 /**
- * AES-GCM with the keys of the environment: LOGLOOM_SECRETS_KEY seals, it and those of LOGLOOM_SECRETS_OLD_KEYS, with
- * commas between, open. A key is 32 bytes as base64; its id is the beginning of its digest. Undefined if there is none,
- * or one is malformed.
+ * AES-GCM with keys from the environment. LOGLOOM_SECRETS_KEY seals and opens; the comma-separated keys in
+ * LOGLOOM_SECRETS_OLD_KEYS only open. A key is 32 bytes as base64; its id is the beginning of its digest. Undefined if
+ * there is no key, or one is malformed.
  */
 export async function readSealedSecrets(
   get: (name: string) => string | undefined,
@@ -44,7 +45,7 @@ export async function readSealedSecrets(
   for (const text of [current, ...old]) {
     const bytes = Buffer.from(text.trim(), "base64");
     if (!/^[\w+/-]{43}=?$/.test(text.trim()) || bytes.length !== 32) {
-      // Never the value. Without keys the function does what needs none.
+      // The log never holds the value. The function goes on with the work that needs no key.
       logFailure("a key of LOGLOOM_SECRETS_KEY or LOGLOOM_SECRETS_OLD_KEYS is not 32 bytes", {});
       return undefined;
     }
@@ -97,7 +98,7 @@ function setValue(text: string | undefined): string | undefined {
   return text === undefined || text === "" || text.startsWith("env(") ? undefined : text;
 }
 
-/** A dot and the digest of a key that a secret is or holds, as a header does; else nothing. */
+/** A dot and the digest of the Logloom key in a secret, such as a header with a key; empty if there is none. */
 function digestOfKey(text: string): string {
   const basic = /^basic +(\S+)$/i.exec(text)?.[1];
   const plain = basic === undefined ? text : Buffer.from(basic, "base64").toString("latin1");
@@ -114,8 +115,8 @@ function boundTo(keyId: string, { tenantId, purpose }: SealBinding): Uint8Array<
 }
 
 /**
- * Several secrets of one owner. `resealed`: all of them by the current key where an older one sealed any. Undefined if one
- * cannot be opened.
+ * Opens several secrets of one owner; undefined if one cannot be opened. `resealed` has all of them sealed by the
+ * current key, if an older key sealed one.
  */
 export async function openSecrets(
   sealed: Readonly<Record<string, string>>,

@@ -18,7 +18,7 @@ async function withKeys(current: string, old?: string): Promise<SealedSecrets> {
   return secrets;
 }
 
-Deno.test("what is sealed opens again, says nothing, and never looks the same twice", async () => {
+Deno.test("a sealed secret opens again, reveals nothing, and differs each time", async () => {
   const secrets = await withKeys(first);
   const sealed = await secrets.seal(plain, binding);
   assert.match(sealed, /^lls1\.[\w-]{8}\.[\w-]+$/);
@@ -28,7 +28,7 @@ Deno.test("what is sealed opens again, says nothing, and never looks the same tw
   assert.deepEqual(await secrets.open(sealed, binding), { text: plain, isCurrent: true });
 });
 
-Deno.test("another tenant, another purpose, another key or a changed byte opens nothing", async () => {
+Deno.test("a secret does not open for another tenant, purpose or key, or with a changed byte", async () => {
   const secrets = await withKeys(first);
   const sealed = await secrets.seal(plain, binding);
   assert.equal(await secrets.open(sealed, { ...binding, tenantId: "globex" }), undefined);
@@ -45,7 +45,7 @@ Deno.test("another tenant, another purpose, another key or a changed byte opens 
   }
 });
 
-Deno.test("after a rotation the old key still opens, and all is sealed again by the new one", async () => {
+Deno.test("after a rotation the old key still opens, and the new key seals all again", async () => {
   const old = await withKeys(first);
   const both = await withKeys(second, first);
   const sealed = {
@@ -77,7 +77,7 @@ Deno.test("without a key, or with one that is not 32 bytes, nothing is sealed", 
   assert.equal(await readSealedSecrets((name) => env[name]), undefined);
 });
 
-Deno.test("of a secret that holds a key of Logloom the digest follows", async () => {
+Deno.test("a sealed secret that holds a Logloom key ends with the key's digest", async () => {
   const secrets = await withKeys(first);
   const key = `ll_${"a".repeat(36)}`;
   const digest = createHash("sha256").update(key).digest("hex");

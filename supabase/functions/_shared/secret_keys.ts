@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 export const secretKeyPrefix = "sb_secret_";
 
-/** Tells whether a value is one of the project's secret keys, in a time that does not depend on the keys. */
+/** Compares a value with the project's secret keys in constant time. */
 export function createSecretKeys(keys: readonly string[]): (value: string) => boolean {
   const known = keys.map(digestOf);
   return (value) => {

@@ -6,7 +6,7 @@ export type KeySet = JWTVerifyGetKey;
 export interface SigningKeys {
   /** The keys as known a few minutes ago. */
   known(): Promise<KeySet>;
-  /** The keys at that time or later, for a token that no known key fits. */
+  /** The keys as fetched at that time or later, for a token that no known key fits. */
   since(time: number): Promise<KeySet>;
 }
 
@@ -15,7 +15,7 @@ export class KeysAway extends Error {
   override readonly name = "KeysAway";
 }
 
-/** Plus the minute in which a verified token is cached: a removed key works for ten minutes. */
+/** Nine minutes. Verified tokens are cached for one more, so a removed key works for ten minutes at most. */
 const maxAgeMs = 540_000;
 /** The minimum time between two fetches. */
 const restMs = 1000;
@@ -58,7 +58,7 @@ export function createSigningKeys(
   }
 
   async function renewed(): Promise<KeySet> {
-    // Nobody waits for a fetch that has just failed.
+    // A fetch that has just failed is not repeated at once.
     if (failed !== undefined && now() < begunAt + restMs) throw failed;
     return await (waiting ??= fetchInTime());
   }

@@ -1,4 +1,4 @@
-/** A test's own server, in place of one that a function calls. */
+/** A server that a test runs in place of the database or a receiver. */
 export interface Peer extends AsyncDisposable {
   readonly url: string;
   readonly requests: readonly PeerRequest[];
@@ -41,10 +41,9 @@ export function closedUrl(): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The outcome of a body that is sent byte by byte. */
+/** The answer to a body that is sent byte by byte. */
 export interface Trickled {
   status: number;
-  /** The answer's body, as it came. */
   body: string;
   /** Milliseconds from the first byte of the request to the last of the answer. */
   took: number;
@@ -70,7 +69,7 @@ export async function trickle(
   ].join("\r\n");
   const piece = (text: string) => form === "whole" ? text : `1\r\n${text}\r\n`;
   await connection.write(new TextEncoder().encode(`${head}\r\n\r\n${piece("[")}`));
-  // After the answer nobody reads, and a write may fail.
+  // A write may fail once the server has answered.
   const timer = setInterval(() => {
     connection.write(new TextEncoder().encode(piece(" "))).catch(() => clearInterval(timer));
   }, every);
@@ -81,7 +80,7 @@ export async function trickle(
       const read = await connection.read(chunk);
       if (read === null) break;
       text += new TextDecoder().decode(chunk.subarray(0, read));
-      // An answer counts even if the connection stays open for the rest of the body.
+      // Stops at the answer: the connection stays open for the rest of the body.
       if (text.includes("}")) break;
     }
   } finally {

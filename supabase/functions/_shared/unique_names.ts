@@ -1,6 +1,6 @@
 /**
- * Whether no object in a JSON text has two members of the same name. One reader takes the first and another the last,
- * so they would act for different tenants.
+ * Whether no object in a JSON text has two members of one name. Some JSON readers take the first and others the last,
+ * so they could act for different tenants.
  */
 export function hasUniqueNames(json: string): boolean {
   const open: (Set<string> | undefined)[] = [];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { hasUniqueNames } from "./unique_names.ts";
 
-Deno.test("two members of one name are found, wherever they stand and however they are written", () => {
+Deno.test("two members of one name are found, wherever they are and however they are escaped", () => {
   for (
     const json of [
       '{"a":1,"a":1}',
@@ -18,7 +18,7 @@ Deno.test("two members of one name are found, wherever they stand and however th
   }
 });
 
-Deno.test("what JSON.stringify writes has unique names", () => {
+Deno.test("JSON.stringify writes unique names", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => hasUniqueNames(JSON.stringify(value, null, 1))));
   for (
     const json of [

@@ -11,11 +11,11 @@ export interface VerifiedTokens {
   remember(token: string, claims: Claims): void;
 }
 
-/** A removed key works for this time plus the cache time of the keys. */
+/** A removed signing key works for this time, plus the cache time of the keys. */
 const lifetimeMs = 60_000;
 const maxTokens = 1000;
 
-/** Expired tokens are not found (`exp` and `leewaySeconds`); nothing else gets worse with time. */
+/** Expired tokens are not found (`exp` and `leewaySeconds`). No other check depends on the time. */
 export function createVerifiedTokens(leewaySeconds: number, now: () => number): VerifiedTokens {
   const verified = new Map<string, { readonly claims: Claims; readonly until: number }>();
   return {
@@ -27,7 +27,7 @@ export function createVerifiedTokens(leewaySeconds: number, now: () => number): 
     },
 
     remember(token, claims) {
-      // The first in a Map is the oldest.
+      // A Map lists the oldest entry first.
       for (const oldest of verified.keys()) {
         if (verified.size < maxTokens) break;
         verified.delete(oldest);

@@ -7,7 +7,7 @@ function claimsUntil(ms: number): Claims {
   return { tenant_id: "acme", exp: ms / 1000 };
 }
 
-Deno.test("a token that was verified is known for a minute, and no other", () => {
+Deno.test("a verified token is known for a minute, and no other token", () => {
   let now = begin;
   const tokens = createVerifiedTokens(5, () => now);
   const claims = claimsUntil(begin + 3_600_000);
@@ -20,7 +20,7 @@ Deno.test("a token that was verified is known for a minute, and no other", () =>
   assert.equal(tokens.find("a"), undefined);
 });
 
-Deno.test("and never past its end and the leeway", () => {
+Deno.test("a token is not known after its end and the leeway", () => {
   let now = begin;
   const tokens = createVerifiedTokens(5, () => now);
   tokens.remember("a", claimsUntil(begin + 10_000));
@@ -30,7 +30,7 @@ Deno.test("and never past its end and the leeway", () => {
   assert.equal(tokens.find("a"), undefined);
 });
 
-Deno.test("of many tokens the oldest are forgotten", () => {
+Deno.test("the oldest of too many tokens are forgotten", () => {
   const tokens = createVerifiedTokens(5, () => begin);
   for (let n = 0; n < 1500; n++) tokens.remember(`token ${n}`, claimsUntil(begin + 3_600_000));
   assert.equal(tokens.find("token 499"), undefined);

@@ -1,12 +1,12 @@
 import type { CallDatabase } from "../_shared/database.ts";
-import { away, type Views } from "./away.ts";
+import { away, type Views } from "./database_unreachable.ts";
 import { jsonText, methodNotAllowed, preflight } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
 
 export interface HealthDependencies {
   readonly callDatabase: CallDatabase;
   readonly now: () => Date;
-  /** The name of the key for the database, which health shows. */
+  /** The name of the database key, which health shows. */
   readonly serviceKeyName: string;
 }
 
@@ -19,7 +19,7 @@ export function createHealthHandler(
 ): (request: Request) => Promise<Response> {
   let inFlight: Promise<Views> | undefined;
 
-  /** One call at a time for everybody, because anybody may ask. */
+  /** Concurrent requests share one call, because anybody may ask for health. */
   function views(): Promise<Views> {
     inFlight ??= readViews().finally(() => inFlight = undefined);
     return inFlight;
@@ -47,7 +47,7 @@ export function createHealthHandler(
       return jsonText(200, JSON.stringify({ status: "healthy", timestamp, message }));
     }
     const name = path?.slice(1) ?? "";
-    // A request for an unknown path costs the database nothing.
+    // An unknown path does not call the database.
     if (!endpoints.includes(name)) {
       return jsonText(404, JSON.stringify({ error: "Unknown health endpoint" }));
     }

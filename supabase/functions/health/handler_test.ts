@@ -6,7 +6,7 @@ import { createHealthHandler } from "./handler.ts";
 const now = new Date("2026-12-31T23:30:00.000Z");
 const timestamp = "2026-12-31T23:30:00.000Z";
 
-/** What the database says each endpoint shows. */
+/** A report of the database. */
 function reportOf(status: string) {
   const view = (available: boolean, checks: Record<string, unknown>) => ({
     available,
@@ -62,7 +62,7 @@ Deno.test("/health says that the service runs, without asking the database", asy
   assert.equal(peer.requests.length, 0);
 });
 
-Deno.test("each endpoint shows what the database says that it shows", async () => {
+Deno.test("each endpoint shows its part of the database's report", async () => {
   const { endpoints } = reportOf("degraded");
   await using peer = startPeer(() => Response.json(reportOf("degraded")));
   const handler = handlerFor(peer.url);
@@ -79,7 +79,7 @@ Deno.test("each endpoint shows what the database says that it shows", async () =
       await get(handler, `/functions/v1/health/${name}`),
       expected,
     );
-    // A project with a health of its own calls it otherwise.
+    // A project with its own `health` gives the function another name.
     assert.deepEqual(await get(handler, `/logs-health/${name}`), expected);
   }
   assert.deepEqual([...new Set(peer.requests.map(({ path }) => path))], [
@@ -105,7 +105,7 @@ Deno.test("readiness is 503 unless healthy, the detailed report only when unheal
   }
 });
 
-Deno.test("while the database is away all is unhealthy and nothing is made up", async () => {
+Deno.test("while the database is unreachable all is unhealthy, and unknown values are null", async () => {
   const handler = handlerFor(closedUrl());
   const reason = "Not known: PostgREST does not answer";
   const queue = {
@@ -156,7 +156,7 @@ Deno.test("while the database is away all is unhealthy and nothing is made up", 
   assert.equal((await get(handler, "/health"))[0], 200);
 });
 
-Deno.test("what is said of a database that cannot be asked is what is known of it", async () => {
+Deno.test("the reason names what is known about an unreachable database", async () => {
   for (
     const [answer, reason] of [
       [
@@ -180,7 +180,7 @@ Deno.test("what is said of a database that cannot be asked is what is known of i
       ],
       [
         () => new Response("<html>", { status: 404 }),
-        "PostgREST is not there: what answers says 404",
+        "PostgREST is not reachable (404 from the gateway)",
       ],
     ] as const
   ) {
@@ -197,7 +197,7 @@ Deno.test("what is said of a database that cannot be asked is what is known of i
   }
 });
 
-Deno.test("a database that hangs is told of after the time-out", async () => {
+Deno.test("a hanging database is reported after the time-out", async () => {
   const never = Promise.withResolvers<Response>();
   await using peer = startPeer(() => never.promise);
   const handler = createHealthHandler({
@@ -213,7 +213,7 @@ Deno.test("a database that hangs is told of after the time-out", async () => {
   never.resolve(new Response());
 });
 
-Deno.test("many who ask at once share one call, and the next one asks anew", async () => {
+Deno.test("concurrent requests share one call, and the next request makes a new one", async () => {
   await using peer = startPeer(() => Response.json(reportOf("healthy")));
   const handler = handlerFor(peer.url);
   await Promise.all(

@@ -1,13 +1,13 @@
 import type { Failure, Notes } from "../_shared/errors.ts";
-import { type EventError, maxErrors, sendAgain } from "./collector.ts";
-import { commitEvents, type Committed, nothing, type Request } from "./commit.ts";
+import { type EventError, maxErrors, sendAgain } from "./event_collector.ts";
+import { commitEvents, type Committed, nothing, type Request } from "./commit_request.ts";
 import type { Commit } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
 import type { TenantEvents, TenantPart } from "./tenant_events.ts";
 
-/** Calls at a time: a request of many tenants leaves room for others. */
+/** Concurrent calls, so that a request of many tenants leaves room for others. */
 const maxCalls = 4;
-/** Where the database was away this long after the start, the rest are not tried: the sender would not wait. */
+/** If the database is still unreachable after this time, the other tenants are not tried: the sender would not wait. */
 const patienceMs = 5000;
 
 interface Part {
@@ -17,9 +17,9 @@ interface Part {
 }
 
 /**
- * Commits the events of each tenant by itself: what refuses one leaves the others as they are, and each has its own
- * limits and idempotency key. The request fails as a whole only where every tenant was refused with one status, or may
- * try again.
+ * Commits the events of each tenant by itself, with the tenant's own limits and idempotency key. A refusal of one tenant
+ * leaves the others as they are. The request fails as a whole only if all tenants were refused with the same status, or
+ * all may try again.
  */
 export async function commitForTenants(
   request: Omit<Request, "caller" | "events"> & { readonly events: TenantEvents },
@@ -53,14 +53,14 @@ export async function commitForTenants(
   };
 }
 
-/** Limits are a tenant's own; that the writer is silent concerns all. */
+/** Only the note about a silent writer: notes about limits belong to one tenant. */
 function notesOf(parts: readonly Part[]): Notes | undefined {
   const name = "x-logloom-writer";
   const silent = parts.find(({ committed }) => committed.notes?.[name] !== undefined);
   return silent && { [name]: silent.committed.notes?.[name] ?? "" };
 }
 
-/** Where all tenants were refused alike, or all may try again: one refusal, with the longest time to wait. */
+/** One refusal for all, with the longest time to wait; undefined if the tenants' results differ. */
 function failureOf(parts: readonly Part[]): Failure | undefined {
   const failures = parts.flatMap(({ committed: { failure } }) => failure ?? []);
   const [first] = failures;
@@ -84,7 +84,7 @@ class OutcomeOfTenants implements Outcome {
     readonly bytes: number,
   ) {}
 
-  /** What a tenant may take later is not rejected here: its status and time to wait stand beside it. */
+  /** Events that may be sent again do not count as rejected: the tenant's status and wait are listed. */
   get text(): string {
     const { ingested, cut, parts } = this;
     const tenants = parts.map(({ tenant, events, committed: { outcome, failure } }) => ({
@@ -116,7 +116,7 @@ class OutcomeOfTenants implements Outcome {
     return this.parts.reduce((sum, { committed }) => sum + committed.outcome.ingested, 0);
   }
 
-  /** All that was not stored, for protocols whose answers know no tenants. */
+  /** The number of events that were not stored, for protocols without tenants in their answers. */
   get rejected(): number {
     return this.parts.reduce(
       (sum, { events, committed: { outcome, failure } }) =>
@@ -134,7 +134,7 @@ class OutcomeOfTenants implements Outcome {
   }
 }
 
-/** Of the events that were rejected, and of all those of a tenant that was refused. */
+/** The errors of rejected events, and of all events of a refused tenant. */
 function errorsOf({ events, committed }: Part): readonly EventError[] {
   const { outcome, failure } = committed;
   if (failure === undefined) return outcome.errors;

@@ -1,14 +1,14 @@
 import { type TextField, textFields } from "../_shared/record_fields.ts";
-import type { Batch } from "./collector.ts";
-import type { Text } from "./draft.ts";
+import type { Batch } from "./event_collector.ts";
+import type { Text } from "./event_draft.ts";
 import { type JsonObject, setMember } from "./json.ts";
 import { markedNumber, numberText } from "../_shared/numbers.ts";
 
 /**
- * Shortens records to the database's limit, measured as the JSON text that operations return; an event may use
- * `maxBytes` of it. The longest texts are cut first. If texts are not the reason, the largest arrays and objects keep
- * their beginnings; the same if there are more than `maxValues` values. `attrs.logloom_cut` lists what was cut with its
- * original length. Nothing else of an accepted event is lost.
+ * Shortens records to the database's limit for the JSON text that operations return; an event may use `maxBytes` of it.
+ * The longest texts are cut first. If that is not enough, or there are more than `maxValues` values, the largest arrays
+ * and objects keep their beginnings. `attrs.logloom_cut` lists the cut parts with their original lengths. Nothing else
+ * of an accepted event is lost.
  */
 export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity): Batch {
   // A guessed time may become an attribute again.
@@ -36,12 +36,12 @@ export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity)
   return { ...batch, ...Object.fromEntries(columns), p_attrs, p_cut: count };
 }
 
-/** The bytes of an event besides texts and attributes at most: time and level. */
+/** The most bytes of an event's time and level. */
 const bareBytes = 41;
 
-/** The share of bytes and values for a record's `logloom_cut`. */
+/** `logloom_cut` may take this part (1/16) of a record's bytes and values. */
 const shareOfNote = 16;
-/** Texts of this size are cut after arrays and objects. */
+/** Texts shorter than this part (1/256) of a record are cut only after arrays and objects. */
 const shareOfText = 256;
 const maxPathLength = 200;
 /** What a member of an object counts as, and an array or object beside its contents. */
@@ -79,7 +79,7 @@ class LongRecord {
   fits(maxBytes: number, maxValues: number): boolean {
     const { bytes } = this;
     if (bytes > maxBytes) return false;
-    // An array in an array takes two letters and twelve values.
+    // The most values for the fewest bytes: an array in an array has two bytes and twelve values.
     return 6 * bytes <= maxValues || this.#values.of(this.attrs) <= maxValues;
   }
 
@@ -87,9 +87,9 @@ class LongRecord {
     const noteBytes = Math.floor(maxBytes / shareOfNote);
     const least = Math.floor(maxBytes / shareOfText);
     const budget = maxBytes - noteBytes;
-    // Events of a request share parts, and what is cut here is cut in place.
+    // Copies, because events of a request share parts.
     const attrs = this.attrs = copyOf(this.attrs ?? {});
-    // The name is reserved when we cut: a member of that name that was sent is lost.
+    // The name is reserved: a member of this name in the event is lost.
     if (Object.hasOwn(attrs, "logloom_cut")) {
       this.#note("attrs.logloom_cut", this.#bytes.of(attrs.logloom_cut));
       delete attrs.logloom_cut;
@@ -133,7 +133,7 @@ class LongRecord {
         if (bytes > least) found.push({ text: value, bytes, path, replace });
       } else if (isContainer(value) && this.#bytes.of(value) > least) {
         eachMember(value, (member, key) => {
-          // A letter takes at most six bytes.
+          // A character takes at most six bytes.
           if (typeof member === "string" ? member.length * 6 > least : isContainer(member)) {
             look(member, below(path, key), (text) => setAt(value, key, text));
           }
@@ -148,8 +148,8 @@ class LongRecord {
   }
 
   /**
-   * Makes an array or object fit: its largest arrays and objects are shortened alike. If there are too many, or all are
-   * small, it keeps its beginning.
+   * Makes an array or object fit: shortens its largest arrays and objects to one size. If there are too many, or all are
+   * small, keeps the beginning.
    */
   #fitting<T extends object>(container: T, path: string, measure: Measure, room: Room): T {
     const { budget, least } = room;
@@ -195,7 +195,7 @@ class LongRecord {
     if (!this.#cut.has(path)) this.#cut.set(path, length);
   }
 
-  /** The cut parts, the longest first; if they do not fit, their number. */
+  /** The cut parts, longest first; if the list does not fit, their number. */
   #noted(maxBytes: number, maxValues: number): JsonObject {
     const noted: JsonObject = {};
     const mostPaths = Math.floor((maxValues - valuesOfNote) / valuesOfMember);
@@ -258,7 +258,7 @@ class Bytes extends Measure {
   readonly ofElement = 2;
   readonly ofContainer = 0;
   readonly ofEmpty = 2;
-  /** A long text is asked for several times. */
+  /** Sizes of long texts, which are needed several times. */
   readonly #ofLongTexts = new Map<string, number>();
 
   ofKey(key: string): number {
@@ -286,9 +286,9 @@ class Bytes extends Measure {
 }
 
 /**
- * The number of values as the database counts them. A member of an object counts as two, an array or object as eleven
- * plus its contents, because reading it takes as much memory as several numbers. An empty one counts as having one
- * value.
+ * The number of values as the database counts them. A member of an object counts as two. An array or object counts as
+ * eleven plus its contents, because reading it takes as much memory as several numbers; an empty one counts as if it
+ * had one value.
  */
 class Values extends Measure {
   readonly ofElement = 1;
@@ -345,7 +345,7 @@ function cutCharacters(path: string): string {
   return `${path.slice(0, maxPathLength).toWellFormed().replace(/\ufffd$/, "")}…`;
 }
 
-/** The size to cut each to, so that the sum is at most `sum`; 0 if that is impossible. */
+/** The size to cut each one to, so that together they have at most `sum`; 0 if that is impossible. */
 function evenLimit(sizes: readonly number[], sum: number): number {
   const sorted = [...sizes].sort((a, b) => a - b);
   let left = sum;
@@ -357,7 +357,7 @@ function evenLimit(sizes: readonly number[], sum: number): number {
   return Infinity;
 }
 
-/** Letters that take one byte in JSON; most texts have only these. */
+/** A character that may take more than one byte in JSON. Most texts have none. */
 const otherLetter = /[^ !#-[\]-~]/;
 /** ASCII letters in Postgres' JSON; NUL cannot be stored and becomes U+FFFD. */
 const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { textFields } from "../_shared/record_fields.ts";
-import { type Batch, batchJson, EventCollector } from "./collector.ts";
+import { type Batch, batchJson, EventCollector } from "./event_collector.ts";
 import { cutRecords } from "./cut_records.ts";
 import { jsonTextOf, parseJson } from "./json.ts";
 
 const maxBytes = 1024 * 1024;
-/** A record's time and level. */
+/** The bytes of a record's time and level. */
 const bare = 41;
 
-/** What the database would be sent of the events, their numbers as they are written. */
+/** The request for the database after cutting. */
 function cut(
   events: unknown[],
   limit = maxBytes,
@@ -21,7 +21,7 @@ function cut(
   return { batch, sent: batchJson(batch, {}) };
 }
 
-/** The one event, as it is stored. */
+/** A single event, as it is stored. */
 function stored(event: unknown, limit = maxBytes, maxValues?: number) {
   const { sent } = cut([event], limit, maxValues);
   const { count, columns } = sentColumns(sent);
@@ -36,7 +36,7 @@ function sentColumns(sent: string): { count?: number; columns: Record<string, un
   return { count, columns };
 }
 
-/** How long the database finds the first record, but for its level and its times. */
+/** The database's length of the first record, without its level and times. */
 function bytesOf(sent: string): number {
   const { columns } = sentColumns(sent);
   return Object.values(columns)
@@ -68,7 +68,7 @@ Deno.test("a record that is not too long stays as it is", () => {
   assert.deepEqual(batch.p_msg, ["a".repeat(500_000), "b"]);
 });
 
-Deno.test("one is whole up to its last byte, and is cut from the next on", () => {
+Deno.test("a record of exactly the limit stays whole, and one byte more is cut", () => {
   const limit = 65_536;
   const room = limit - bare - 6 * "null".length - '""'.length - '{"a": ""}'.length;
   for (const [letters, count] of [[room, undefined], [room + 1, 1]] as const) {
@@ -80,7 +80,7 @@ Deno.test("one is whole up to its last byte, and is cut from the next on", () =>
   }
 });
 
-Deno.test("the longest texts are cut, each to the same length, and no other", () => {
+Deno.test("only the longest texts are cut, all to the same length", () => {
   const { record, count, bytes } = stored({
     msg: "m".repeat(3_000_000),
     service: "api",
@@ -96,7 +96,7 @@ Deno.test("the longest texts are cut, each to the same length, and no other", ()
   assert.equal((record.msg as string).length, stack[1].length);
 });
 
-Deno.test("a text is cut at the end of a character, whatever its letters take", () => {
+Deno.test("a text is cut between characters, however many bytes they have", () => {
   for (const letter of ["🎈", "é", "日", "\u0001", '"', "\n", "\ud800"]) {
     for (const before of ["", "a", "ab", "abc"]) {
       const { record, bytes } = stored({ msg: before + letter.repeat(400_000) }, 65_536);
@@ -110,7 +110,7 @@ Deno.test("a text is cut at the end of a character, whatever its letters take", 
   }
 });
 
-Deno.test("what a sender calls logloom_cut gives way where a record is cut", () => {
+Deno.test("a sender's own logloom_cut is replaced if the record is cut", () => {
   const { record } = stored({ msg: "m".repeat(2_000_000), logloom_cut: { msg: 5 } });
   assert.deepEqual(record.attrs, {
     logloom_cut: { msg: 2_000_000, "attrs.logloom_cut": '{"msg": 5}'.length },
@@ -134,14 +134,14 @@ Deno.test("an array or object of too many small values keeps the first of them",
   assert.ok(kept.length > 40_000);
 });
 
-/** As `logloom_private.has_more_values` counts them. */
+/** The number of values, counted like `logloom_private.has_more_values`. */
 function valuesOf(value: unknown): number {
   const json = JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, "");
   return json.split(/[,:]/).length - 1 + 12 * (json.split(/[[{]/).length - 1);
 }
 
-Deno.test("one has as many values as it may, and is cut from the next on", () => {
-  // Beside the elements: eleven each for two objects and an array, two members, an empty object.
+Deno.test("a record of exactly the most values stays whole, and one value more is cut", () => {
+  // Added to the elements: eleven each for two objects and an array, two members, an empty object.
   for (const [count, cut] of [[962, undefined], [963, 1]] as const) {
     const { record, count: found } = stored({ n: Array(count).fill(1), o: {} }, maxBytes, 1000);
     assert.equal(found, cut);
@@ -149,7 +149,7 @@ Deno.test("one has as many values as it may, and is cut from the next on", () =>
   }
 });
 
-Deno.test("of too many values the first are kept, and texts are whole", () => {
+Deno.test("the first of too many values are kept, and texts stay whole", () => {
   const numbers = Array.from({ length: 340_000 }, (_, i) => i % 10);
   const text = "a, [b], {c}".repeat(20_000);
   const { record } = stored({ msg: text, n: numbers, t: text, small: [1] }, maxBytes, 80_000);
@@ -161,7 +161,7 @@ Deno.test("of too many values the first are kept, and texts are whole", () => {
   assert.deepEqual(kept, numbers.slice(0, kept.length));
 });
 
-Deno.test("what has too many values and is too long is told with its length as sent", () => {
+Deno.test("a record with too many values that is also too long is noted with its original length", () => {
   const { record, bytes } = stored(
     { n: Array(400_000).fill(7), t: "x".repeat(900_000) },
     maxBytes,
@@ -173,15 +173,15 @@ Deno.test("what has too many values and is too long is told with its length as s
   assert.ok(bytes <= maxBytes, String(bytes));
 });
 
-Deno.test("a database that names no number of values bounds none", () => {
+Deno.test("without a limit from the database any number of values is kept", () => {
   const { count } = stored({ n: Array(340_000).fill(1) });
   assert.equal(count, undefined);
 });
 
-/** Shapes that are also cut to the limit that the database has: it takes as long as ten others. */
+/** Shapes that are also cut to the real limit, which takes ten times as long. */
 const cutToMaxBytes = new Set(["numbers", "keys", "deep", "all fields", "empty arrays"]);
 
-/** Shapes that make a record long, each in its own way and, at 1, several times as long as any limit. */
+/** Ways to make a record long: at size 1 several times as long as the largest limit. */
 const shapes: Record<string, (size: number) => unknown> = {
   "numbers": (size) => ({ n: Array(590_000 * size).fill(1e300) }),
   "numbers written out": (size) => ({ n: Array(300_000 * size).fill(1e39) }),
@@ -264,7 +264,7 @@ Deno.test("whatever makes it long, a record fits, says so, and can be stored", (
   }
 });
 
-Deno.test("what is cut is a beginning of what was sent, for any event", () => {
+Deno.test("a cut value is a beginning of the original, for any event", () => {
   const event = fc.dictionary(
     fc.oneof(fc.constantFrom("msg", "host", "a", "logloom_cut"), fc.string({ unit: "binary" })),
     fc.oneof(
@@ -290,7 +290,7 @@ Deno.test("what is cut is a beginning of what was sent, for any event", () => {
   );
 });
 
-Deno.test("of several only those that are too long are cut, and counted", () => {
+Deno.test("only the records that are too long are cut and counted", () => {
   const long = { msg: "m".repeat(1_100_000) };
   const { batch } = cut([{ msg: "a" }, long, { a: 1 }, long]);
   assert.equal(batch.p_cut, 2);
@@ -303,7 +303,7 @@ Deno.test("of several only those that are too long are cut, and counted", () => 
   ]);
 });
 
-Deno.test("a record has room for a guessed time that becomes an attribute again", () => {
+Deno.test("a cut record has room for a guessed time that becomes an attribute again", () => {
   const date = "2005-03-01T10:00:00.123456789+01:00";
   for (let letters = 950; letters < 1150; letters++) {
     const { batch } = cut([{ date, msg: "m".repeat(letters) }], 1200, 200);
@@ -313,7 +313,7 @@ Deno.test("a record has room for a guessed time that becomes an attribute again"
   }
 });
 
-Deno.test("what events share is whole in those that are not cut", () => {
+Deno.test("events that share data with a cut event keep it whole", () => {
   const shared = { text: "r".repeat(30_000), list: ["r".repeat(25_000)] };
   const sent = structuredClone(shared);
   const events = new EventCollector(3);

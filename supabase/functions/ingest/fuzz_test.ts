@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { startFuzzed } from "./storable.ts";
+import { startFuzzed } from "./testing_storable.ts";
 
 const json = { "Content-Type": "application/json" };
 
-/** What JSON.parse says of the bytes, with what the interface says on top. */
+/** The expected status by JSON.parse and the interface's own rules. */
 function expectedStatus(bytes: Uint8Array): 200 | 400 {
   const text = new TextDecoder().decode(bytes);
   let body: unknown;
@@ -65,7 +65,7 @@ const value = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-Deno.test("random bytes have the status that their content asks for", async () => {
+Deno.test("random bytes get the status that their content requires", async () => {
   await using fuzzed = startFuzzed();
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
@@ -75,7 +75,7 @@ Deno.test("random bytes have the status that their content asks for", async () =
   );
 });
 
-Deno.test("random pieces of JSON have the status that they ask for", async () => {
+Deno.test("random pieces of JSON get the status that they require", async () => {
   await using fuzzed = startFuzzed();
   await fc.assert(
     fc.asyncProperty(fc.array(jsonToken, { maxLength: 30 }), async (tokens) => {
@@ -86,7 +86,7 @@ Deno.test("random pieces of JSON have the status that they ask for", async () =>
   );
 });
 
-Deno.test("random events are never refused whole, and always sent storable", async () => {
+Deno.test("random events are never refused as a whole, and can always be stored", async () => {
   await using fuzzed = startFuzzed();
   await fc.assert(
     fc.asyncProperty(fc.array(value, { maxLength: 5 }), async (events) => {
@@ -149,7 +149,7 @@ Deno.test("extreme bodies within the limits are taken", async () => {
   }
 });
 
-Deno.test("bytes that are no UTF-8 are taken as U+FFFD", async () => {
+Deno.test("bytes that are not UTF-8 become U+FFFD", async () => {
   await using fuzzed = startFuzzed();
   const bytes = new TextEncoder().encode('[{"msg":"abc","attrs":{"k":"é"}}]');
   for (const broken of [0xff, 0xc0, 0xed, 0x80]) {

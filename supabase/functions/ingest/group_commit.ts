@@ -4,7 +4,7 @@ import { describeError, logFailure, type Result, unavailable } from "../_shared/
 import { requestSeparator } from "./request_text.ts";
 
 /**
- * Commits a request for `ingest_text`. One that may share its transaction can be committed together with others of its
+ * Commits a request for `ingest_text`. If it may share its transaction, it can be committed together with others of its
  * caller. Never rejects.
  */
 export type Commit = (
@@ -16,9 +16,9 @@ export type Commit = (
 /** A longer request justifies its own call, and would delay small ones. */
 const maxSharedLength = 16_384;
 const maxRequestsInCall = 64;
-/** Calls at a time for a caller's small requests: the second one only while the first hangs. */
+/** Concurrent calls for a caller's small requests. The second one begins only if the first hangs. */
 const maxCalls = 2;
-/** Longer than a call takes on a busy machine. */
+/** A call that takes longer hangs. Calls on a busy machine are shorter. */
 const hangsMs = 200;
 /** How long the next call waits at most for senders that were just answered. */
 const returnsMs = 5;
@@ -34,7 +34,7 @@ interface Waiting {
 interface Line {
   readonly key: string;
   calls: number;
-  /** Ends the pause before the next call once so many requests wait. */
+  /** The pause before the next call; it ends once `until` requests wait. */
   pause: { readonly until: number; readonly end: () => void } | undefined;
   /** Set while requests wait. */
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -42,10 +42,10 @@ interface Line {
 }
 
 /**
- * A small request goes to the database at once if no call of its caller is under way. Otherwise it waits for that to
- * end, and all waiting requests share the next call and its commit: a group commit, one step earlier, that pays the
- * cost of a call once. Where several send at once, the next call waits a moment for those that were just answered.
- * They do not wait for a call that hangs.
+ * A small request goes to the database at once if no call of its caller is under way. Otherwise it waits for that call
+ * to end. All waiting requests then share the next call and its commit, so they pay the cost of a call once. If several
+ * send at the same time, the next call waits a moment for the senders that were just answered. Nobody waits for a call
+ * that hangs.
  */
 export function createGroupCommit(
   callDatabase: CallDatabase,
@@ -77,7 +77,7 @@ export function createGroupCommit(
     return group;
   }
 
-  /** Where the call that requests wait for hangs, they get another. */
+  /** Begins another call if the one that requests wait for hangs. */
   function awaitCall(line: Line): void {
     line.timer ??= setTimeout(() => {
       line.timer = undefined;
@@ -85,7 +85,7 @@ export function createGroupCommit(
     }, patienceMs);
   }
 
-  /** Who was just answered mostly sends again at once: a call for all costs less than two, for half of them each. */
+  /** Waits for senders that were just answered, because most send again at once: one call for all costs less than two. */
   async function awaitSenders(line: Line, senders: number): Promise<void> {
     if (returnMs === 0 || senders <= Math.max(line.waiting.length, 1)) return;
     await new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ interface AnswerOfOne {
   readonly body: string;
 }
 
-/** The answer to several requests, split; a failure of the call fails each request. */
+/** The answers of a shared call, one for each request. If the call failed, each request fails. */
 function readAnswers(answer: Result<string>, count: number): Result<string>[] {
   if (!answer.ok) return Array.from({ length: count }, () => answer);
   const answers: AnswerOfOne[] = JSON.parse(answer.value);

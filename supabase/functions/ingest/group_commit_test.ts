@@ -6,7 +6,7 @@ import { type Commit, createGroupCommit } from "./group_commit.ts";
 const acme = { kind: "tenant", tenantId: "acme" } as const;
 const globex = { kind: "tenant", tenantId: "globex" } as const;
 
-/** Stands for the database: a call is answered when the test lets it be. */
+/** A test's database, which answers a call when the test says so. */
 function startDatabase(answer: (requests: number[]) => unknown, now?: () => number, returnMs = 0) {
   const arrivals: (() => void)[] = [];
   const waiting: (() => void)[] = [];
@@ -47,7 +47,7 @@ function bytesIn(body: string): number[] {
   return body.split("\x1c").map((text) => JSON.parse(text).p_bytes);
 }
 
-/** Sends a request, which keeps acme's call busy, then others, and lets all be answered. */
+/** Sends a request that keeps acme's call busy, then others, and answers all. */
 async function sendBehindOne(
   database: ReturnType<typeof startDatabase>,
   send: (commit: Commit) => ReturnType<Commit>[],
@@ -77,7 +77,7 @@ Deno.test("requests that come while their caller's call is under way share the n
   ]);
 });
 
-// It still waits for the last senders when the test ends.
+// A pause for the last senders may outlast the test.
 const waits = { sanitizeOps: false, sanitizeResources: false };
 
 Deno.test("a call waits for the senders that were just answered", waits, async () => {
@@ -103,7 +103,7 @@ Deno.test("a call waits for the senders that were just answered", waits, async (
   assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)), [[1], [2, 3, 4], [5, 6, 7]]);
 });
 
-Deno.test("a sender that sends one request after another waits for nobody", async () => {
+Deno.test("a sender of one request after the other does not wait", async () => {
   await using database = startDatabase(each, undefined, 60_000);
   for (const n of [1, 2, 3]) {
     const called = database.arrival();
@@ -114,7 +114,7 @@ Deno.test("a sender that sends one request after another waits for nobody", asyn
   }
 });
 
-Deno.test("each gets the answer that is its own, with its headers", async () => {
+Deno.test("each request gets its own answer and headers", async () => {
   await using database = startDatabase(() => [
     { status: 200, headers: { "X-RateLimit-Remaining": "1" }, body: "{}" },
     {
@@ -142,7 +142,7 @@ Deno.test("each gets the answer that is its own, with its headers", async () => 
   assert.equal(refused.failure.status, 503);
 });
 
-Deno.test("a shared call that fails, or says nothing sensible, is 503 for all of its requests", async () => {
+Deno.test("a shared call that fails, or has an unreadable answer, gives 503 for all its requests", async () => {
   const failures = [
     () => Response.json({ code: "57014", message: "canceling statement" }, { status: 500 }),
     () => [{ status: 200, headers: {}, body: "3" }],
@@ -202,7 +202,7 @@ Deno.test("at most 64 requests share a call; the rest follows", async () => {
   assert.deepEqual(database.requests.map(({ body }) => bytesIn(body).length), [1, 64, 5]);
 });
 
-Deno.test("behind a database that hangs nobody waits for one call after another", async () => {
+Deno.test("if the database hangs, no request waits for several calls in turn", async () => {
   let now = 0;
   await using database = startDatabase(each, () => now);
   const busy = database.arrival();
@@ -224,7 +224,7 @@ Deno.test("behind a database that hangs nobody waits for one call after another"
   assert.deepEqual(database.requests.map(({ body }) => bytesIn(body)), [[1], [4]]);
 });
 
-Deno.test("requests behind a call that hangs get another, and those behind both wait", async () => {
+Deno.test("requests behind a hanging call get a second one, and requests behind both wait", async () => {
   const waiting: (() => void)[] = [];
   const arrivals = [1, 2, 3].map(() => Promise.withResolvers<void>());
   const calls: number[][] = [];
@@ -254,7 +254,7 @@ Deno.test("requests behind a call that hangs get another, and those behind both 
   assert.deepEqual(calls, [[1], [2, 3], [4]]);
 });
 
-Deno.test("nothing is sent twice, whatever a call fails with", async () => {
+Deno.test("no request is sent twice, however a call fails", async () => {
   for (const code of ["57014", "PGRST202", "PGRST002", "42883"]) {
     await using peer = startPeer(() => Response.json({ code, message: "" }, { status: 404 }));
     const commit = createGroupCommit(

@@ -20,14 +20,14 @@ import {
   preflight,
 } from "../_shared/http.ts";
 import { bodyTimeoutMs as timeForBodies, takingBodies } from "../_shared/request_body.ts";
-import { besideBody, readParameters } from "./beside_body.ts";
-import { type Body, readBody } from "./body.ts";
-import type { Bytes } from "./bytes.ts";
-import { EventCollector, TooManyEvents, TooMuchShared } from "./collector.ts";
-import { askWhoCalls, type Committed, commitUnlessOwn } from "./commit.ts";
+import { besideBody, readParameters } from "./repeat_digest.ts";
+import { type Body, readBody } from "./read_body.ts";
+import type { Bytes } from "./unpacked_bytes.ts";
+import { EventCollector, TooManyEvents, TooMuchShared } from "./event_collector.ts";
+import { askWhoCalls, type Committed, commitUnlessOwn } from "./commit_request.ts";
 import { commitForTenants } from "./commit_for_tenants.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
-import { createHolds, type Holds } from "./holds.ts";
+import { createRateLimitCache, type RateLimitCache } from "./rate_limit_cache.ts";
 import { ExcessiveJson } from "./json.ts";
 import { takeLeadingToken } from "./leading_token.ts";
 import {
@@ -40,7 +40,7 @@ import {
   type Reading,
   type Reply,
 } from "./protocol.ts";
-import { createOwnTraffic, type DrainSender } from "./own_traffic.ts";
+import { createOwnTraffic, type DrainSender } from "./own_drain_events.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
 import { TenantEvents, tenantOfHeader } from "./tenant_events.ts";
 
@@ -49,7 +49,7 @@ export interface IngestDependencies {
   readonly callDatabase: CallDatabase;
   /** Called when pg_cron seems to have stopped. Must return at once. */
   readonly wakeWriter: () => void;
-  /** Of this function, where the platform gives one. */
+  /** The id of this deployment, if the platform has one. */
   readonly deploymentId?: string;
   /** The time limit for a body; for tests. */
   readonly bodyTimeoutMs?: number;
@@ -59,7 +59,7 @@ export interface IngestDependencies {
 interface Context {
   readonly authenticate: Authenticate;
   readonly commit: Commit;
-  readonly holds: Holds;
+  readonly rateLimits: RateLimitCache;
   readonly senderOf: (key: string) => DrainSender;
   readonly bodyTimeoutMs: number;
 }
@@ -74,13 +74,13 @@ export function createIngestHandler(
   const context: Context = {
     authenticate,
     commit: createGroupCommit(callDatabase),
-    holds: createHolds(),
+    rateLimits: createRateLimitCache(),
     senderOf: createOwnTraffic(deploymentId),
     bodyTimeoutMs,
   };
   return takingBodies(async (request) => {
     const response = await answered(request, context, wakeWriter);
-    // Such a body may have more.
+    // The rest of the body was not read.
     if (response.status === 408 || response.status === 413) {
       response.headers.set("Connection", "close");
     }
@@ -141,12 +141,12 @@ function respond(reply: Reply, headers: Record<string, string> = {}): Response {
   });
 }
 
-/** Facts about a refused request. */
+/** What is known of a request when it is refused. */
 interface Seen {
   body?: Bytes;
 }
 
-/** Some senders retry refused events, but drop a request that is refused as a whole. */
+/** The refusal for each event: some senders retry refused events, but drop a request that is refused as a whole. */
 async function toldOfEach(
   failure: Failure,
   incoming: Incoming,
@@ -161,7 +161,6 @@ async function toldOfEach(
   return { reply, notes: failure.notes };
 }
 
-/** A temporary refusal. */
 function isPassing({ status }: Failure): boolean {
   return status === 429 || status === 503;
 }
@@ -171,7 +170,7 @@ function failed(result: Result<unknown>): Answer {
   return { failure: result.failure };
 }
 
-/** Of a body that is read before anybody is named. Browsers take no more for a beacon. */
+/** Limits of a body that is read before authentication. A browser's beacon cannot be larger. */
 const beaconLimits = { sentBytes: 65_536, bytes: 65_536 };
 
 async function ingest(
@@ -181,7 +180,7 @@ async function ingest(
   context: Context,
   seen: Seen,
 ): Promise<Answer> {
-  const { authenticate, commit, holds, bodyTimeoutMs } = context;
+  const { authenticate, commit, rateLimits, bodyTimeoutMs } = context;
   let body: Result<Body> | undefined;
   const query = new URL(request.url).searchParams;
   const ownKey = protocol.ownKey?.(incoming);
@@ -202,7 +201,7 @@ async function ingest(
   if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
   if (body === undefined) {
     body = await readBody(request, protocol.limits, bodyTimeoutMs);
-    // A header says who sends, but the token is no event's.
+    // A header has the credentials already, but the token must not be stored.
     if (protocol.isBeacon !== undefined) ({ body } = takeToken(body));
   }
   if (body.ok && "bytes" in body.value) seen.body = body.value.bytes;
@@ -230,7 +229,7 @@ async function ingest(
     ? failure(body.value.status, body.value.problem)
     : read(incoming, protocol, new Content(body.value.bytes, type), events);
   if (!content.ok || "problem" in body.value) {
-    // Only the database knows whether a key is active; before that nobody learns about the body.
+    // Only the database knows whether a key is active. Until then the answer says nothing about the body.
     const known = await askWho(caller.value, commit);
     if (!known.ok || content.ok) return failed(known);
     return { failure: withNotes(content.failure, known.notes) };
@@ -249,7 +248,7 @@ async function ingest(
     committed = await commitForTenants({ ...sent, events: events as TenantEvents }, commit);
   } else {
     committed = await commitUnlessOwn({ ...sent, caller: caller.value, events }, commit);
-    holds.remember(caller.value, committed.notes);
+    rateLimits.remember(caller.value, committed.notes);
   }
   const { outcome, notes } = committed;
   if (committed.failure === undefined) {
@@ -264,7 +263,7 @@ async function ingest(
   return { reply: reading.overloaded(outcome, committed.events, committed.failure), notes };
 }
 
-/** A body without the token at its beginning, if it has one. */
+/** Splits a token at the beginning from a body. */
 function takeToken(body: Result<Body>): {
   readonly body: Result<Body>;
   readonly credentials: Credentials | undefined;
@@ -276,19 +275,19 @@ function takeToken(body: Result<Body>): {
   };
 }
 
-/** How often log streams passed on what this request holds; undefined if none says so. */
+/** How often log streams passed these events on; undefined if they did not. */
 function hopsOf(headers: Headers): number | undefined {
   const said = headers.get("Logloom-Stream-Hops")?.split(",").map((hops) => hops.trim());
   if (said === undefined) return undefined;
-  // What cannot be read is passed on no further: that ends a loop, too.
+  // An unreadable count is taken as the greatest, so that loops end.
   const hops = said.map((one) => /^\d{1,2}$/.test(one) ? Number(one) : mostHops);
   return Math.max(...hops) || undefined;
 }
 
-/** More than any stream passes on. */
+/** No stream passes an event on this often. */
 const mostHops = 99;
 
-/** Some senders retry overload immediately: the pause slows them down. */
+/** A pause before answering an overload, because some senders retry at once. */
 const overloadPauseMs = 1000;
 
 function overloadPause(): Promise<void> {
@@ -319,7 +318,7 @@ function read(
     if (error instanceof TooMuchShared) {
       return failure(
         413,
-        "Request too large: its events share too much to be written out for each",
+        "Request too large: its events share too much data to copy into each",
       );
     }
     if (!(error instanceof TooManyEvents)) throw error;
@@ -328,22 +327,22 @@ function read(
   }
 }
 
-/** A failure found here, with the database's headers for the caller. */
+/** Adds the database's headers for the caller to a failure of this function. */
 function withNotes(told: Failure, notes: Notes | undefined): Failure {
   return { ...told, notes };
 }
 
-/** Only the database knows whether a key is active; a secret key is verified here. */
+/** Asks the database about a caller. A project's secret key is verified already. */
 async function askWho(caller: Caller | Project, commit: Commit): ReturnType<Commit> {
   return caller.kind === "project" ? success("") : await askWhoCalls(caller, commit);
 }
 
-/** A sender above its rate is refused here, after reading but before parsing. */
+/** The refusal of a sender above its rate, before its body is parsed. */
 async function heldAnswer(
   credentials: Credentials,
-  { authenticate, holds }: Context,
+  { authenticate, rateLimits }: Context,
 ): Promise<Failure | undefined> {
-  if (holds.isEmpty()) return undefined;
+  if (rateLimits.isEmpty()) return undefined;
   const caller = await authenticate(credentials);
-  return caller.ok && caller.value.kind !== "project" ? holds.find(caller.value) : undefined;
+  return caller.ok && caller.value.kind !== "project" ? rateLimits.find(caller.value) : undefined;
 }

@@ -11,7 +11,7 @@ const withKey = { "X-API-Key": apiKey };
 const withToken = { Authorization: `Bearer ${token}` };
 const limit = 512_000;
 
-/** Stands for the database: it takes everything, and knows the one key. */
+/** A test's database, which accepts everything and knows one key. */
 function database({ body }: PeerRequest): Response {
   const { p_key_digest: digest, p_ts: ts } = JSON.parse(body);
   if (digest !== undefined && digest !== sha256Hex(apiKey)) return refuseKey();
@@ -49,7 +49,7 @@ function text(bytes: number): string {
   return before + "x".repeat(bytes - before.length - after.length) + after;
 }
 
-Deno.test("an API key goes to the database as a digest, in the one call with the events", async () => {
+Deno.test("an API key goes to the database as a digest, in the same call as the events", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   for (const headers of [withKey, { Authorization: `Bearer ${apiKey}` }]) {
@@ -157,7 +157,7 @@ Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", 
     [
       { Authorization: `Bearer Bearer ${apiKey}` },
       401,
-      told("Authorization is Bearer, one blank, and the key or token"),
+      told("Write Authorization as Bearer, one space, and the key or token"),
     ],
   ];
   for (const [headers, status, header] of cases) {
@@ -168,7 +168,7 @@ Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", 
   }
 });
 
-Deno.test("a faulty body is named to a living key only", async () => {
+Deno.test("the fault of a body is only told to an active key", async () => {
   await using peer = startDatabase(database);
   await using dead = startDatabase(refuseKey);
   await using ingest = startIngest(peer.url);
@@ -219,7 +219,7 @@ Deno.test("512,000 bytes are taken, one more is 413, with a length or chunked", 
   assert.equal(stored.length, 2);
 });
 
-Deno.test("compressed bodies are read, and limited by what is in them", async () => {
+Deno.test("compressed bodies are read, and their content is limited", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const body = text(limit);
@@ -277,7 +277,7 @@ Deno.test("an idempotency key goes with the digest of the body, decompressed", a
   assert.equal(peer.requests.length, 2);
 });
 
-Deno.test("how often streams passed events on is kept: of several numbers the greatest", async () => {
+Deno.test("the number of streams that passed an event on is kept, and the greatest of several", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const cases: [string, number | undefined][] = [
@@ -296,7 +296,7 @@ Deno.test("how often streams passed events on is kept: of several numbers the gr
   }
 });
 
-/** By what the database tells a repeat. */
+/** The idempotency key that a request gets. */
 async function repeatOf(
   path: string,
   headers: Record<string, string>,
@@ -315,7 +315,7 @@ const line = '{"ts":"2026-11-21T12:34:56Z","msg":"a"}';
 const bulk = `{"create":{}}\n${line}\n`;
 const ndjson = { "Content-Type": "application/x-ndjson" };
 
-Deno.test("an equal body is no repeat where something else makes other records of it", async () => {
+Deno.test("an equal body is not a repeat if another part of the request changes its records", async () => {
   const others: [string, Record<string, string>, string][][] = [
     [
       ["/lines", {}, line],
@@ -356,7 +356,7 @@ Deno.test("an equal body is no repeat where something else makes other records o
   }
 });
 
-Deno.test("a repeat is known whatever credentials, order or other parameters it comes with", async () => {
+Deno.test("a repeat is recognised with other credentials, another order or further parameters", async () => {
   const other = `ll_${"Z".repeat(30)}`;
   const otherKey = `${other}${keyChecksum(other)}`;
   const same: [string, Record<string, string>, string][][] = [
@@ -389,7 +389,7 @@ Deno.test("an empty array is still the database's to answer, which checks the ke
   });
 });
 
-Deno.test("what the database decides reaches the client with Retry-After", async () => {
+Deno.test("a refusal by the database reaches the client with Retry-After", async () => {
   for (const status of [401, 409, 429, 503]) {
     await using peer = startDatabase(() =>
       Response.json({ code: `PT${status}`, message: `said ${status}` }, {
@@ -406,7 +406,7 @@ Deno.test("what the database decides reaches the client with Retry-After", async
   }
 });
 
-Deno.test("a database that is away is 503 with Retry-After, for a faulty body too", async () => {
+Deno.test("an unreachable database gives 503 with Retry-After, also for a faulty body", async () => {
   await using ingest = startIngest(closedUrl());
   for (const headers of [withKey, withToken]) {
     for (const body of ["[{}]", "{"]) {
@@ -419,14 +419,14 @@ Deno.test("a database that is away is 503 with Retry-After, for a faulty body to
   }
 });
 
-Deno.test("the database is asked again only for what it knows as a repeat", async () => {
+Deno.test("only requests that the database recognises as repeats are retried", async () => {
   await using peer = startDatabase(() => new Response("{}", { status: 503 }));
   await using ingest = startIngest(peer.url);
   const now = new Date().toISOString();
   const cases: [event: object, headers: HeadersInit, calls: number][] = [
     [{ message: "a", timestamp: now }, {}, 4],
     [{ message: "a" }, {}, 1],
-    // Of a tenant that does not keep it, that is the time of receipt.
+    // If the tenant keeps no time this old, its event gets the time of receipt.
     [{ message: "a", timestamp: "2005-03-01T10:00:00Z" }, {}, 1],
     [{ message: "a", timestamp: "2005-03-01T10:00:00Z" }, { "Idempotency-Key": "one" }, 4],
   ];
@@ -445,7 +445,7 @@ Deno.test("the database is asked again only for what it knows as a repeat", asyn
   }
 });
 
-Deno.test("a client that goes away in the middle of its body harms nobody", async () => {
+Deno.test("a client that disconnects within its body does no harm", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: ingest.port });

@@ -1,10 +1,10 @@
-// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported.
+// deno.lock is not deployed: a package's dependency gets the version in deno.json only if it is imported.
 import "protocol-buffers-schema";
 import "resolve-protobuf-schema";
 import { createAuthenticator } from "../_shared/auth.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv } from "../_shared/env.ts";
-import { createGuardian } from "./guardian.ts";
+import { createWriterWatchdog } from "./writer_watchdog.ts";
 import { createIngestHandler } from "./handler.ts";
 
 const env = readEnv((name) => Deno.env.get(name));
@@ -21,6 +21,6 @@ Deno.serve(createIngestHandler({
     secretKeys: env.secretKeys,
   }),
   callDatabase,
-  wakeWriter: createGuardian(callDatabase),
+  wakeWriter: createWriterWatchdog(callDatabase),
   deploymentId: Deno.env.get("DENO_DEPLOYMENT_ID"),
 }));

@@ -6,7 +6,7 @@ const accepted = { success: true, ingested: 1, rejected: 0 };
 const missing = { error: "Missing authorization header" };
 const plainText = { "Content-Type": "text/plain;charset=UTF-8" };
 
-/** Sends one request to the function, whose database takes everything. */
+/** Sends one request to the function. Its database accepts everything. */
 async function send(
   headers: Record<string, string>,
   body: unknown,
@@ -41,7 +41,7 @@ Deno.test("an ingest token goes to the database as a digest, like a key", async 
   }
 });
 
-Deno.test("a beacon has its token at the beginning of its body, which is not stored", async () => {
+Deno.test("the token at the beginning of a beacon is not stored", async () => {
   const bodies: [unknown, number][] = [
     [{ token: ingestToken, events: [{ msg: "a" }] }, 24],
     [{ token: ingestToken, logs: [{ msg: "a" }] }, 22],
@@ -54,7 +54,7 @@ Deno.test("a beacon has its token at the beginning of its body, which is not sto
   }
 });
 
-Deno.test("it is not stored either where a header says who sends", async () => {
+Deno.test("the token is not stored either if a header has the credentials", async () => {
   const json = { "Content-Type": "application/json" };
   const headers = [
     { ...json, Authorization: `Bearer ${ingestToken}` },
@@ -71,7 +71,7 @@ Deno.test("it is not stored either where a header says who sends", async () => {
   }
 });
 
-Deno.test("a token elsewhere in a body, or in another kind of body, is none", async () => {
+Deno.test("a token elsewhere in a body, or in another kind of body, does not count", async () => {
   const bodies: [Record<string, string>, unknown][] = [
     [plainText, { events: [{ msg: "a" }], token: ingestToken }],
     [plainText, [{ token: ingestToken, msg: "a" }]],

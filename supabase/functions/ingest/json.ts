@@ -23,7 +23,7 @@ export function scalarText(value: unknown): string | undefined {
   return typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** Sets a member of any name: a marked number is its text, and assigning `__proto__` would lose it. */
+/** Sets a member. A marked number as its name becomes its text, and `__proto__` is kept as a name. */
 export function setMember(object: JsonObject, name: string, value: unknown): void {
   const key = markedNumber(name) ?? name;
   if (key !== "__proto__") {
@@ -38,15 +38,15 @@ export function setMember(object: JsonObject, name: string, value: unknown): voi
   });
 }
 
-/** An existing member wins. */
+/** Adds a member unless there is one of this name. */
 export function addMember(object: JsonObject, key: string, value: unknown): void {
   if (!Object.hasOwn(object, key)) setMember(object, key, value);
 }
 
-/** JSON.stringify without recursion, because only the body's size limits the depth here. */
+/** JSON.stringify without recursion, because only the body's size limits the nesting here. */
 export function jsonTextOf(root: unknown): string {
   const parts: string[] = [];
-  /** The rest to write, last first: values, or finished text. */
+  /** Values and finished texts that are still to be written, last first. */
   const pending: ({ readonly value: unknown } | string)[] = [{ value: root }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === "string") {
@@ -85,7 +85,7 @@ export class ExcessiveJson extends Error {}
 const maxNesting = 10_000;
 const maxContainers = 400_000;
 const maxValues = 600_000;
-/** A third of all values may make a new shape; events of a request share a few. */
+/** The most different shapes. Real requests have only a few. */
 const maxShapes = 200_000;
 
 /** Smaller bodies are unlimited: their size bounds their memory. */
@@ -97,14 +97,14 @@ const shapeBits = 1 << 21;
 export const noShape = 0x811c9dc5 | 0;
 
 /**
- * Counts the shapes of objects, roughly: a sequence of names, each prefix a shape of its own. A new shape costs the
- * engine fifty times a known one, so a body of only new shapes is refused.
+ * Counts roughly how many shapes the objects have. A shape is a sequence of names, and so is each of its prefixes. A new
+ * shape costs the engine fifty times as much as a known one, so a body with too many shapes is refused.
  */
 export class ShapeCount {
   readonly #seen = new Uint32Array(shapeBits / 32);
   #count = 0;
 
-  /** The shape after another by a name, given by its position in a text. */
+  /** The shape after adding a name, which is given by its position in a text. */
   next(shape: number, text: string, from = 0, to = text.length): number {
     let hash = shape;
     for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -139,9 +139,9 @@ export class JsonReader {
 
   #weigh(text: string, shapes: ShapeCount): void {
     let depth = 0;
-    /** The enclosing objects, the innermost last. */
+    /** The shapes of the enclosing objects, the innermost last. */
     const around = [noShape];
-    /** The last string without quotes: a name if a colon follows. */
+    /** The content of the last string, which is a name if a colon follows. */
     let start = 0;
     let end = 0;
     for (let at = 0; at < text.length; at++) {

@@ -2,7 +2,7 @@ import { endOfString } from "../_shared/exact_numbers.ts";
 
 /** Where a text stops being JSON, and why. */
 export interface JsonFault {
-  /** From 1, in characters. */
+  /** Counted from 1, in characters. */
   readonly line: number;
   readonly column: number;
   readonly why: string;
@@ -12,7 +12,7 @@ const space = /[ \t\r\n]*/y;
 const scalar =
   /(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])/y;
 
-/** The position after the text that opens at `quote`; undefined if it is none. */
+/** The position after the string that opens at `quote`; undefined if the string is invalid. */
 function endOfText(json: string, quote: number): number | undefined {
   for (let at = quote + 1; at < json.length; at++) {
     const letter = json[at];
@@ -26,11 +26,11 @@ function endOfText(json: string, quote: number): number | undefined {
   return undefined;
 }
 
-/** The first fault of a text that JSON.parse refused; undefined if none is found. */
+/** The first fault of a text that is not JSON; undefined if none is found. */
 export function jsonFault(json: string): JsonFault | undefined {
   /** The open brackets. */
   const open: string[] = [];
-  /** What comes next: a value, a name of a member, or what follows a value. */
+  /** What may come next: a value, a name (the first of an object or another), or the end of a value. */
   let next: "value" | "first" | "name" | "end" = "value";
   let at = 0;
   const taken = (pattern: RegExp) => {
@@ -52,7 +52,7 @@ export function jsonFault(json: string): JsonFault | undefined {
       return open.length === 0 && next === "end" ? undefined : fault(json, at, "it ends early");
     }
     if (next === "end") {
-      if (inside === undefined) return fault(json, at, "something follows the end");
+      if (inside === undefined) return fault(json, at, "text after the end");
       if (letter === ",") next = inside === "{" ? "name" : "value";
       else if (letter === (inside === "{" ? "}" : "]")) open.pop();
       else return fault(json, at, `expected , or ${inside === "{" ? "}" : "]"}`);
@@ -85,8 +85,8 @@ export function jsonFault(json: string): JsonFault | undefined {
 }
 
 function whyNoName(json: string, at: number): string {
-  if (json[at] === "}") return "a comma stands before }";
-  return json[at] === '"' ? whyNoText(json, at) : "names of members are in double quotes";
+  if (json[at] === "}") return "a comma before }";
+  return json[at] === '"' ? whyNoText(json, at) : "names need double quotes";
 }
 
 function whyNoValue(json: string, at: number): string {
@@ -94,16 +94,16 @@ function whyNoValue(json: string, at: number): string {
   word.lastIndex = at;
   const found = word.exec(json)?.[0] ?? "";
   if (/^[-+]?(?:NaN|Infinity|inf|nan|undefined|None)$/.test(found)) {
-    return `${found} is no JSON value, null is`;
+    return `${found} is not JSON: use null`;
   }
-  if (/^(?:True|False)$/.test(found)) return `${found} is no JSON value, ${found.toLowerCase()} is`;
+  if (/^(?:True|False)$/.test(found)) return `${found} is not JSON: use ${found.toLowerCase()}`;
   switch (json[at]) {
     case '"':
       return whyNoText(json, at);
     case "'":
-      return "texts are in double quotes";
+      return "strings need double quotes";
     case "]":
-      return "a comma stands before ]";
+      return "a comma before ]";
     case "/":
     case "#":
       return "JSON has no comments";
@@ -113,8 +113,8 @@ function whyNoValue(json: string, at: number): string {
 }
 
 function whyNoText(json: string, at: number): string {
-  if (endOfString(json, at) >= json.length && !json.endsWith('"')) return "a text is not closed";
-  return "a text holds a line break or another control character, or a wrong escape";
+  if (endOfString(json, at) >= json.length && !json.endsWith('"')) return "a string is not closed";
+  return "a string has a line break, another control character or an invalid escape";
 }
 
 function fault(json: string, at: number, why: string): JsonFault {

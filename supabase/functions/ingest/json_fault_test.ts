@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { jsonFault } from "./json_fault.ts";
 
-Deno.test("the place of a fault, and what it is", () => {
+Deno.test("a fault has its place and reason", () => {
   const cases: [string, number, number, string][] = [
-    ['[{"a":1},\n {"a":NaN}]', 2, 7, "NaN is no JSON value, null is"],
-    ['{"a":-Infinity}', 1, 6, "-Infinity is no JSON value, null is"],
-    ['{"a":True}', 1, 6, "True is no JSON value, true is"],
-    ["{'a':1}", 1, 2, "names of members are in double quotes"],
-    ["{\"a\":'x'}", 1, 6, "texts are in double quotes"],
-    ['[{"a":1},]', 1, 10, "a comma stands before ]"],
-    ['{"a":1,}', 1, 8, "a comma stands before }"],
+    ['[{"a":1},\n {"a":NaN}]', 2, 7, "NaN is not JSON: use null"],
+    ['{"a":-Infinity}', 1, 6, "-Infinity is not JSON: use null"],
+    ['{"a":True}', 1, 6, "True is not JSON: use true"],
+    ["{'a':1}", 1, 2, "names need double quotes"],
+    ["{\"a\":'x'}", 1, 6, "strings need double quotes"],
+    ['[{"a":1},]', 1, 10, "a comma before ]"],
+    ['{"a":1,}', 1, 8, "a comma before }"],
     ['{"a" 1}', 1, 6, "expected : after a name"],
     ['{"a":1 "b":2}', 1, 8, "expected , or }"],
     ["[1 2]", 1, 4, "expected , or ]"],
-    ['{"日本":"👍", x}', 1, 12, "names of members are in double quotes"],
+    ['{"日本":"👍", x}', 1, 12, "names need double quotes"],
     ["// a\n1", 1, 1, "JSON has no comments"],
-    ["{} {}", 1, 4, "something follows the end"],
-    ['["a', 1, 2, "a text is not closed"],
+    ["{} {}", 1, 4, "text after the end"],
+    ['["a', 1, 2, "a string is not closed"],
     ["", 1, 1, "it ends early"],
   ];
   for (const [text, line, column, why] of cases) {
@@ -25,7 +25,7 @@ Deno.test("the place of a fault, and what it is", () => {
   }
 });
 
-Deno.test("a text has a fault where JSON.parse refuses it, and nowhere else", () => {
+Deno.test("a fault is found exactly if JSON.parse refuses the text", () => {
   const pieces = fc.constantFrom(
     ...["{", "}", "[", "]", ",", ":", '"', '"a"', "1", "-", "0", "1e5", ".5", "true", "null"],
     ...["NaN", " ", "\n", "\\", "\\u00e9", "\t", "x"],

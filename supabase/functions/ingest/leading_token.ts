@@ -1,10 +1,10 @@
 import type { Credentials } from "../_shared/auth.ts";
-import type { Bytes } from "./bytes.ts";
+import type { Bytes } from "./unpacked_bytes.ts";
 
-/** How a body of `sendBeacon` begins, which sends no headers: `{"token":"llt_…", "events":[…]}`. */
+/** A body of `sendBeacon`, which cannot set headers, begins with the token: `{"token":"llt_…", "events":[…]}`. */
 const leadingToken = /^\s*\{\s*"token"\s*:\s*"(llt_[0-9A-Za-z]+)"\s*,/;
 
-/** The token at the beginning of a body, and the body without it. */
+/** The token at the beginning of a body, and the body without the token. */
 export function takeLeadingToken(
   body: Bytes,
 ): { readonly credentials: Credentials; readonly body: Bytes } | undefined {

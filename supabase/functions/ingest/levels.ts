@@ -9,15 +9,15 @@ const levels: ReadonlyMap<string, Level> = new Map(
   ),
 );
 
-/** The level of a lower-case word, of pino's number (35 is info, 70 is error), of `Level 25`. */
+/** The level of a lower-case word, of pino's number (35 is info, 70 is error), or of Python's `Level 25`. */
 export function levelOf(lower: string): Level | null {
   const named = levels.get(lower);
   if (named !== undefined) return named;
   if (/^[1-9]\d(?:\.\d+)?$/.test(lower)) return byBands(Number(lower), 30, 40, 50);
-  // OpenTelemetry's short names of its severity numbers.
+  // OpenTelemetry's short names of severity numbers, such as warn3.
   const numbered = /^(trace|info|warn|error|fatal)[2-4]$/.exec(lower)?.[1];
   if (numbered !== undefined) return levelOf(numbered);
-  // Go's slog names levels between its four by their distance.
+  // Go's slog writes levels between its four as a distance: info+2.
   const [, near, distance] = /^(debug|info|warn|error)([+-]\d{1,4})$/.exec(lower) ?? [];
   if (near !== undefined) return byBands(slogLevels[near] + Number(distance), 0, 4, 8);
   // Python's name for an unnamed level.

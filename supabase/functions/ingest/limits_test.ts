@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { CallDatabase } from "../_shared/database.ts";
 import { success, unavailable } from "../_shared/errors.ts";
-import { createGuardian } from "./guardian.ts";
-import { createHolds } from "./holds.ts";
-import { receive } from "./receiving.ts";
+import { createWriterWatchdog } from "./writer_watchdog.ts";
+import { createRateLimitCache } from "./rate_limit_cache.ts";
+import { receive } from "./testing_protocols.ts";
 import { apiKey, startDatabase, startIngest, token } from "./testing.ts";
 
 const withKey = { "X-API-Key": apiKey };
@@ -30,7 +30,7 @@ function refusal(headers: Record<string, string>): Response {
   return Response.json({ code: "PT429", message: "Rate limit reached" }, { status: 429, headers });
 }
 
-Deno.test("what the database says of limits reaches the client, and nothing else of it does", async () => {
+Deno.test("the client gets the database's headers about limits, and no others", async () => {
   const limits = {
     "X-RateLimit-Limit": "100",
     "X-RateLimit-Remaining": "40",
@@ -57,7 +57,7 @@ Deno.test("what the database says of limits reaches the client, and nothing else
   }
 });
 
-Deno.test("a faulty request is told of the limits too", async () => {
+Deno.test("the answer to a faulty request has the limits too", async () => {
   await using peer = startDatabase(() =>
     new Response('{"authenticated" : true}', {
       headers: { "X-RateLimit-Limit": "100", "X-Logloom-Writer": "silent" },
@@ -84,7 +84,7 @@ Deno.test("a faulty request is told of the limits too", async () => {
   assert.equal(peer.requests.length, 6);
 });
 
-Deno.test("a refusal for the rate is repeated to the same caller without asking the database", async () => {
+Deno.test("a rate limit refusal is repeated to the same caller without asking the database", async () => {
   await using peer = startDatabase(({ body }) =>
     JSON.parse(body).p_tenant_id === undefined
       ? refusal({ "Retry-After": "3", "X-Logloom-Hold": hold, "X-RateLimit-Limit": "5" })
@@ -104,7 +104,7 @@ Deno.test("a refusal for the rate is repeated to the same caller without asking 
   assert.equal(other.status, 401);
 });
 
-Deno.test("an accepted request that used up the rate holds the next one", async () => {
+Deno.test("after a request that used up the rate, the next one is refused without asking the database", async () => {
   await using peer = startDatabase(() =>
     new Response(accepted, { headers: { "X-Logloom-Hold": hold, "X-RateLimit-Limit": "1000" } })
   );
@@ -117,7 +117,7 @@ Deno.test("an accepted request that used up the rate holds the next one", async 
   assert.equal(peer.requests.length, 1);
 });
 
-Deno.test("the slices of a request say so, since its first one decides for all", async () => {
+Deno.test("each slice has its number, because the first one decides for all", async () => {
   const lines = Array.from({ length: 4000 }, (_, n) => `line ${n} ${"x".repeat(300)}`);
   const { status, calls } = await receive("/lines", { body: lines.join("\n") });
   assert.equal(status, 200);
@@ -129,7 +129,7 @@ Deno.test("the slices of a request say so, since its first one decides for all",
   assert.equal(small.p_slice, undefined);
 });
 
-Deno.test("a refusal that may not be repeated is asked for each time", async () => {
+Deno.test("other refusals are asked for each time", async () => {
   await using peer = startDatabase(() => refusal({ "Retry-After": "900" }));
   await using ingest = startIngest(peer.url);
   await post(ingest.url, withKey);
@@ -137,9 +137,9 @@ Deno.test("a refusal that may not be repeated is asked for each time", async () 
   assert.equal(peer.requests.length, 2);
 });
 
-Deno.test("a hold ends when it is over, and the oldest of too many is forgotten", () => {
+Deno.test("a remembered refusal ends in time, and the oldest of too many is forgotten", () => {
   let now = 0;
-  const holds = createHolds(() => now);
+  const holds = createRateLimitCache(() => now);
   const tenant = (n: number) => ({ kind: "tenant", tenantId: `t${n}` }) as const;
   const notes = {
     "x-logloom-hold": '{"seconds": 3, "retry_after": 9, "limit": 5, "error": "wait"}',
@@ -160,7 +160,7 @@ Deno.test("a hold ends when it is over, and the oldest of too many is forgotten"
   assert.ok(holds.isEmpty());
 });
 
-Deno.test("the guardian runs the writer until it is done, one run at a time and one more if asked", async () => {
+Deno.test("the watchdog runs the writer until it is done: one run at a time, and one more if requested", async () => {
   const answers = ["false", "false", "true", "false", "true"];
   let calls = 0;
   let atOnce = 0;
@@ -175,7 +175,7 @@ Deno.test("the guardian runs the writer until it is done, one run at a time and 
     if (calls === answers.length) done.resolve();
     return success(`{"moved": 1, "done": ${answer}}`);
   };
-  const wake = createGuardian(callDatabase, () => Promise.resolve());
+  const wake = createWriterWatchdog(callDatabase, () => Promise.resolve());
   wake();
   wake();
   await done.promise;
@@ -183,9 +183,9 @@ Deno.test("the guardian runs the writer until it is done, one run at a time and 
   assert.equal(calls, 5);
 });
 
-Deno.test("the guardian gives up where the database is away, and tries again when asked", async () => {
+Deno.test("the watchdog gives up while the database is unreachable, and tries again on request", async () => {
   let calls = 0;
-  const wake = createGuardian(() => {
+  const wake = createWriterWatchdog(() => {
     calls += 1;
     return Promise.resolve(unavailable("away"));
   }, () => Promise.resolve());
@@ -197,7 +197,7 @@ Deno.test("the guardian gives up where the database is away, and tries again whe
   assert.equal(calls, 2);
 });
 
-Deno.test("a silent writer is woken by whatever the answer is", async () => {
+Deno.test("every answer of the database can wake a silent writer", async () => {
   for (const status of [200, 429, 503]) {
     let woken = 0;
     await using peer = startDatabase(() =>

@@ -1,8 +1,8 @@
-import { matchAt } from "./scan.ts";
+import { matchAt } from "./text_scan.ts";
 
-/** A time in a text, by its parts; numbers as they are written. */
+/** A time in a text, split into parts. Numbers are as written. */
 export interface PrintedTime {
-  /** Undefined if the text is a time that does not say which moment it is: no year, no date, an unknown zone. */
+  /** Undefined if the time is ambiguous: no year, no date, or an unknown zone. */
   readonly parts: {
     readonly year: string;
     readonly month: string;
@@ -48,7 +48,7 @@ const dated = [
   `${weekday}?(?<day>\\d\\d)\\.(?<month>\\d\\d)\\.(?<year>\\d{4})${gap}${clock}`,
 ].map((form) => new RegExp(form, "yi"));
 
-/** Without a year, without a date, or with a date of several meanings. */
+/** Times without a year, without a date, or with an ambiguous date. */
 const undated = [
   // Nov 28 14:22:18; 28-Nov-26; 11/28/2026; 26/11/28; 11-28 14:22:18
   `${weekday}?${monthName} +\\d{1,2},? ${clock}`,
@@ -59,16 +59,16 @@ const undated = [
   `\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?!\\d|:)`,
 ].map((form) => new RegExp(form, "yi"));
 
-/** For the test of what patterns cost at worst. */
+/** For the test of the patterns' worst cost. */
 export const patterns = [...dated, ...undated];
 
-/** A name of one word, or no letters, lead to the first digits; only a number in one piece has no colon. */
+/** A quick test: a clock with a colon follows soon, or the time is one number. */
 const nearClock = /^(?:[A-Za-z]{3,9}[, ]|\d)[^:]{0,24}:\d\d|^\d{8}T?\d{6}/;
 const afterTime = /(?=$|[\s\])>}|,;:"'-])/y;
 
-/** The time that stands at a position of a text, whichever of the usual forms it has; undefined if none does. */
+/** The time at a position of a text, in any of the usual forms; undefined if there is none. */
 export function printedTimeAt(text: string, at = 0): PrintedTime | undefined {
-  // A digit, or a letter that begins the name of a day or month.
+  // A time begins with a digit, or with the first letter of a day or month.
   if (!/[\dADFJMNOSTWadfjmnostw]/.test(text.charAt(at))) return undefined;
   const near = text.slice(at, at + maxLength);
   if (!nearClock.test(near)) return undefined;
@@ -113,7 +113,7 @@ function monthOf(text: string): string {
   return at === -1 ? text : String(at + 1).padStart(2, "0");
 }
 
-/** The hour of 24; undefined if the half of the day does not fit. */
+/** The hour from 0 to 24; undefined for an invalid hour before AM or PM. */
 function hourOf(text: string, half: string | undefined): string | undefined {
   if (half === undefined) return text.padStart(2, "0");
   const hour = Number(text);
@@ -123,10 +123,10 @@ function hourOf(text: string, half: string | undefined): string | undefined {
 
 const utc = / ?(?:Z|UTC|GMT|UT|Etc\/UTC|Etc\/GMT)(?![A-Za-z\d/+-])/yi;
 const offset = /(?: ?(?:UTC|GMT))? ?([+-])(\d\d):?([0-5]\d)(?::\d\d)?(?![\d:])/yi;
-/** `UTC+2`, `+02`; after a space only where nothing but a time would have it, as PostgreSQL's log does. */
+/** `UTC+2`, `+02`. After a space only if it can only be an offset, as in PostgreSQL's log. */
 const hoursAlone = / ?(?:UTC|GMT)([+-])(\d{1,2})()(?![\d:])/yi;
 const shortOffset = /([+-])(\d\d)()(?![\d:-])| ([+-])(\d\d)()(?= \[|$|[\])])/y;
-/** What repeats an offset: `(CET)`, `[Europe/Berlin]`, Go's ` EET` and ` m=+0.012`. */
+/** Text after an offset that repeats the zone: `(CET)`, `[Europe/Berlin]`, Go's ` EET` and ` m=+0.012`. */
 const repeated =
   /(?: ?\((?:[A-Z][A-Za-z]+(?: [A-Z]?[A-Za-z]+){0,5}|[A-Z]{1,5})\)|\[(?:UTC|GMT|Z|[A-Z][A-Za-z_]+(?:\/[\w+-]+){1,4})\])/y;
 const abbreviation =
@@ -135,7 +135,7 @@ const monotonic = / m=[+-]\d+\.\d+/y;
 const region =
   / ?\[?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|US|Canada|Etc)\/[A-Za-z_]+(?:[/+-][A-Za-z_\d]+){0,6})\]?/y;
 
-/** The zone after a clock, and where it ends. The offset is undefined if the zone is not known. */
+/** The zone after a clock, and its end. The offset is undefined for an unknown zone. */
 function zoneAt(text: string, at: number): {
   readonly offset: string | number | undefined;
   readonly end: number;
@@ -183,11 +183,11 @@ const formats = new Map<string, Intl.DateTimeFormat | undefined>();
 const maxFormats = 100;
 
 /**
- * Seconds east of UTC in a zone of the tz database, where its clocks show a time that is given as if it were UTC.
- * Undefined for an unknown zone, and for a time that its clocks show twice or never.
+ * The offset (seconds east of UTC) of a zone of the tz database, at a local time that is given as if it were UTC.
+ * Undefined for an unknown zone, and for a local time that comes twice or never.
  */
 export function offsetOfRegion(zone: string, shownMs: number): number | undefined {
-  // Clocks change at a quarter of an hour.
+  // Offsets change only at full quarters of an hour.
   const key = `${zone} ${Math.floor(shownMs / 900_000)}`;
   if (!offsets.has(key)) {
     if (offsets.size === maxOffsets) offsets.clear();
@@ -215,7 +215,7 @@ function offsetAtMoment(zone: string, ms: number): number | undefined {
   }
   const shown = formats.get(zone)?.format(ms);
   if (shown === undefined) return undefined;
-  // 11/28/2026, GMT+01:00; without digits at 0.
+  // 11/28/2026, GMT+01:00. At offset 0 it is only GMT.
   const [, sign, hours = 0, minutes = 0, seconds = 0] =
     /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(shown) ?? [];
   return (sign === "-" ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));

@@ -3,7 +3,7 @@ import { isoFromText } from "./timestamps.ts";
 
 const noon = "2026-11-28T12:22:18";
 
-/** As libraries and systems print the moment; null: it cannot be read. */
+/** One moment as libraries and systems print it; null if it cannot be read. */
 const printed: readonly (readonly [by: string, text: string, stored: string | null])[] = [
   ["JavaScript toISOString", "2026-11-28T12:22:18.123Z", `${noon}.123Z`],
   ["JavaScript toUTCString", "Sat, 28 Nov 2026 12:22:18 GMT", `${noon}Z`],
@@ -101,7 +101,7 @@ const printed: readonly (readonly [by: string, text: string, stored: string | nu
   ["Oracle", "28-Nov-26 02.22.18 PM", null],
 ];
 
-Deno.test("times are read as libraries print them; one in a zone that is not known cannot be", () => {
+Deno.test("times are read as libraries print them, except in unknown zones", () => {
   for (const [by, text, stored] of printed) {
     assert.equal(isoFromText(text) ?? null, stored, `${by}: ${text}`);
     assert.equal(isoFromText(` ${text}\n`) ?? null, stored, `${by}: ${text}, with spaces around`);
@@ -109,7 +109,7 @@ Deno.test("times are read as libraries print them; one in a zone that is not kno
   assert.ok(new Set(printed.map(([by]) => by)).size >= 80);
 });
 
-Deno.test("a time with a fault, or with more than a time, cannot be read", () => {
+Deno.test("an invalid time, or a time with further text, is not read", () => {
   for (
     const text of [
       "28/Nov/2026:25:22:18 +0200",

@@ -1,15 +1,15 @@
 import { type Failure, failure, type Result } from "../_shared/errors.ts";
-import type { BodyLimits } from "./body.ts";
-import type { Bytes } from "./bytes.ts";
-import { type EventCollector, type EventError, maxErrors, sendAgain } from "./collector.ts";
+import type { BodyLimits } from "./read_body.ts";
+import type { Bytes } from "./unpacked_bytes.ts";
+import { type EventCollector, type EventError, maxErrors, sendAgain } from "./event_collector.ts";
 import { JsonReader } from "./json.ts";
 
 /** A request without its body, for a protocol. */
 export interface Incoming {
   readonly method: string;
-  /** Below `ingest`, without a trailing slash. */
+  /** The path below `ingest`, without a trailing slash. */
   readonly path: string;
-  /** Those that `readParameters` lists. */
+  /** Only the parameters that `readParameters` lists. */
   readonly query: URLSearchParams;
   readonly headers: Headers;
 }
@@ -22,7 +22,7 @@ export class Content {
     this.#json = new JsonReader(bytes.length);
   }
 
-  /** UTF-16 if it begins with a byte order mark, as PowerShell writes it; else of its charset, UTF-8 by default. */
+  /** The text: UTF-16 if it begins with a byte order mark, as PowerShell writes it; otherwise in its charset or UTF-8. */
   get text(): string {
     const [first, second] = this.bytes;
     const is16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -36,7 +36,7 @@ export class Content {
   }
 }
 
-/** An unknown charset is read as UTF-8: what can be read of the events is kept. */
+/** An unknown charset is read as UTF-8, so that at least the ASCII of events is kept. */
 function decoderOf(contentType: string | null): TextDecoder {
   const charset = /;\s*charset\s*=\s*"?([\w:.-]{1,40})/i.exec(contentType ?? "")?.[1];
   try {
@@ -46,32 +46,32 @@ function decoderOf(contentType: string | null): TextDecoder {
   }
 }
 
-/** An answer; headers for limits, CORS and Retry-After are added to it. */
+/** A protocol's answer, to which headers for limits, CORS and Retry-After are added. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Bytes;
 }
 
-/** The outcome for the events. */
+/** What became of the events. */
 export interface Outcome {
   /** The database's own answer, if one commit took everything. */
   readonly text: string;
   readonly ingested: number;
   readonly rejected: number;
-  /** Shortened records. */
+  /** The number of shortened records. */
   readonly cut: number;
   /** The first rejected events. */
   readonly errors: readonly EventError[];
   readonly bytes: number;
 }
 
-/** A body that was read. */
+/** How a protocol answers for a body that was read. */
 export interface Reading {
   readonly accepted: (outcome: Outcome) => Reply;
   /**
-   * For protocols that answer for each event: the first slices were committed, then the database refused one.
-   * `committed` counts the finished events of the body.
+   * For protocols that answer for each event: the database refused a slice after `committed` events of the body were
+   * stored or rejected.
    */
   readonly overloaded?: (outcome: Outcome, committed: number, failure: Failure) => Reply;
 }
@@ -84,21 +84,21 @@ export interface Protocol {
   readonly maxEvents: number;
   /** The status of a request without a key. */
   readonly statusWithoutCredentials: 400 | 401;
-  /** Whether an equal request is a repeat; natively only the sender says so. */
+  /** Whether an equal request is a repeat. At the native endpoint only an Idempotency-Key makes it one. */
   readonly isRepeatKnown: boolean;
-  /** Whether `accepted` says how many events were stored. Otherwise a request of which none was is refused. */
+  /** Whether `accepted` names the number of stored events. If not, a request without any stored event is refused. */
   readonly saysWhatIsStored?: true;
-  /** A probe that senders make before they send, answered to anybody. */
+  /** Answers a sender's probe before its first request, without credentials. */
   readonly greet?: (incoming: Incoming) => Reply | undefined;
-  /** A key at a place that only this protocol has. */
+  /** The key from a place that only this protocol has. */
   readonly ownKey?: (incoming: Incoming) => string | undefined;
-  /** Whether the request may be one of `sendBeacon`, whose token stands in its body. */
+  /** Whether the request may come from `sendBeacon`, with a token in its body. */
   readonly isBeacon?: (incoming: Incoming) => boolean;
   readonly read: (incoming: Incoming, content: Content, events: EventCollector) => Result<Reading>;
   readonly refused: (incoming: Incoming, failure: Failure) => Reply;
   /**
-   * For senders that retry refused events but drop a request refused as a whole: a temporary refusal for each event.
-   * Undefined if the body has none.
+   * For senders that retry refused events but drop a request that is refused as a whole: refuses each event for now.
+   * Undefined if the body has no events.
    */
   readonly refusedEach?: (
     incoming: Incoming,
@@ -107,7 +107,7 @@ export interface Protocol {
   ) => Reply | undefined;
 }
 
-/** The common part of receivers; a protocol adds reading and its own forms. */
+/** Defaults of all receivers. */
 export const receiver = {
   methods: "POST, OPTIONS",
   limits: { sentBytes: 5 * 1024 * 1024, bytes: 8 * 1024 * 1024 },
@@ -139,12 +139,12 @@ export function counts(
   };
 }
 
-/** A failure, and the first event that it is about. */
+/** A failure, and its first event. */
 export interface EventFailure extends Failure {
   readonly event?: number;
 }
 
-/** Why a request of which no event was stored is refused; undefined if one was, or none was sent. */
+/** The refusal of a request if none of its events was stored; undefined if one was, or if it had none. */
 export function nothingStored({ ingested, rejected, errors }: Outcome): EventFailure | undefined {
   if (ingested > 0 || rejected === 0) return undefined;
   const [first] = errors;
@@ -163,7 +163,7 @@ export function plain(status: number, body: string): Reply {
   return { status, headers: { "Content-Type": "text/plain; charset=utf-8" }, body };
 }
 
-/** What is wrong, with the cause that the native endpoint says in WWW-Authenticate alone. */
+/** An error with its cause, which the native endpoint puts into WWW-Authenticate. */
 export function explained({ error, refusal }: Failure): string {
   return refusal === undefined ? error : `${error}: ${refusal}`;
 }

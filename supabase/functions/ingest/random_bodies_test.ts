@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { success } from "../_shared/errors.ts";
 import { createIngestHandler } from "./handler.ts";
-import { bodies, event } from "./random_bodies.ts";
+import { bodies, event } from "./testing_random_bodies.ts";
 import { markNumber } from "../_shared/numbers.ts";
 import { apiKey, parametersOf } from "./testing.ts";
 
-/** The secret that marks numbers. */
+/** The secret prefix of marked numbers. */
 const secret = markNumber("").split(":")[1];
 
-/** Sends a body; what goes to the database, and the answer. */
+/** Sends a body. Returns the request for the database, and the answer. */
 async function send(path: string, type: string, body: string) {
   let text = "";
   const handler = createIngestHandler({
@@ -28,7 +28,7 @@ async function send(path: string, type: string, body: string) {
   return { text, status: answer.status, answer: await answer.text() };
 }
 
-Deno.test("a body at each path becomes parallel columns, and shows no secret", async () => {
+Deno.test("a random body at each path becomes parallel columns, and never shows the secret", async () => {
   let separated = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -1,8 +1,8 @@
 import { eventFields } from "../_shared/record_fields.ts";
-import { type Batch, batchJson, storableJson } from "./collector.ts";
-import type { Text } from "./draft.ts";
+import { type Batch, batchJson, storableJson } from "./event_collector.ts";
+import type { Text } from "./event_draft.ts";
 
-/** Stands between the requests of a call. */
+/** Separates the requests of a call. */
 export const requestSeparator = "\x1c";
 const nullValue = "\x1d";
 const columnSeparator = "\x1e";
@@ -12,8 +12,8 @@ const valueSeparator = "\x1f";
 const unfit = /[\0\x1c-\x1f]/;
 
 /**
- * A batch and further parameters as a request for `ingest_text`: JSON of what is not a column, then the columns. Within
- * JSON the separators are escaped, so a batch with one of them in a text, which is rare, is JSON as a whole.
+ * A batch and further parameters as a request for `ingest_text`: the parameters as JSON, then the columns as text. A
+ * batch with a separator in a text, which is rare, becomes JSON as a whole, which escapes separators.
  */
 export function batchText(batch: Batch, parameters: Record<string, unknown>): string {
   const columns = columnsText(batch);
@@ -23,7 +23,7 @@ export function batchText(batch: Batch, parameters: Record<string, unknown>): st
   return storableJson({ ...parameters, ...rest }) + columns;
 }
 
-/** Postgres splits this in half the time that it needs for JSON. Undefined for texts that do not fit. */
+/** The columns as text, which Postgres splits in half the time of JSON. Undefined if a text has a separator. */
 function columnsText(batch: Batch): string | undefined {
   let text = "";
   for (const field of eventFields) {
@@ -34,7 +34,7 @@ function columnsText(batch: Batch): string | undefined {
     }
     const column: readonly Text[] | undefined = batch[`p_${field}`];
     if (column === undefined) continue;
-    // Would be no column.
+    // A column with one empty text would look like a missing column.
     if (column.length === 1 && column[0] === "") return undefined;
     let checked: Text = null;
     for (let at = 0; at < column.length; at++) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { eventFields } from "../_shared/record_fields.ts";
-import { type Batch, batchJson, EventCollector } from "./collector.ts";
+import { type Batch, batchJson, EventCollector } from "./event_collector.ts";
 import { batchText } from "./request_text.ts";
 import { parametersOf } from "./testing.ts";
 
@@ -11,7 +11,7 @@ function batchOf(events: Record<string, unknown>[]): Batch {
   return collector.batch();
 }
 
-/** As the database gets it: a body is sent as UTF-8. */
+/** A text after a round trip through UTF-8, as the database gets it. */
 const received = (text: string) => new TextDecoder().decode(new TextEncoder().encode(text));
 
 // deno-lint-ignore no-control-regex
@@ -31,7 +31,7 @@ Deno.test("a request is JSON of its parameters and its columns, in the order of 
   );
 });
 
-Deno.test("a text with a separator or NUL, or a column that is one empty text, makes it JSON", () => {
+Deno.test("a text with a separator or NUL, or a column of one empty text, makes the request JSON", () => {
   for (const msg of ["\x1c", "a\x1d", "\x1eb", "a\x1fb", "\0", ""]) {
     const batch = batchOf([{ msg }]);
     assert.equal(batchText(batch, parameters), batchJson(batch, parameters));
@@ -39,7 +39,7 @@ Deno.test("a text with a separator or NUL, or a column that is one empty text, m
   }
 });
 
-Deno.test("within attrs, and beside the columns, separators are escaped", () => {
+Deno.test("separators in attrs and in parameters are escaped", () => {
   const collector = new EventCollector(10);
   collector.reject("not_an_object", "a\x1eb");
   collector.add({ attrs: { "a\x1c": "\x1d\x1e\x1f\0" } });
@@ -81,7 +81,7 @@ const event = fc.record({
   extra: fc.oneof(mostlyTame, fc.dictionary(hostileText, hostileText, { maxKeys: 3 })),
 }, { requiredKeys: [] });
 
-Deno.test("either way says the same of random hostile events", () => {
+Deno.test("both forms have the same content for random hostile events", () => {
   let texts = 0;
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {

@@ -1,4 +1,4 @@
-import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
+import { withoutSlashesAtEnd } from "../_shared/trailing_slashes.ts";
 import type { Incoming, Protocol } from "./protocol.ts";
 import { axiom } from "./protocols/axiom.ts";
 import { betterstack } from "./protocols/betterstack.ts";

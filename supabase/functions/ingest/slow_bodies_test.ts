@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { trickle } from "../_shared/testing.ts";
 import { apiKey, startDatabase, startIngest } from "./testing.ts";
 
-Deno.test("a body that trickles is a 408 when its time is up, whoever sends it", async () => {
+Deno.test("a slow body gets 408 when its time is over, with any credentials", async () => {
   await using peer = startDatabase(() => Response.json({ authenticated: true }));
   await using ingest = startIngest(peer.url, () => {}, 500);
   const senders: Record<string, string>[] = [
@@ -17,6 +17,6 @@ Deno.test("a body that trickles is a 408 when its time is up, whoever sends it",
     }]);
     assert.ok(took > 450, `${took} ms`);
   }
-  // Who it is may have been asked; nothing was stored.
+  // The key may have been checked, but nothing was stored.
   assert.deepEqual(peer.requests.filter(({ body }) => body.includes("p_ts")), []);
 });

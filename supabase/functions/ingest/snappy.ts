@@ -9,8 +9,8 @@ export class SnappyTooLong extends Error {
 export class MalformedSnappy extends Error {}
 
 /**
- * Decompresses a Snappy block (format_description.txt of google/snappy) of at most `limit` bytes. The JavaScript
- * package loops forever on some blocks.
+ * Decompresses a Snappy block (format_description.txt of google/snappy) to at most `limit` bytes. Our own code, because
+ * the JavaScript package loops forever on some blocks.
  */
 export function unsnappy(block: Uint8Array<ArrayBuffer>, limit: number): Uint8Array<ArrayBuffer> {
   let at = 0;
@@ -18,7 +18,7 @@ export function unsnappy(block: Uint8Array<ArrayBuffer>, limit: number): Uint8Ar
     if (at >= block.length) throw new MalformedSnappy("cut short");
     return block[at++];
   };
-  /** Little-endian. */
+  /** Reads a little-endian number. */
   const nextOf = (bytes: number): number => {
     let value = 0;
     for (let n = 0; n < bytes; n++) value += next() * 256 ** n;

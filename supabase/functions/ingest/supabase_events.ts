@@ -1,14 +1,14 @@
-import type { Envelope } from "./draft.ts";
+import type { Envelope } from "./event_draft.ts";
 import { addMember, isObject, type JsonObject, scalarText } from "./json.ts";
 import { levelOfStatus } from "./levels.ts";
 
-/** What we read of an event, by the names of https://supabase.com/docs/guides/telemetry/logs. */
+/** The members that we read from an event: https://supabase.com/docs/guides/telemetry/logs. */
 const names = {
   agent: ["metadata.request.headers.user_agent"],
   backend: ["metadata.parsed.backend_type"],
   functionId: ["metadata.function_id"],
   level: ["metadata.level", "metadata.parsed.error_severity"],
-  // `pathname` is of a request to a function.
+  // Requests to functions have `pathname`.
   path: ["metadata.request.path", "metadata.request.pathname"],
   project: ["project", "metadata.project_ref", "metadata.project"],
   sqlState: ["metadata.parsed.sql_state_code"],
@@ -24,7 +24,7 @@ const formsOf = new Map(
   ]),
 );
 
-/** What an event of Supabase's drains says: nested, or flattened by the OTLP drain or the Loki drain. */
+/** A member of an event of Supabase's drains: nested, or flattened by the OTLP or Loki drain. */
 export function said(event: JsonObject, fact: keyof typeof names): string | undefined {
   const isNested = isObject(event.metadata);
   for (const { flat, path, label } of formsOf.get(fact) ?? []) {
@@ -44,11 +44,11 @@ function memberAt(event: JsonObject, path: readonly string[]): unknown {
   return value;
 }
 
-/** Facts about an event of Supabase's drains; those without a field of their own are added to its members. */
+/** Level and service of an event of Supabase's drains. Adds its request id and route to the event's members. */
 export function supabaseEnvelope(event: JsonObject): Pick<Envelope, "fallbackLevel" | "defaults"> {
   const sqlState = said(event, "sqlState");
   if (sqlState !== undefined) addMember(event, "sql_state_code", sqlState);
-  // Programs log it too, and the gateway's own id of a request is in its lines alone.
+  // The trace id, because also other programs log it. The gateway's request id is only in the gateway's lines.
   const traceId = said(event, "traceId");
   if (traceId !== undefined) addMember(event, "req_id", traceId);
   return {
@@ -61,7 +61,7 @@ export function supabaseEnvelope(event: JsonObject): Pick<Envelope, "fallbackLev
   };
 }
 
-/** By a member that no other of Supabase's services has. */
+/** Supabase's services, each by a member that only it has. */
 const services = Object.entries({
   parsed: "postgres",
   function_id: "functions",
@@ -75,7 +75,7 @@ const services = Object.entries({
   msg: "auth",
 });
 
-/** The webhook's events do not name the service that they are from. */
+/** The service of an event of the webhook drain, which does not name it. */
 function serviceOf({ metadata }: JsonObject): string | undefined {
   if (!isObject(metadata)) return undefined;
   // Realtime and the pooler.

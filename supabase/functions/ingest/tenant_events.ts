@@ -1,5 +1,5 @@
-import { EventCollector, type EventError } from "./collector.ts";
-import type { Envelope } from "./draft.ts";
+import { EventCollector, type EventError } from "./event_collector.ts";
+import type { Envelope } from "./event_draft.ts";
 import { isObject } from "./json.ts";
 import { isText } from "../_shared/numbers.ts";
 
@@ -8,7 +8,7 @@ const maxTenantLength = 255;
 
 /** The events of one tenant. */
 export class TenantPart extends EventCollector {
-  /** Roughly the length of its records: its share of the body. */
+  /** About the length of its records, to compute its share of the body. */
   length = 0;
 
   override add(event: unknown, envelope: Envelope, position: number): void {
@@ -17,12 +17,12 @@ export class TenantPart extends EventCollector {
   }
 }
 
-/** The names and the punctuation of an event. */
+/** About the length of an event's names and punctuation. */
 const lengthOfRest = 40;
 
 /**
- * Events of several tenants, under the project's secret key: each belongs to the tenant that the request names, or else
- * to its own `tenant_id`, which is then no attribute.
+ * Events of several tenants, sent with the project's secret key. An event belongs to the tenant in the request's header,
+ * or else to the tenant in its own `tenant_id`, which is then not stored as an attribute.
  */
 export class TenantEvents extends EventCollector {
   readonly parts = new Map<string, TenantPart>();
@@ -46,7 +46,7 @@ export class TenantEvents extends EventCollector {
     if (!isTenant(tenant)) {
       return this.reject(
         "tenant_is_missing",
-        `Say whose event it is: tenant_id in the event, 1 to ${maxTenantLength} characters, or the header X-Logloom-Tenant`,
+        `Name the event's tenant: tenant_id in the event, 1 to ${maxTenantLength} characters, or the header X-Logloom-Tenant`,
       );
     }
     let part = this.parts.get(tenant);
@@ -54,7 +54,7 @@ export class TenantEvents extends EventCollector {
       if (this.parts.size === maxTenants) {
         return this.reject(
           "too_many_tenants",
-          `A request has events of at most ${maxTenants} tenants`,
+          `A request may have events of at most ${maxTenants} tenants`,
         );
       }
       part = new TenantPart(this.#maxEvents, this.#length, this.#hops);
@@ -66,13 +66,13 @@ export class TenantEvents extends EventCollector {
     part.add(event, envelope, this.count - 1);
   }
 
-  /** What belongs to no tenant. */
+  /** Errors of events without a tenant. */
   get refused(): readonly EventError[] {
     return this.batch().p_errors ?? [];
   }
 }
 
-/** The tenant that a header names. Its letters are bytes: UTF-8, as curl sends it, or else Latin-1. */
+/** The tenant in the header, whose characters are bytes: UTF-8, as curl sends it, or Latin-1. */
 export function tenantOfHeader(value: string | null): string | undefined {
   if (value === null) return undefined;
   try {
@@ -83,7 +83,7 @@ export function tenantOfHeader(value: string | null): string | undefined {
   }
 }
 
-/** As far as it can be told here; the database has the last word. What it cannot hold names nobody. */
+/** Whether a value can be a tenant's id: a text that the database can store. The database makes the final check. */
 function isTenant(value: unknown): value is string {
   return isText(value) && value.trim() !== "" && [...value].length <= maxTenantLength &&
     // deno-lint-ignore no-control-regex

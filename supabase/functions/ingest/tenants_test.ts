@@ -20,7 +20,7 @@ interface Sent {
   readonly p_all_errors?: boolean;
 }
 
-/** Sends with the project's secret key; `answer` stands for the database. */
+/** Sends with the project's secret key. `answer` is the database's answer. */
 async function send(
   events: string,
   answer: (sent: Sent) => Said | undefined,
@@ -62,7 +62,7 @@ const overLimit: Said = {
 const only = (tenant: string, said: Said) => ({ p_tenant_id }: Sent) =>
   p_tenant_id === tenant ? said : undefined;
 
-Deno.test("a tenant_id that is no text, or that the database cannot hold, names nobody", async () => {
+Deno.test("a tenant_id that is not a text, or that the database cannot store, is rejected", async () => {
   for (const id of ["12345678901234567890", "7", '"a\\u0000"', '"a\\ud800"', '"\\t"']) {
     const { status, text, calls } = await send(`[{"tenant_id":${id},"msg":"a"}]`, () => undefined);
     const { success, tenants, errors } = JSON.parse(text);
@@ -76,7 +76,7 @@ Deno.test("a tenant_id that is no text, or that the database cannot hold, names 
   }
 });
 
-Deno.test("who answers for each event tells of every one, whoever rejected it", async () => {
+Deno.test("an answer for each event lists every rejected one, whether this function or the database rejected it", async () => {
   const documents = Array.from({ length: 300 }, (_, n) => n < 150 ? {} : { tenant_id: "a" });
   const body = documents.map((document) => `{"create":{}}\n${JSON.stringify(document)}\n`);
   const { text, calls } = await send(body.join(""), () => undefined, { path: "/es/_bulk" });
@@ -87,7 +87,7 @@ Deno.test("who answers for each event tells of every one, whoever rejected it", 
   assert.deepEqual(statuses, [...Array(150).fill(400), ...Array(150).fill(201)]);
 });
 
-Deno.test("the header names a tenant beyond ASCII in UTF-8 or in Latin-1", async () => {
+Deno.test("the header can name a tenant beyond ASCII in UTF-8 or Latin-1", async () => {
   const utf8 = String.fromCharCode(...new TextEncoder().encode("münchen 東京"));
   for (const [header, tenant] of [[utf8, "münchen 東京"], ["münchen", "münchen"]]) {
     const { calls } = await send("[{}]", () => undefined, {
@@ -97,7 +97,7 @@ Deno.test("the header names a tenant beyond ASCII in UTF-8 or in Latin-1", async
   }
 });
 
-Deno.test("each tenant is metered by what it sent", async () => {
+Deno.test("each tenant is metered for its own events", async () => {
   const large = { tenant_id: "large", attrs: { a: ["x".repeat(90_000)] } };
   const small = Array.from({ length: 10 }, () => ({ tenant_id: "small", msg: "a" }));
   const body = JSON.stringify([large, ...small]);
@@ -107,7 +107,7 @@ Deno.test("each tenant is metered by what it sent", async () => {
   assert.ok(Math.abs(bytes.large + bytes.small - body.length) < 2);
 });
 
-Deno.test("where nothing is stored the answer does not say success", async () => {
+Deno.test("the answer is not a success if nothing was stored", async () => {
   const events = '[{"tenant_id":"a"},{"tenant_id":"b"}]';
   const away = await send(
     events,
@@ -121,7 +121,7 @@ Deno.test("where nothing is stored the answer does not say success", async () =>
   assert.deepEqual([mixed.status, success, ingested, rejected], [200, false, 0, 1]);
 });
 
-Deno.test("a database that is away is not asked for a hundred tenants one after the other", async () => {
+Deno.test("an unreachable database is not called for each of a hundred tenants", async () => {
   const events = Array.from({ length: 100 }, (_, n) => ({ tenant_id: `t${n}` }));
   let clock = 0;
   const { now } = performance;
@@ -138,7 +138,7 @@ Deno.test("a database that is away is not asked for a hundred tenants one after 
   }
 });
 
-Deno.test("a tenant named in the header makes another request of an equal body", async () => {
+Deno.test("an equal body for another tenant is not a repeat", async () => {
   const body = '{"ts":"2026-11-21T12:34:56Z","tenant_id":"a"}';
   const named = { headers: { "X-Logloom-Tenant": "a" } };
   const keys = [];
@@ -152,13 +152,13 @@ Deno.test("a tenant named in the header makes another request of an equal body",
   assert.notEqual(keys[0][1], keys[1][1]);
 });
 
-Deno.test("a writer that is silent is woken by events of many tenants too", async () => {
+Deno.test("events of many tenants also wake a silent writer", async () => {
   const silent: Said = { headers: { "X-Logloom-Writer": "silent" } };
   const { wakes } = await send('[{"tenant_id":"a"},{"tenant_id":"b"}]', only("b", silent));
   assert.equal(wakes, 1);
 });
 
-Deno.test("a protocol that answers for each event says whose were not stored", async () => {
+Deno.test("a protocol that answers for each event marks those of a refused tenant", async () => {
   const lines = ["a", "b", "a", "c"].flatMap((
     tenant_id,
   ) => ['{"index":{}}', JSON.stringify({ tenant_id })]);

@@ -8,7 +8,7 @@ import { createIngestHandler } from "./handler.ts";
 const secret = "a-secret-of-more-than-thirty-two-characters";
 const random = "0123456789ABCDEFGHIJKLMNOPQRST";
 
-/** A key that could be alive: whether it is, the peer that stands for the database says. */
+/** A well-formed key. The test's database decides whether it is active. */
 export const apiKey = `ll_${random}${keyChecksum(`ll_${random}`)}`;
 export const ingestToken = `llt_${random}${keyChecksum(`llt_${random}`)}`;
 
@@ -20,7 +20,7 @@ export const token = await new SignJWT({
   new TextEncoder().encode(secret),
 );
 
-/** The members of a request for `ingest_text`. */
+/** The parameters of a request for `ingest_text`. */
 export function parametersOf(request: string): Record<string, unknown> {
   const [head, ...columns] = request.split("\x1e");
   const parameters = JSON.parse(head);
@@ -37,8 +37,8 @@ export function parametersOf(request: string): Record<string, unknown> {
 }
 
 /**
- * Stands for the database: gives `answer`'s answer to each request for `ingest_text`. The requests, with their members
- * as JSON, are listed one by one.
+ * A test's database: answers each request for `ingest_text` with `answer`, and lists the requests, with their parameters
+ * as JSON.
  */
 export function startDatabase(
   answer: (request: PeerRequest) => Response | Promise<Response>,
@@ -65,7 +65,7 @@ export interface Ingest extends AsyncDisposable {
   readonly port: number;
 }
 
-/** The function as it runs, on a port of its own, with its database at `databaseUrl`. */
+/** Starts the function on a port of its own. */
 export function startIngest(
   databaseUrl: string,
   wakeWriter = () => {},

@@ -1,18 +1,18 @@
 import { offsetOfRegion, type PrintedTime, printedTimeAt } from "./printed_times.ts";
 
 /**
- * Reads a time, for all endpoints, in ISO 8601, as a Unix time, or as libraries print it. Returns ISO 8601 in UTC with at most six fraction digits, as Postgres stores it, or
- * undefined if the text is not a time in the years 1 to 9999.
+ * Reads a time in ISO 8601, as a Unix time, or as libraries print it. Returns ISO 8601 in UTC with at most six fraction
+ * digits, as Postgres stores it; undefined if the text is not a time in the years 1 to 9999.
  */
 export function isoFromText(text: string): string | undefined {
   if (isOfLastMinute(text)) return text;
   const iso = readText(text);
-  // 24:00 and leap seconds are written differently, so this minute has all its seconds.
+  // 24:00 and leap seconds would have changed the text, so any second of this minute is valid.
   if (iso === text) lastMinute = text.slice(0, 16);
   return iso;
 }
 
-/** `YYYY-MM-DDTHH:MM` of the last text in the stored form: texts of a request mostly share it. */
+/** The minute (`YYYY-MM-DDTHH:MM`) of the last text in the stored form. Most times of a request share their minute. */
 let lastMinute = "";
 
 function isOfLastMinute(text: string): boolean {
@@ -68,7 +68,7 @@ function isoOfParts(
   const offset = typeof zone === "string" ? offsetOfRegion(zone, shown * 1000) : zone;
   if (offset === undefined) return undefined;
   const seconds = shown - offset;
-  // A leap second always ends a day of UTC; like Postgres, we count it to the next day.
+  // A leap second always ends a UTC day. Like Postgres, we read it as the start of the next day.
   if (second === "60" && seconds % 86400 !== 0) return undefined;
   return isoFromSeconds(seconds, micros);
 }
@@ -89,7 +89,7 @@ const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/;
 const basicPattern =
   /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
-/** 20261128142218 is a number in the year 2612, and so it is none. */
+/** 20261128142218 is a printed time, although as a Unix time it would be in the year 2612. */
 const compactPattern = /^(?:19|20)\d{12}(?:\d{3})?$/;
 const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -106,7 +106,7 @@ function offsetOf(zone: string | undefined): number | undefined {
   return (zone[0] === "-" ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** `text` is a decimal number, read by its digits: a double cannot hold the microseconds of a time in nanoseconds. */
+/** Reads a decimal number by its digits, because a double cannot hold microseconds of a time in nanoseconds. */
 function isoFromDecimal(text: string): string | undefined {
   const plain = /[eE]/.test(text) ? expand(Number(text)) : text;
   if (plain === undefined) return undefined;

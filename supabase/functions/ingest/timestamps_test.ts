@@ -85,7 +85,7 @@ Deno.test("ts as text: ISO 8601 and Unix times become UTC with up to six fractio
   for (const [sent, stored] of readable) assert.equal(isoFromText(sent), stored, sent);
 });
 
-Deno.test("ts as text: what names no moment of the years 1 to 9999 is unreadable", () => {
+Deno.test("ts as text: a text that is not a time of the years 1 to 9999 is not read", () => {
   for (const sent of unreadable) assert.equal(isoFromText(sent), undefined, JSON.stringify(sent));
 });
 
@@ -101,7 +101,7 @@ Deno.test("ts as a number is read as seconds, ms, µs or ns by its size", () => 
   assert.equal(isoFromNumber(1e-7), "1970-01-01T00:00:00.000000Z");
 });
 
-Deno.test("a time is read alike after another of its minute and after one of any other", () => {
+Deno.test("a time is read the same after a time of its own minute and of another one", () => {
   const minutes = ["2016-12-31T23:59", "2026-11-21T12:34"];
   const rests = [":00Z", ":59.9Z", ":59.123456Z", ":59.1234567Z", ":60Z", ":60.5Z", ":5Z", ":56.Z"]
     .concat([":56", ":56z", ":56+01:00", ":5aZ", ":a5Z", ":56,5Z", ":56.5aZ", ".00Z", "Z", ""]);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { bodyOf, type Recipe, runBody } from "./body_costs.ts";
-import { worstBodies } from "./worst_bodies.ts";
+import { bodyOf, type Recipe, runBody } from "./testing_body_costs.ts";
+import { worstBodies } from "./testing_worst_bodies.ts";
 
-/** What the function is for. The same code reads it, so a slow machine is slow at both. */
+/** Usual events, to compare with: a slow machine is slow at both. */
 const usual: Recipe = {
   name: "usual events",
   path: "/lines",
@@ -10,16 +10,16 @@ const usual: Recipe = {
   between: "\n",
 };
 
-/** Times what as many bytes of usual events cost: as much as a hosted function may use for a whole body. */
+/** The most that a body may cost, as a multiple of usual events of the same length. */
 const most = 20;
-/** A quarter of the largest body, for what costs as a square shows there, too. */
+/** A quarter of the largest body is enough to show a quadratic cost. */
 const part = 0.25;
-/** One run proves that a body is cheap; another process, or a collection of garbage, may spoil any of them. */
+/** The most attempts: other processes or garbage collection can disturb a run, and one cheap run is proof. */
 const runs = 20;
-/** No noise is as much: it is not tried again. */
+/** A cost that noise cannot explain, so it is not tried again. */
 const hopeless = 20 * most;
 
-Deno.test("no body costs more than twenty times what usual events of its length do", async () => {
+Deno.test("no body costs more than twenty times as much as usual events of its length", async () => {
   const usualBody = bodyOf(usual, part / 2);
   const faults: unknown[] = [];
   for (const recipe of worstBodies) {
@@ -28,9 +28,9 @@ Deno.test("no body costs more than twenty times what usual events of its length 
     for (let run = 0; run < runs && least > most && !(run > 0 && least > hopeless); run++) {
       const { milliseconds: reference } = await runBody(usual, usualBody);
       const { status, milliseconds } = await runBody(recipe, body);
-      // Refused for what it is, or taken; never an error of ours, which senders would repeat.
+      // Never an error of ours, which senders would repeat.
       assert.ok([200, 202, 204, 400, 413].includes(status), `${recipe.name}: ${status}`);
-      // An answer is never free: a short body may cost what the usual one does.
+      // Every answer has a cost, so a short body may cost as much as the usual one.
       const bytes = Math.max(body.length, usualBody.length);
       least = Math.min(least, milliseconds / (reference * bytes / usualBody.length));
     }

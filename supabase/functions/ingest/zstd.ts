@@ -1,17 +1,16 @@
 import { ZSTDDecoder } from "zstddec";
-import type { Bytes, Unpacked } from "./bytes.ts";
+import type { Bytes, Unpacked } from "./unpacked_bytes.ts";
 
 const decoder = new ZSTDDecoder();
 
 /**
- * Decompresses the frames of a body up to a limit; throws if there are none. It is the reference implementation in
- * WebAssembly: the hosted runtime has no zstd, and JavaScript implementations can be kept busy for minutes by a few
- * kilobytes.
+ * Decompresses the frames of a body up to a limit; throws if there are none. Uses the reference implementation in
+ * WebAssembly: the hosted runtime has no zstd, and a few kilobytes can keep JavaScript implementations busy for minutes.
  */
 export async function unzstd(body: Bytes, limit: number): Promise<Unpacked> {
   const atMost = mostBytes(body);
   await decoder.init();
-  // It writes no further than the limit, and returns nothing on any error.
+  // The decoder stops at the limit, and returns nothing on any error.
   const bytes = new Uint8Array(decoder.decode(body, Math.min(atMost, limit) + 1));
   if (bytes.length > 0 || atMost === 0) {
     return bytes.length > limit
@@ -24,7 +23,7 @@ export async function unzstd(body: Bytes, limit: number): Promise<Unpacked> {
 
 const maxBlockBytes = 128 * 1024;
 
-/** The most that the frames (RFC 8878, 3.1) can decompress to, by their headers. */
+/** The largest size that the frames (RFC 8878, 3.1) can decompress to, by their headers. */
 function mostBytes(body: Bytes): number {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   let most = 0;
@@ -50,7 +49,7 @@ function mostBytes(body: Bytes): number {
       at += 3 + (type === 1 ? 1 : size);
       most += type === 2 ? maxBlockBytes : size;
     }
-    // The checksum.
+    // Skips the checksum.
     if ((descriptor & 4) !== 0) at += 4;
   }
   if (at !== body.length) throw new Error("a cut frame");

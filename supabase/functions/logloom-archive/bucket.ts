@@ -1,8 +1,8 @@
-import type { Outgoing, OutgoingAnswer } from "../_shared/outgoing.ts";
+import type { Outgoing, OutgoingAnswer } from "../_shared/outgoing_request.ts";
 import { createS3, type S3Bucket, signedHeaders } from "../_shared/s3.ts";
-import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
+import { withoutSlashesAtEnd } from "../_shared/trailing_slashes.ts";
 
-/** An object as a list has it. */
+/** An object in a list of the bucket. */
 export interface Listed {
   readonly key: string;
   /** Seconds since it was written. */
@@ -13,15 +13,15 @@ export interface Bucket {
   put(key: string, body: Uint8Array): Promise<void>;
   /** Undefined if there is no such object. */
   get(key: string): Promise<Uint8Array | undefined>;
-  /** Deletes it, and looks whether it is gone. */
+  /** Deletes an object, and checks that it is gone. */
   delete(key: string): Promise<void>;
-  /** The keys with a prefix after one, in their order; up to 1,000. */
+  /** Up to 1,000 keys with a prefix, in order, after the key `after`. */
   list(prefix: string, after: string): Promise<{ objects: Listed[]; isEnd: boolean }>;
-  /** Why deleted objects would stay in the bucket; undefined where they do not. */
+  /** Why the bucket would keep deleted objects; undefined if it does not. */
   keepsVersions(): Promise<string | undefined>;
 }
 
-/** An answer of the bucket that is none of those that were expected. Its message is fit to be shown. */
+/** An unexpected answer of the bucket. Its message may be shown. */
 export class BucketError extends Error {}
 
 export interface BucketDependencies {
@@ -30,14 +30,14 @@ export interface BucketDependencies {
   readonly now: () => Date;
 }
 
-/** A body that is longer is not read. */
+/** Longer bodies are not read. */
 const largestBody = 64 * 1024 * 1024;
 
 export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies): Bucket {
   const send = createSend(dependencies);
   const s3 = createS3(bucket, send, dependencies.now);
 
-  /** A request about the bucket itself, or about one of its objects by its name in a query. */
+  /** A request with a query: about the bucket, or a list of its objects. */
   async function ask(query: Record<string, string>): Promise<OutgoingAnswer & { text: string }> {
     const url = `${withoutSlashesAtEnd(bucket.endpoint)}/${
       encodeURIComponent(bucket.bucket)
@@ -52,7 +52,7 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
     const answer = await s3.get(key);
     if ("error" in answer) throw new BucketError(answer.error);
     if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw refused("give out an object", answer);
+    if (answer.status !== 200) throw refused("return an object", answer);
     return answer.body;
   }
 
@@ -61,7 +61,7 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
     put: async (key, body) => {
       const answer = await s3.put(key, body, { "Content-Type": "application/vnd.apache.parquet" });
       if ("error" in answer) throw new BucketError(answer.error);
-      if (answer.status !== 200) throw refused("take an object", answer);
+      if (answer.status !== 200) throw refused("store an object", answer);
       const version = answer.headers.get("x-amz-version-id");
       if (version !== undefined && version !== "null") {
         throw new BucketError("The bucket keeps versions: switch versioning off");
@@ -73,7 +73,9 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
       if (![200, 204, 404].includes(answer.status)) {
         throw refused("delete an object", answer);
       }
-      if (await get(key) !== undefined) throw new BucketError("The bucket deletes no objects");
+      if (await get(key) !== undefined) {
+        throw new BucketError("The bucket did not delete an object");
+      }
     },
     list: async (prefix, after) => {
       const answer = await ask({
@@ -84,9 +86,9 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
       });
       const { text } = answer;
       if (answer.status !== 200) throw refused("list its objects", answer);
-      // Without it every file would be missing.
+      // An answer that is no list would make every file look missing.
       if (!text.includes("<ListBucketResult") || !text.includes("</ListBucketResult>")) {
-        throw new BucketError("The bucket answered something else than a list of its objects");
+        throw new BucketError("The bucket's answer is not a list of objects");
       }
       const objects = text.split("<Contents>").slice(1).map((entry) => ({
         key: unescaped(element(entry, "Key")),
@@ -96,10 +98,10 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
     },
     keepsVersions: async () => {
       const versioning = await ask({ versioning: "" });
-      if (versioning.status === 404) return "The bucket is not there";
+      if (versioning.status === 404) return "The bucket does not exist";
       if (isSkewed(versioning)) throw refused("say whether it keeps versions", versioning);
       if (versioning.status === 403) return "The key may not use the bucket";
-      // Storage that has no versions may not know the question: then no upload is given one.
+      // Stores without versioning may not know this request. Then uploads show whether they get a version.
       if (isTrouble(versioning)) throw refused("say whether it keeps versions", versioning);
       if (/<Status>\s*Enabled\s*<\/Status>/.test(versioning.text)) {
         return "The bucket keeps versions: switch versioning off";
@@ -113,12 +115,12 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
   };
 }
 
-/** Whether it failed, rather than not knowing what it was asked. */
+/** Whether the bucket failed, and not merely does not know the request. */
 function isTrouble({ status }: OutgoingAnswer): boolean {
   return status >= 500 && status !== 501 || status === 429;
 }
 
-/** Whether a signature was refused for its time. */
+/** Whether the bucket refused a signature because of its time. */
 function isSkewed({ status, body }: OutgoingAnswer): boolean {
   return status === 403 && new TextDecoder().decode(body).includes("RequestTimeTooSkewed");
 }
@@ -130,12 +132,12 @@ function refused(what: string, answer: OutgoingAnswer): BucketError {
   }
   return new BucketError(
     status === 403
-      ? `The key may not have the bucket ${what}`
+      ? `The bucket's key has no permission to ${what}`
       : `The bucket did not ${what}: it answered ${status}`,
   );
 }
 
-/** The text of an element that holds no others; empty if it is not there. */
+/** The text of an XML element without inner elements; empty if it is missing. */
 function element(xml: string, name: string): string {
   const [, rest = ""] = xml.split(`<${name}>`, 2);
   return rest.slice(0, Math.max(rest.indexOf(`</${name}>`), 0));
@@ -158,7 +160,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** The endpoint is the operator's own, so it is reached in the ordinary way. */
+/** Sends by plain `fetch`, because the operator chose the endpoint, not a tenant. */
 function createSend({ fetch, timeoutMs }: BucketDependencies): Outgoing {
   return async ({ method, url, headers, body }) => {
     try {
@@ -171,7 +173,7 @@ function createSend({ fetch, timeoutMs }: BucketDependencies): Outgoing {
       });
       if (Number(response.headers.get("content-length") ?? "0") > largestBody) {
         await response.body?.cancel();
-        return { error: "The object is larger than any of ours", isFinal: true };
+        return { error: "The object is larger than any archive file", isFinal: true };
       }
       return {
         status: response.status,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Bucket, BucketError, createBucket } from "./bucket.ts";
 
-/** A bucket whose requests are answered by `answer`. */
+/** A bucket with the answers of `answer`. */
 function bucketOf(
   answer: (request: Request) => Response | Promise<Response>,
   timeoutMs = 60_000,
@@ -48,8 +48,8 @@ Deno.test("a list has keys and ages", async () => {
   });
 });
 
-Deno.test("what is no list, or half of one, is no empty bucket", async () => {
-  const message = "The bucket answered something else than a list of its objects";
+Deno.test("an answer that is not a whole list does not count as an empty bucket", async () => {
+  const message = "The bucket's answer is not a list of objects";
   await failsWith(bucketOf(says("<html>Welcome</html>")).list("v1/", ""), message);
   await failsWith(bucketOf(says("")).list("v1/", ""), message);
   await failsWith(bucketOf(says(list("").slice(0, 40))).list("v1/", ""), message);
@@ -59,7 +59,7 @@ Deno.test("what is no list, or half of one, is no empty bucket", async () => {
   );
 });
 
-Deno.test("a bucket that fails does not say that it keeps no versions", async () => {
+Deno.test("a failing bucket does not count as one without versions", async () => {
   await failsWith(
     bucketOf(says("", 503)).keepsVersions(),
     "The bucket did not say whether it keeps versions: it answered 503",
@@ -70,11 +70,11 @@ Deno.test("a bucket that fails does not say that it keeps no versions", async ()
     "The bucket did not say whether it locks objects: it answered 500",
   );
   assert.equal(await bucketOf(says("", 501)).keepsVersions(), undefined);
-  assert.equal(await bucketOf(says("", 404)).keepsVersions(), "The bucket is not there");
+  assert.equal(await bucketOf(says("", 404)).keepsVersions(), "The bucket does not exist");
   assert.equal(await bucketOf(says("", 403)).keepsVersions(), "The key may not use the bucket");
 });
 
-Deno.test("a clock that is ahead is named", async () => {
+Deno.test("a wrong clock is named", async () => {
   const bucket = bucketOf(says("<Error><Code>RequestTimeTooSkewed</Code></Error>", 403));
   const message = "The function's clock differs too much from the bucket's";
   await failsWith(bucket.put("k", new Uint8Array()), message);
@@ -89,10 +89,10 @@ Deno.test("an answer that never comes is given up", async () => {
   );
 });
 
-Deno.test("an object that is still there was not deleted", async () => {
+Deno.test("a deletion that leaves the object is an error", async () => {
   await failsWith(
     bucketOf(({ method }) => new Response(null, { status: method === "DELETE" ? 204 : 200 }))
       .delete("k"),
-    "The bucket deletes no objects",
+    "The bucket did not delete an object",
   );
 });

@@ -1,16 +1,16 @@
 import { textFields } from "../_shared/record_fields.ts";
 
-/** How a key of attrs is stored: its values' type, exact for texts of digits, or as JSON texts where they have several. */
+/** How a key of attrs is stored: by the type of its values, as exact digits, or as JSON texts if the types differ. */
 export type KeyKind = "string" | "integer" | "number" | "exact" | "boolean" | "json";
 
 export interface KeyColumn {
   readonly key: string;
   readonly kind: KeyKind;
-  /** Null where a record does not have the key. */
+  /** Null for records without the key. */
   readonly values: readonly (string | number | boolean | null)[];
 }
 
-/** The fields of records that are texts, in the order of a file's columns. */
+/** The text fields of records, in the order of a file's columns. */
 export const textColumns = [
   "level",
   "service",
@@ -24,12 +24,12 @@ export const textColumns = [
 
 export type TextColumn = typeof textColumns[number];
 
-/** A new field of a record is to be a column here, too. */
+/** Fails the type check if a field of records has no column here. */
 const _allTexts: readonly (typeof textFields[number])[] = textColumns.filter((name) =>
   name !== "level"
 );
 
-/** Records as columns: what the database gives out, and what a file holds. */
+/** Records as columns, as the database returns them and a file stores them. */
 export type Columns = Readonly<Record<TextColumn, readonly (string | null)[]>> & {
   readonly id: readonly string[];
   /** Microseconds since 1970. */
@@ -37,11 +37,11 @@ export type Columns = Readonly<Record<TextColumn, readonly (string | null)[]>> &
   readonly received_at: readonly number[];
   /** The keys of attrs that have a column. */
   readonly attrs: readonly KeyColumn[];
-  /** The rest of attrs as JSON texts: {} where nothing is left, null where attrs is null. */
+  /** The other keys of attrs as JSON texts: {} if there are none, null if attrs is null. */
   readonly rest: readonly (string | null)[];
 };
 
-/** Records in another order, or some of them: those at these places. */
+/** The records at these places, in this order. */
 export function at(columns: Columns, places: readonly number[]): Columns {
   const picked = <T>(values: readonly T[]) => places.map((place) => values[place]);
   const texts = Object.fromEntries(textColumns.map((name) => [name, picked(columns[name])]));
@@ -55,10 +55,10 @@ export function at(columns: Columns, places: readonly number[]): Columns {
   };
 }
 
-/** The order in which records take least: by service, level, the message without its numbers, and time. */
+/** Records in the order that compresses best: by service, level, the message without its numbers, and time. */
 export function sorted(columns: Columns): Columns {
   const { id, ts, level, service, msg } = columns;
-  // Words of hexadecimal digits are numbers, too.
+  // Hexadecimal words count as numbers.
   const templates = msg.map((text) =>
     text?.replace(/[0-9a-f]+/gi, (word) => /\d/.test(word) ? "0" : word) ?? ""
   );
@@ -71,7 +71,7 @@ export function sorted(columns: Columns): Columns {
   return at(columns, places);
 }
 
-/** The first column in which the records of two lists differ, in their order; undefined where they are equal. */
+/** The first column in which two lists of records differ; undefined if they are equal. */
 export function difference(a: Columns, b: Columns): string | undefined {
   const isEqual = <T>(left: readonly T[], right: readonly T[]) =>
     left.length === right.length && left.every((value, place) => value === right[place]);
@@ -86,7 +86,7 @@ function nameOf({ key, kind }: KeyColumn): string {
   return `${kind} ${key}`;
 }
 
-/** The records as a JSON array of objects. Texts of JSON stay as they are, so numbers keep their digits. */
+/** The records as a JSON array. JSON texts are inserted as they are, so numbers keep their digits. */
 export function recordsJson(columns: Columns): string {
   const keys = columns.attrs.map(({ key, kind, values }) => ({
     name: `${JSON.stringify(key)}:`,
@@ -117,7 +117,7 @@ export function recordsJson(columns: Columns): string {
   return `[${records.join(",")}]`;
 }
 
-/** Microseconds since 1970 as the database reads them. */
+/** Microseconds since 1970 as a timestamp for the database. */
 export function instant(micros: number): string {
   const millis = Math.floor(micros / 1000);
   const rest = String(micros - millis * 1000).padStart(3, "0");

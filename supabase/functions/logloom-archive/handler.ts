@@ -1,4 +1,4 @@
-import { calledByJob } from "../_shared/called_by_job.ts";
+import { calledByJob } from "../_shared/job_endpoint.ts";
 import { claimed } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
@@ -9,14 +9,14 @@ export interface ArchiveDependencies {
   /** The secret of the database's job; undefined if it is not set. */
   readonly secret: string | undefined;
   readonly callDatabase: CallDatabase;
-  /** The bucket of this name; undefined where no key for it is set. */
+  /** The bucket of this name; undefined if no key for it is set. */
   readonly bucketNamed: (name: string) => Bucket | undefined;
-  /** Milliseconds that a claim may be worked at before it may not be uploaded any more. */
+  /** Milliseconds after a claim in which an upload may begin. */
   readonly uploadLimitMs: number;
-  /** After so long, and after so much of the processor, a run begins no further piece. */
+  /** After this time, or this processor time, a run begins no further piece. */
   readonly budgetMs: number;
   readonly processorBudgetMs: number;
-  /** Milliseconds that only go on, for spans. */
+  /** A monotonic clock in milliseconds. */
   readonly clock: () => number;
   /** Keeps the function alive until the promise settles, after the answer. */
   readonly keepAlive: (work: Promise<void>) => void;
@@ -28,7 +28,7 @@ interface Claim {
   readonly work: Work;
 }
 
-/** Nothing is due. */
+/** The database's answer if no work is due. */
 interface NoClaim {
   readonly bucket?: undefined;
   readonly prefix?: undefined;
@@ -43,7 +43,7 @@ export function createArchiveHandler(
     ...dependencies,
     unset: "The archive is not configured",
     job: "Archive",
-    // One piece at a time in a process: a file and its records take most of its memory.
+    // One piece at a time, because a file and its records take most of a process's memory.
     work: () =>
       working ??= drain(dependencies)
         .catch((error) => {
@@ -59,7 +59,7 @@ async function drain(dependencies: ArchiveDependencies): Promise<void> {
   const { clock, budgetMs, processorBudgetMs } = dependencies;
   const began = clock();
   let waitedMs = 0;
-  // What is not waited for is the processor's: hosted, nothing else tells.
+  // Hosted functions cannot read their processor time, so time that is not spent waiting counts as such.
   const wait: Wait = async (answer) => {
     const asked = clock();
     try {
@@ -84,7 +84,7 @@ function waitedFor(bucket: Bucket, wait: Wait): Bucket {
   };
 }
 
-/** Does the next piece of work. Whether there was one and it went well. */
+/** Does the next piece of work. True if there was one and it succeeded. */
 async function doNext(dependencies: ArchiveDependencies, wait: Wait): Promise<boolean> {
   const { clock } = dependencies;
   const callDatabase: CallDatabase = (...call) => wait(dependencies.callDatabase(...call));

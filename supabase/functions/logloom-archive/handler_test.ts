@@ -6,15 +6,15 @@ import { createArchiveHandler } from "./handler.ts";
 
 const secret = "a secret";
 
-/** A handler on a bucket of a few bytes, what it called of the database, and a wait for its work. */
+/** A handler with a small bucket. Records its database calls, and waits for its work. */
 function archive(
   works: unknown[],
   { bucket = memoryBucket(), hasKey = true, waitedMs = 0, processorMs = 0 }: {
     bucket?: Bucket;
     hasKey?: boolean;
-    /** For each answer of the database. */
+    /** How long each answer of the database takes. */
     waitedMs?: number;
-    /** For each piece. */
+    /** The processor time of each piece. */
     processorMs?: number;
   } = {},
 ) {
@@ -84,14 +84,14 @@ Deno.test("only the job's secret wakes the function", async () => {
   assert.deepEqual(calls.map(([name]) => name), ["claim_log_archive_work"]);
 });
 
-Deno.test("a wake does piece by piece, until its time or its share of the processor is over", async () => {
+Deno.test("a call does one piece after the other, until its time or processor time is over", async () => {
   const check = { kind: "check", claim_id: "c", installation_id: "i" };
   for (
     const [waitedMs, processorMs, pieces] of [
       [0, 0, 9],
-      // A file that takes long is the only one.
+      // After an expensive piece no other one begins.
       [0, 900, 1],
-      // What is waited for costs no processor.
+      // Waiting does not count as processor time.
       [1000, 90, 3],
       [6000, 0, 3],
     ]
@@ -104,7 +104,7 @@ Deno.test("a wake does piece by piece, until its time or its share of the proces
   }
 });
 
-Deno.test("without a key for the bucket the work fails by name, and no more is taken", async () => {
+Deno.test("without a key for the bucket the work fails with the reason, and no more is claimed", async () => {
   const work = { kind: "delete", claim_id: "c", keys: ["k"] };
   const { wake, calls } = archive([work, work], { hasKey: false });
   await wake();
@@ -114,7 +114,7 @@ Deno.test("without a key for the bucket the work fails by name, and no more is t
   }]]);
 });
 
-Deno.test("a prefix of somebody else is a problem that is told", async () => {
+Deno.test("a prefix of another installation is reported", async () => {
   const bucket = memoryBucket();
   await bucket.put("p/logloom.json", new TextEncoder().encode('{"installation_id":"theirs"}'));
   const { wake, calls } = archive(
@@ -130,7 +130,7 @@ Deno.test("a prefix of somebody else is a problem that is told", async () => {
   }]);
 });
 
-Deno.test("what an unexpected failure says stays in the log", async () => {
+Deno.test("the text of an unexpected error stays in the log", async () => {
   const bucket = { ...memoryBucket(), keepsVersions: () => Promise.reject(new Error("a key")) };
   const { wake, calls } = archive(
     [{ kind: "check", claim_id: "c", installation_id: "ours" }],
@@ -159,7 +159,7 @@ Deno.test("the note of an erasure is written, and read again", async () => {
   ]);
 });
 
-Deno.test("a note that cannot be read is none", async () => {
+Deno.test("an unreadable note counts as missing", async () => {
   const bucket = memoryBucket();
   await bucket.put("p/erasures/r.json", new TextEncoder().encode("{"));
   const { wake, calls } = archive(

@@ -3,7 +3,7 @@ import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { createBucket } from "./bucket.ts";
 import { createArchiveHandler } from "./handler.ts";
 
-/** Hosted edge functions have this beside Deno. */
+/** A global of hosted edge functions. */
 declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name) || undefined;
@@ -18,7 +18,7 @@ Deno.serve(createArchiveHandler({
     url: env.supabaseUrl,
     serviceKey: env.serviceKey,
     projectUrl: readProjectUrl(get),
-    // Longer than a step of the database takes, and less than gateways wait.
+    // Longer than a step in the database takes, and shorter than a gateway's timeout.
     timeoutMs: 25_000,
   }),
   bucketNamed: (bucket) => {
@@ -31,10 +31,10 @@ Deno.serve(createArchiveHandler({
       secretAccessKey,
     }, { fetch, timeoutMs: 60_000, now: () => new Date() });
   },
-  // A claim is the function's for five minutes (claim_log_archive_work).
+  // A claim lasts five minutes (claim_log_archive_work).
   uploadLimitMs: 180_000,
   budgetMs: 30_000,
-  // Hosted, an isolate is retired after a second of processor and ended after two: a file takes half a second.
+  // A hosted isolate gets no requests after 1 s of processor time and ends after 2 s. A file takes half a second.
   processorBudgetMs: 200,
   clock: () => performance.now(),
   keepAlive: (work) => {

@@ -9,7 +9,7 @@ import {
 import { ByteWriter, type ColumnSource, parquetWrite } from "hyparquet-writer";
 import { type Columns, type KeyColumn, type KeyKind, textColumns } from "./columns.ts";
 
-/** Of the files' layout: what a reader of ours must know. */
+/** The version of the files' layout. */
 export const formatVersion = "1";
 
 export interface FileLabel {
@@ -28,7 +28,7 @@ const types: Readonly<Record<Exclude<KeyKind, "integer" | "exact">, ColumnSource
   json: "STRING",
 };
 
-/** A column, and the scale of those that are DECIMAL. */
+/** A column, with its scale if it is DECIMAL. */
 type Column = ColumnSource & { readonly scale?: number };
 
 /** Records as a Parquet file, in one row group. */
@@ -42,7 +42,7 @@ export function encodeFile(columns: Columns, label: FileLabel): Uint8Array {
       name,
       data: [...columns[name]],
       type: "STRING",
-      // What it shares with the one before is left out.
+      // This encoding leaves out the beginning that a message shares with the previous one.
       ...name === "msg" && { encoding: "DELTA_BYTE_ARRAY" },
     })),
     ...columns.attrs.map(columnOf),
@@ -80,7 +80,7 @@ function columnOf({ key, kind, values }: KeyColumn): Column {
   return { name, data, type: "INT64", encoding: "DELTA_BINARY_PACKED" };
 }
 
-/** Texts of digits as INT64 where all are whole and that has them, else as DECIMAL. */
+/** Numbers as texts become INT64 if all are integers that fit, otherwise DECIMAL. */
 function exact(values: readonly (string | null)[]): Omit<Column, "name"> {
   const fractions = values.map((value) => value?.split(".")[1]?.length ?? 0);
   const scale = fractions.reduce((most, digits) => Math.max(most, digits), 0);
@@ -157,7 +157,7 @@ export async function decodeFile(bytes: Uint8Array): Promise<Columns> {
   for (const column of metadata.schema) {
     if (column.converted_type !== "DECIMAL") continue;
     scales.set(column.name, column.scale ?? 0);
-    // The library would make a number of 8 bytes of it.
+    // Otherwise the library would turn the digits into a double.
     column.converted_type = column.logical_type = undefined;
   }
   const found = new Map<string, unknown[]>();
@@ -200,7 +200,7 @@ export async function decodeFile(bytes: Uint8Array): Promise<Columns> {
   };
 }
 
-/** The text of an INT64, or of a DECIMAL of this scale without zeros at its end. */
+/** The text of an INT64, or of a DECIMAL of this scale without trailing zeros. */
 function digitsOf(scale: number): (value: bigint | Uint8Array) => string {
   return (value) => {
     if (typeof value === "bigint") return String(value);

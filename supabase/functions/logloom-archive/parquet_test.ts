@@ -14,7 +14,7 @@ const label = {
 
 const text = fc.option(fc.string({ unit: "grapheme", maxLength: 30 }), { freq: 4 });
 
-/** Up to 38 digits, 9 of them after the point, as the database prints them. */
+/** Numbers of up to 38 digits, 9 after the point, as the database prints them. */
 const decimal = fc.tuple(
   fc.bigInt({ min: -(10n ** 29n) + 1n, max: 10n ** 29n - 1n }),
   fc.integer({ min: 0, max: 999_999_999 }),
@@ -50,7 +50,7 @@ const columns = fc.integer({ min: 1, max: 60 }).chain((count) => {
   }) as unknown as fc.Arbitrary<Columns>;
 });
 
-Deno.test("what is written is read again, to the last digit", async () => {
+Deno.test("a file is read back as it was written, to the last digit", async () => {
   await fc.assert(
     fc.asyncProperty(columns, async (given) => {
       const records = sorted(given);
@@ -92,7 +92,7 @@ Deno.test("records for the database keep the digits of their numbers", () => {
   );
 });
 
-Deno.test("digits that a double would not have are an INT64 or a DECIMAL", async () => {
+Deno.test("digits that a double cannot hold are stored as INT64 or DECIMAL", async () => {
   const values = {
     id: ["9223372036854775807", null],
     over: ["9223372036854775808", "0"],
@@ -118,7 +118,7 @@ Deno.test("digits that a double would not have are an INT64 or a DECIMAL", async
   assert.deepEqual((await decodeFile(bytes)).attrs, attrs);
 });
 
-Deno.test("a file says what it is, and the range of its times", () => {
+Deno.test("a file has its tenant, day and range of times", () => {
   const bytes = encodeFile(sorted(few), label);
   const { key_value_metadata: notes, row_groups: groups } = parquetMetadata(
     bytes.slice().buffer as ArrayBuffer,

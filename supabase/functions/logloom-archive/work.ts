@@ -5,7 +5,7 @@ import { type Bucket, BucketError } from "./bucket.ts";
 import { at, type Columns, difference, instant, recordsJson, sorted } from "./columns.ts";
 import { decodeFile, encodeFile, type FileLabel } from "./parquet.ts";
 
-/** A piece of work, as `claim_log_archive_work` gives it out. */
+/** A piece of work, as `claim_log_archive_work` returns it. */
 export type Work =
   & { readonly claim_id: string }
   & (
@@ -20,10 +20,10 @@ export type Work =
     | { readonly kind: "erase" } & Part & { readonly new_key: string }
   );
 
-/** What the bucket keeps of an erasure: the database alone reads it. */
+/** The note about an erasure in the bucket. Only the database reads its content. */
 type Note = Readonly<Record<string, unknown>>;
 
-/** A file that is read. */
+/** A file to read. */
 type Part = FileLabel & {
   readonly key: string;
   readonly records: number;
@@ -34,18 +34,18 @@ export interface WorkDependencies {
   readonly bucket: Bucket;
   readonly prefix: string;
   readonly callDatabase: CallDatabase;
-  /** Milliseconds until which an upload may begin; a later one could meet the next run's. */
+  /** Whether an upload may still begin. A later one could collide with the next run's. */
   readonly mayWrite: () => boolean;
 }
 
-/** What came of a piece of work: for `settle_log_archive_work`. */
+/** The result of a piece of work, for `settle_log_archive_work`. */
 export interface Outcome {
   readonly details: Readonly<Record<string, unknown>>;
-  /** Records that come back, as JSON text. */
+  /** Restored records, as JSON text. */
   readonly records?: string;
 }
 
-/** Does a piece of work. Whatever goes wrong is an error with a message that is fit to be shown. */
+/** Does a piece of work. Throws a BucketError, whose message may be shown, for all expected faults. */
 export async function doWork(work: Work, dependencies: WorkDependencies): Promise<Outcome> {
   switch (work.kind) {
     case "check":
@@ -74,7 +74,7 @@ export async function doWork(work: Work, dependencies: WorkDependencies): Promis
   }
 }
 
-/** Why the bucket cannot be used: it would keep what is deleted, say, or belongs to somebody else. */
+/** Why the bucket cannot be used: for example, it keeps deleted objects or belongs to another installation. */
 async function problemOf(
   installationId: string,
   { bucket, prefix }: WorkDependencies,
@@ -87,12 +87,12 @@ async function problemOf(
     return "The prefix belongs to another installation: set another archive_prefix";
   }
   const probe = new TextEncoder().encode(JSON.stringify({ installation_id: installationId }));
-  // With all letters that a tenant's name has in keys.
+  // The probe's key has all characters that a tenant's name can have in keys.
   const probeKey = `${prefix}/probe=!.@_-${installationId}`;
   await bucket.put(probeKey, probe);
   const found = await bucket.get(probeKey);
   if (found === undefined || digest(found) !== digest(probe)) {
-    return "The bucket does not give back what it was given";
+    return "The bucket returned other data than was stored";
   }
   const { objects } = await bucket.list(probeKey, "");
   if (!objects.some(({ key }) => key === probeKey)) return "The bucket does not list its objects";
@@ -136,11 +136,11 @@ async function writeNote(
   { bucket, mayWrite }: WorkDependencies,
 ): Promise<void> {
   const bytes = new TextEncoder().encode(JSON.stringify(note));
-  if (!mayWrite()) throw new BucketError("The time for the note was over");
+  if (!mayWrite()) throw new BucketError("The note was not written in time");
   await bucket.put(key, bytes);
   const stored = await bucket.get(key);
   if (stored === undefined || digest(stored) !== digest(bytes)) {
-    throw new BucketError("The bucket does not give back what it was given");
+    throw new BucketError("The bucket returned other data than was stored");
   }
 }
 
@@ -153,7 +153,7 @@ async function readNote(
   try {
     return { note: JSON.parse(new TextDecoder().decode(bytes)) };
   } catch {
-    // The database says of what it has not signed that it is not its own.
+    // The database treats an unreadable note like one that it has not signed.
     return { note: null };
   }
 }
@@ -167,19 +167,21 @@ async function writeFile(
 ) {
   const bytes = encodeFile(columns, { tenant_id, part_id, first_day, last_day, generation });
   const sha256 = digest(bytes);
-  if (!mayWrite()) throw new BucketError("The time for the file was over");
+  if (!mayWrite()) throw new BucketError("The file was not written in time");
   await bucket.put(key, bytes);
   const stored = await bucket.get(key);
   if (stored === undefined) throw new BucketError("The bucket lost the file at once");
-  if (digest(stored) !== sha256) throw new BucketError("The file came back as another one");
+  if (digest(stored) !== sha256) {
+    throw new BucketError("The bucket returned the file with other content");
+  }
   const differs = difference(columns, await decodeFile(stored));
   if (differs !== undefined) {
-    throw new BucketError("The file has other records than the database");
+    throw new BucketError("The file's records differ from the database's");
   }
   return { records: columns.id.length, bytes: bytes.length, sha256 };
 }
 
-/** What is to be known of a file that the database does not know. */
+/** The facts about a file that is unknown to the database. */
 async function adopt(key: string, { bucket }: WorkDependencies): Promise<Record<string, unknown>> {
   const bytes = await bucket.get(key);
   if (bytes === undefined) return { missing: true };
@@ -197,14 +199,16 @@ async function adopt(key: string, { bucket }: WorkDependencies): Promise<Record<
   };
 }
 
-/** The records of a file; undefined where the bucket does not have it. */
+/** The records of a file; undefined if the file is missing. */
 async function readPart(part: Part, { bucket }: WorkDependencies): Promise<Columns | undefined> {
   const bytes = await bucket.get(part.key);
   if (bytes === undefined) return undefined;
-  if (digest(bytes) !== part.sha256) throw new BucketError("The file is not as it was written");
+  if (digest(bytes) !== part.sha256) {
+    throw new BucketError("The file was changed after it was written");
+  }
   const columns = await decodeFile(bytes);
   if (columns.id.length !== part.records) {
-    throw new BucketError("The file has another number of records");
+    throw new BucketError("The file has a wrong number of records");
   }
   return columns;
 }
@@ -219,7 +223,7 @@ async function erase(
     "match_log_archive",
     `{"p_claim_id":${JSON.stringify(work.claim_id)},"p_records":${recordsJson(columns)}}`,
   );
-  if (!answer.ok) throw new BucketError("The database did not say which records to erase");
+  if (!answer.ok) throw new BucketError("The database did not list the records to erase");
   const erased = new Set(JSON.parse(answer.value) as number[]);
   if (erased.size === 0) return { records: columns.id.length };
   if (erased.size === columns.id.length) return { records: 0 };
@@ -231,7 +235,7 @@ function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** What is told of an error. */
+/** The text about an error that may be shown. */
 export function messageOf(error: unknown): string {
   if (error instanceof BucketError) return error.message;
   logFailure("work at the archive failed", { reason: describeError(error) });

@@ -1,19 +1,19 @@
-import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import type { SealedSecrets } from "../_shared/sealed_secrets.ts";
 import { deliverDiscord } from "./discord.ts";
 import type { Notification } from "./handler.ts";
 import { messageOf, readPayload } from "./message.ts";
-import { failed, type Outcome } from "./outcome.ts";
+import { failed, type Outcome } from "./delivery_outcome.ts";
 import { deliverPagerduty } from "./pagerduty.ts";
-import { openSecret } from "./secrets.ts";
+import { openSecret } from "./channel_secrets.ts";
 import { deliverSlack } from "./slack.ts";
 import { deliverTeams } from "./teams.ts";
 import { deliverWebhook, type WebhookOptions } from "./webhook.ts";
 
-/** The ways to deliver a notification. A new channel has a name and a function here. */
+/** The function that delivers, for each channel. */
 export type Channels = Record<string, (notification: Notification) => Promise<Outcome>>;
 
-/** Delivers with the notification's channel; an unknown channel is an error. */
+/** Delivers by the notification's own channel; an unknown channel fails. */
 export function byChannel(channels: Channels): (notification: Notification) => Promise<Outcome> {
   return (notification) =>
     Object.hasOwn(channels, notification.channel)
@@ -29,7 +29,7 @@ export interface HttpChannelOptions extends WebhookOptions {
 const notOpened =
   "The channel's secret cannot be opened: see LOGLOOM_SECRETS_KEY, or set the secret again";
 
-/** The channels that go by HTTP. */
+/** The channels that use HTTP. */
 export function httpChannels(options: HttpChannelOptions): Channels {
   const { secrets } = options;
   const withAddress = (

@@ -17,7 +17,7 @@ function notification(channel: string): Notification {
   };
 }
 
-Deno.test("a notification goes by its own channel, and by none where there is no such", async () => {
+Deno.test("a notification uses its own channel, and fails if the channel is unknown", async () => {
   const sent: string[] = [];
   const deliver = byChannel({
     email: ({ channel }) => {

@@ -1,9 +1,9 @@
-import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import { postJson } from "./http_channel.ts";
 import { cut, type Message } from "./message.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
-/** A webhook of a Discord channel. */
+/** Posts to the webhook of a Discord channel. */
 export function deliverDiscord(
   url: string,
   message: Message,
@@ -15,7 +15,7 @@ export function deliverDiscord(
 const colors = { triggered: 0xd83c3e, resolved: 0x3ba55d, unwatched: 0x99aab5, test: 0x5865f2 };
 
 /**
- * One embed; nobody is mentioned whatever is in it. Limits:
+ * One embed, which mentions nobody, whatever its texts are. Limits:
  * https://discord.com/developers/docs/resources/message#embed-object (title 256, description 4096, 25 fields with 256
  * and 1024, 6000 in all).
  */
@@ -27,7 +27,7 @@ export function discordPayload(message: Message) {
       title: cut(escapeMarkdown(cut(title, 120)), 256),
       description: [
         escapeMarkdown(cut(summary, 400)),
-        // A mark of zero width ends no block of code.
+        // A zero-width character between backticks keeps them from closing the code block.
         ...logs.length === 0
           ? []
           : ["```", ...logs.map((log) => cut(log.replaceAll("`", "`\u200b"), 300)), "```"],
@@ -44,7 +44,7 @@ export function discordPayload(message: Message) {
   };
 }
 
-/** What Discord reads as markup, also at the beginning of a line. */
+/** Escapes Discord's markup, also at the beginning of a line. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\\*_~`|>#[\]()<@:-]/g, "\\$&");
 }

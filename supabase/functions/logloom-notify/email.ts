@@ -1,6 +1,6 @@
 import { createTransport } from "nodemailer";
 import { cut, messageOf, oneLine, type Payload } from "./message.ts";
-import { failed, type Outcome, retry } from "./outcome.ts";
+import { failed, type Outcome, retry } from "./delivery_outcome.ts";
 
 export interface SmtpSettings {
   readonly host: string;
@@ -14,14 +14,14 @@ export interface SmtpSettings {
 
 export interface EmailMessage {
   readonly id: string;
-  /** Only for this attempt. */
+  /** The id of this attempt. */
   readonly attempt: string;
   readonly to: string;
-  /** The JSON of webhooks, or a code. */
+  /** The JSON that webhooks get, or a code. */
   readonly body: string;
 }
 
-/** Undefined without an SMTP server: known only when an email is sent. */
+/** Undefined without an SMTP server. Then sending an email fails, and nothing before. */
 export function readSmtpSettings(
   get: (name: string) => string | undefined,
 ): SmtpSettings | undefined {
@@ -51,7 +51,7 @@ export async function deliverEmail(
     host,
     port,
     secure,
-    // For EHLO; the machine's own name is private.
+    // The name for EHLO: the machine's own name is private.
     name: domain,
     auth: user === undefined ? undefined : { user, pass: password ?? "" },
     // A password is only sent over TLS.
@@ -66,11 +66,11 @@ export async function deliverEmail(
   const attempt = transport.sendMail({
     from,
     to: { name: "", address: message.to },
-    // The same in every attempt, so that a mailbox recognises a repeat, unless each attempt differs.
+    // The same id in every attempt, so that a mailbox recognises a repeat. Mails that differ each time get new ids.
     messageId: `<${isNew ? message.attempt : message.id}@${domain}>`,
     ...content,
   }).then((): Outcome => ({ outcome: "delivered", status: 250 }), judge);
-  // The limits above are for silence: a talkative server would outlast the claim.
+  // The timeouts above only end silence: a server that keeps talking would outlast the claim.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve(retry(unreachable)), timeoutMs);
@@ -85,14 +85,14 @@ export async function deliverEmail(
 
 const unreachable = "The SMTP server cannot be reached";
 
-/** Confirms that a mailbox wants alerts. */
+/** The mail that asks a mailbox to confirm that it wants alerts. */
 interface Confirmation {
   readonly type: "address.confirmation";
   readonly code: string;
   readonly hours: number;
 }
 
-/** Tells owners that a log stream was paused, or fails and is still tried. */
+/** The mail that tells owners that a log stream was paused, or fails and is still tried. */
 interface StreamTrouble {
   readonly type: "stream.paused" | "stream.failing";
   readonly data: {
@@ -109,7 +109,7 @@ interface StreamTrouble {
 interface Content {
   readonly subject: string;
   readonly text: string;
-  /** Whether each attempt differs. */
+  /** Whether the mail differs in each attempt. */
   readonly isNew: boolean;
 }
 
@@ -126,24 +126,24 @@ export function compose(body: string): Content {
   }
 }
 
-/** No text of the tenant: the recipient may have nothing to do with it. */
+/** The mail has no text of the tenant, because the recipient may not know the tenant. */
 function composeConfirmation({ code, hours }: Confirmation): Content {
   const text = [
-    "Somebody wants alerts of Logloom, a log service, to be mailed to this address.",
+    "Somebody asked Logloom, a log service, to send alerts to this address.",
     "",
     `Code:    ${code}`,
     "",
-    `If it was you, enter the code there within ${hours} hours. Only the newest code is good.`,
-    "If it was not, there is nothing to do: without the code no alerts are sent here.",
+    `If it was you, enter the code there within ${hours} hours. Only the newest code works.`,
+    "If it was not you, do nothing: without the code no alerts are sent here.",
     "",
   ];
   return { subject: "[Logloom] Confirm this address", text: text.join("\n"), isNew: true };
 }
 
 const pauseReasons: Readonly<Record<string, string>> = {
-  failing: "Its receiver has taken nothing for long.",
+  failing: "Its receiver has accepted nothing for a long time.",
   refused: "Its receiver refuses every record: look at its address and secrets.",
-  maker: "Whoever made it is no admin of the tenant any more.",
+  maker: "Its creator is no longer an admin of the tenant.",
 };
 
 function composeTrouble({ type, data }: StreamTrouble): Content {
@@ -152,7 +152,7 @@ function composeTrouble({ type, data }: StreamTrouble): Content {
   const lines = [
     isPaused
       ? `${what} was paused. ${pauseReasons[data.reason] ?? ""}`
-      : `${what} fails: its receiver has taken nothing for a while. It is tried again and again.`,
+      : `${what} fails: its receiver has accepted nothing for a while. Logloom keeps trying.`,
     "",
     ...data.failing_since === null ? [] : [`Failing since: ${data.failing_since}`],
     ...data.last_error === null ? [] : [`Last error:    ${data.last_error}`],
@@ -160,8 +160,8 @@ function composeTrouble({ type, data }: StreamTrouble): Content {
     `Stream:        ${data.stream_id}`,
     "",
     isPaused
-      ? "Nothing is lost as long as its records are kept: enable it, and it goes on where it was."
-      : "Nothing is lost as long as its records are kept: once the receiver works, it goes on by itself.",
+      ? "Nothing is lost within the retention: enable the stream, and it continues where it stopped."
+      : "Nothing is lost within the retention: the stream continues as soon as its receiver works.",
     "",
   ];
   const name = data.name.replace(/\s+/g, " ");
@@ -195,8 +195,8 @@ function judge(error: unknown): Outcome {
   if (code === "EAUTH") {
     return retry("The SMTP server refused Logloom's user", status);
   }
-  if (code === "ETLS") return retry("No TLS connection to the SMTP server");
-  // A fault of the recipient or message; any other fault is the server's and may pass.
+  if (code === "ETLS") return retry("The TLS connection to the SMTP server failed");
+  // A refused recipient or message is final. All other faults are the server's and may pass.
   const isRefusal = code === "EENVELOPE" || code === "EMESSAGE";
   if (isRefusal && status !== undefined && status >= 500) {
     return failed(`SMTP ${status}`, status);

@@ -28,11 +28,11 @@ function body(changes: Partial<typeof data> = {}, type = "alert.triggered"): str
 interface Mail {
   from: string;
   to: string[];
-  /** As it came over the wire, soft line breaks of quoted-printable undone. */
+  /** The mail's text, without the soft line breaks of quoted-printable. */
   text: string;
 }
 
-/** A real SMTP server, and what it was given. */
+/** Runs a real SMTP server, which keeps its mails. */
 async function withServer(
   options: SMTPServerOptions,
   use: (settings: SmtpSettings, mails: Mail[]) => Promise<void>,
@@ -58,7 +58,7 @@ async function withServer(
     },
     ...options,
   });
-  // A client that hangs up in the middle is one of the things that are tested.
+  // Some tests disconnect in the middle.
   server.on("error", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.server.address() as AddressInfo;
@@ -78,11 +78,11 @@ async function withServer(
 
 const to = "ops@example.com";
 
-/** Deno 2.1 leaves the timer of a socket that was closed to run out. */
+/** Without sanitizers, because Deno 2.1 keeps the timer of a closed socket. */
 const test = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
 
-test("an email says what fired and why", async () => {
+test("an email names the rule that fired and why", async () => {
   await withServer({}, async (settings, mails) => {
     const outcome = await deliverEmail({ id, attempt, to, body: body() }, settings, 60_000);
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
@@ -107,7 +107,7 @@ Rule bbbbbbbb-0000-4000-8000-000000000001, alert aaaaaaaa-0000-4000-8000-0000000
   });
 });
 
-test("a mail with a code says nothing that a tenant wrote", async () => {
+test("a mail with a code has no text of a tenant", async () => {
   await withServer({}, async (settings, mails) => {
     const confirmation = JSON.stringify({
       type: "address.confirmation",
@@ -119,22 +119,22 @@ test("a mail with a code says nothing that a tenant wrote", async () => {
     assert.deepEqual(outcome, { outcome: "delivered", status: 250 });
     const [{ text }] = mails;
     assert.match(text, /^Subject: \[Logloom\] Confirm this address\r$/m);
-    // Each attempt has another code: a mailbox must not take it for a repeat.
+    // Each attempt has another code, so it needs another id.
     assert.match(text, new RegExp(`^Message-ID: <${attempt}@logloom.example>\r$`, "m"));
     assert.equal(
       text.slice(text.indexOf("\r\n\r\n") + 4).replaceAll("\r\n", "\n")
         .trimEnd(),
-      `Somebody wants alerts of Logloom, a log service, to be mailed to this address.
+      `Somebody asked Logloom, a log service, to send alerts to this address.
 
 Code:    012345
 
-If it was you, enter the code there within 24 hours. Only the newest code is good.
-If it was not, there is nothing to do: without the code no alerts are sent here.`,
+If it was you, enter the code there within 24 hours. Only the newest code works.
+If it was not you, do nothing: without the code no alerts are sent here.`,
     );
   });
 });
 
-test("a test is called one", async () => {
+test("a test mail says that it is a test", async () => {
   await withServer({}, async (settings, mails) => {
     await deliverEmail({ id, attempt, to, body: body({}, "alert.test") }, settings, 60_000);
     assert.match(mails[0].text, /^Subject: \[Logloom\] Test of Too many errors\r$/m);
@@ -155,7 +155,7 @@ test("a rule's words are no headers and no recipients", async () => {
   });
 });
 
-test("what the server answers decides what becomes of the delivery", async () => {
+test("the server's answer decides the outcome of the delivery", async () => {
   const refuse = (code: number): SMTPServerOptions => ({
     onRcptTo(_address, _session, done) {
       done(Object.assign(new Error("secret words of the server"), { responseCode: code }));
@@ -176,7 +176,7 @@ test("what the server answers decides what becomes of the delivery", async () =>
   }
 });
 
-test("a password goes over TLS or not at all", async () => {
+test("a password is only sent over TLS", async () => {
   let asked = 0;
   const options: SMTPServerOptions = {
     allowInsecureAuth: true,
@@ -193,7 +193,7 @@ test("a password goes over TLS or not at all", async () => {
   });
 });
 
-test("a server that is away or silent is tried again", async () => {
+test("a server that is unreachable or silent is tried again", async () => {
   const expected = {
     outcome: "retry",
     error: "The SMTP server cannot be reached",
@@ -209,7 +209,7 @@ test("a server that is away or silent is tried again", async () => {
     password: undefined,
     from: "alerts@logloom.example",
   };
-  // On a machine that stands still the time may be up before anybody comes.
+  // On a busy machine the time-out may come before the connection.
   const accepted = silent.accept().catch(() => undefined);
   assert.deepEqual(await deliverEmail({ id, attempt, to, body: body() }, settings, 200), expected);
   silent.close();
@@ -217,7 +217,7 @@ test("a server that is away or silent is tried again", async () => {
   assert.deepEqual(await deliverEmail({ id, attempt, to, body: body() }, settings, 200), expected);
 });
 
-test("a server that talks on and on is left when the time is up", async () => {
+test("a server that never ends its answer is dropped after the time-out", async () => {
   const dribbling = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   let isOpen = true;
   const talk = (async () => {
@@ -235,7 +235,7 @@ test("a server that talks on and on is left when the time is up", async () => {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     } catch {
-      // The client hung up.
+      // The client disconnected.
     }
     conn.close();
   })();
@@ -279,7 +279,7 @@ test("without SMTP settings an email fails and says so", async () => {
   });
 });
 
-Deno.test("owners learn that a log stream was paused, why, and that nothing is lost", () => {
+Deno.test("the mail about a paused log stream has the reason, and that nothing is lost", () => {
   const { subject, text, isNew } = compose(JSON.stringify({
     type: "stream.paused",
     data: {
@@ -297,7 +297,7 @@ Deno.test("owners learn that a log stream was paused, why, and that nothing is l
   assert.match(text, /\nFailing since: 2026-11-22T10:00:00Z\nLast error: {4}HTTP 503\n/);
 });
 
-Deno.test("owners learn that a log stream fails, and what its receiver says", () => {
+Deno.test("the mail about a failing log stream has the receiver's status", () => {
   const { subject, text } = compose(JSON.stringify({
     type: "stream.failing",
     data: {

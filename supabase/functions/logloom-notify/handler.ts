@@ -1,9 +1,9 @@
-import { calledByJob } from "../_shared/called_by_job.ts";
+import { calledByJob } from "../_shared/job_endpoint.ts";
 import { settle, workAtClaims } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
-import { createLines } from "./in_line.ts";
-import { type Outcome, retry } from "./outcome.ts";
+import { oneAtATime } from "../_shared/one_at_a_time.ts";
+import { type Outcome, retry } from "./delivery_outcome.ts";
 import type { Template } from "./template.ts";
 
 /** A row of `claim_alert_notifications`. */
@@ -26,7 +26,7 @@ export interface NotifyDependencies {
   readonly secret: string | undefined;
   readonly callDatabase: CallDatabase;
   readonly deliver: (notification: Notification) => Promise<Outcome>;
-  /** Seals what is not sealed yet. */
+  /** Seals the secrets that are not sealed yet. */
   readonly sealAll: () => Promise<void>;
   /** Concurrent deliveries of this process; the database limits the total. */
   readonly limit: number;
@@ -53,7 +53,7 @@ export function createNotifyHandler(
   });
 }
 
-/** Beside deliveries, never in their way. */
+/** Seals beside deliveries; a failure does not stop them. */
 async function seal({ sealAll }: NotifyDependencies): Promise<void> {
   try {
     await sealAll();
@@ -62,19 +62,19 @@ async function seal({ sealAll }: NotifyDependencies): Promise<void> {
   }
 }
 
-/** It reads records, and a tenant reads few things at once. A claim outlasts the wait, the reading and the delivery. */
-const inLine = createLines(20_000);
+/** Completing a notification reads records, and a tenant has few scan slots. A claim outlasts wait, read and delivery. */
+const completing = oneAtATime(20_000);
 
 /**
- * With the link and the records. Without them where the database does not answer in time. Null where it is no longer to
- * be sent from here: another attempt has claimed it, or its rule or tenant is deleted.
+ * Adds the link and the records, unless the database does not answer in time. Null if the notification must not be sent
+ * any more: another attempt has claimed it, or its rule or tenant was deleted.
  */
 async function complete(
   notification: Notification,
   { callDatabase }: NotifyDependencies,
 ): Promise<Notification | null> {
   if (notification.is_complete !== false) return notification;
-  const answer = await inLine(
+  const answer = await completing(
     notification.tenant_id,
     () =>
       callDatabase(

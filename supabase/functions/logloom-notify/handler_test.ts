@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { failure, type Result, success } from "../_shared/errors.ts";
 import { createNotifyHandler, type Notification, type NotifyDependencies } from "./handler.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
 const secret = "a shared secret";
 
-/** An outbox as the database has it: what is due, and what was settled. */
+/** A database with notifications that are due, which keeps what is settled. */
 class Outbox {
   readonly settled: Record<string, unknown>[] = [];
   readonly claims: number[] = [];
   #due: Notification[];
-  /** Calls of settle_alert_notification that fail before one succeeds. */
+  /** How many calls of settle_alert_notification fail before one succeeds. */
   failures = 0;
 
   constructor(count: number) {
@@ -83,7 +83,7 @@ function handle(outbox: Outbox, changes: Partial<NotifyDependencies> = {}): {
   return { ask, work, pauses };
 }
 
-Deno.test("only who knows the secret starts a delivery", async () => {
+Deno.test("only a request with the secret starts deliveries", async () => {
   const outbox = new Outbox(1);
   const { ask, work } = handle(outbox);
   for (
@@ -100,7 +100,7 @@ Deno.test("only who knows the secret starts a delivery", async () => {
   assert.deepEqual([work, outbox.claims], [[], []]);
 });
 
-Deno.test("without a secret of its own it starts none", async () => {
+Deno.test("without a configured secret no delivery starts", async () => {
   const { ask, work } = handle(new Outbox(1), { secret: undefined });
   const response = await ask();
   assert.equal(response.status, 503);
@@ -126,7 +126,7 @@ Deno.test("the answer does not wait for the deliveries", async () => {
   }]);
 });
 
-Deno.test("all that is due is delivered, a few at a time", async () => {
+Deno.test("all due notifications are delivered, a few at a time", async () => {
   const outbox = new Outbox(11);
   let atOnce = 0;
   let most = 0;
@@ -145,7 +145,7 @@ Deno.test("all that is due is delivered, a few at a time", async () => {
   assert.ok(outbox.claims.every((limit) => limit >= 1 && limit <= 4));
 });
 
-Deno.test("one that hangs does not hold up the others", async () => {
+Deno.test("a hanging delivery does not delay the others", async () => {
   const outbox = new Outbox(9);
   const hanging = Promise.withResolvers<Outcome>();
   const othersAreDone = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ Deno.test("one that hangs does not hold up the others", async () => {
   });
 });
 
-Deno.test("what comes while a receiver hangs is claimed when somebody asks, by one worker", async () => {
+Deno.test("notifications that come while a receiver hangs are claimed on the next call, by one worker", async () => {
   const outbox = new Outbox(1);
   const hanging = Promise.withResolvers<Outcome>();
   const { ask, work } = handle(outbox, {
@@ -186,7 +186,7 @@ Deno.test("what comes while a receiver hangs is claimed when somebody asks, by o
   assert.equal(new Set(work).size, 1);
 });
 
-Deno.test("what becomes of a delivery is told again when the database is away", async () => {
+Deno.test("the outcome of a delivery is sent again if the database is unreachable", async () => {
   const outbox = new Outbox(1);
   outbox.failures = 2;
   const { ask, work, pauses } = handle(outbox);
@@ -203,7 +203,7 @@ Deno.test("what becomes of a delivery is told again when the database is away", 
   assert.deepEqual([away.settled, away.failures], [[], 6]);
 });
 
-Deno.test("what is completed is sent; without a claim nothing is, and without an answer what there is", async () => {
+Deno.test("the completed body is sent; without a claim nothing; without an answer the body as it is", async () => {
   const outbox = new Outbox(0);
   for (const id of ["completed", "elsewhere", "away"]) outbox.add(id, { is_complete: false });
   const answers: Record<string, Result<string>> = {
@@ -231,7 +231,7 @@ Deno.test("what is completed is sent; without a claim nothing is, and without an
   );
 });
 
-Deno.test("an error of our own is a failed attempt without its words", async () => {
+Deno.test("an unexpected error is a failed attempt, without the error's text", async () => {
   const outbox = new Outbox(1);
   const { ask, work } = handle(outbox, {
     deliver: () => Promise.reject(new Error("https://example.com/token")),
@@ -242,7 +242,7 @@ Deno.test("an error of our own is a failed attempt without its words", async () 
   assert.deepEqual([outcome, error], ["retry", "The delivery failed unexpectedly"]);
 });
 
-Deno.test("a claim that fails ends the work until somebody asks again", async () => {
+Deno.test("a failed claim ends the work until the next call", async () => {
   const outbox = new Outbox(2);
   let isAway = true;
   const { ask, work } = handle(outbox, {

@@ -3,10 +3,10 @@ import {
   type OutgoingOptions,
   retryAfterOf,
   sendOutgoing,
-} from "../_shared/outgoing.ts";
-import { failed, type Outcome, retry } from "./outcome.ts";
+} from "../_shared/outgoing_request.ts";
+import { failed, type Outcome, retry } from "./delivery_outcome.ts";
 
-/** Posts JSON to a channel whose address is a secret: no error names it. */
+/** Posts JSON to a channel. Its address is a secret, so no error names it. */
 export async function postJson(
   url: string,
   payload: unknown,
@@ -22,17 +22,17 @@ export async function postJson(
   return answer.isFinal ? failed(answer.error) : retry(answer.error);
 }
 
-/** What these channels answer: they are there, want us to wait, or will never take it. */
+/** The outcome by a channel's answer: delivered, wait and retry, or refused for good. */
 function judge(answer: OutgoingAnswer): Outcome {
   const { status } = answer;
   if (status < 300) return { outcome: "delivered", status };
   if (status === 408 || status === 429 || status >= 500) {
     return retry(`HTTP ${status}`, status, waitOf(answer));
   }
-  return failed(`HTTP ${status}: the channel does not take it`, status);
+  return failed(`HTTP ${status}: the channel refused the message`, status);
 }
 
-/** Discord's is a number with a fraction. */
+/** The seconds to wait. Discord's may have a fraction. */
 function waitOf(answer: OutgoingAnswer): number | undefined {
   const text = answer.headers.get("x-ratelimit-reset-after") ?? answer.headers.get("retry-after");
   const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text ?? "") ? Math.ceil(Number(text)) : undefined;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import { postJson } from "./http_channel.ts";
 
 const options: OutgoingOptions = {
@@ -9,7 +9,7 @@ const options: OutgoingOptions = {
   connect: (hostname, port) => Deno.connect({ hostname, port }),
 };
 
-/** A receiver that answers as a channel does. */
+/** Delivers to a receiver with this answer. */
 async function answered(response: () => Response, path = "/secret-path") {
   let body: unknown;
   const server = Deno.serve(
@@ -44,7 +44,7 @@ Deno.test("a channel's answer says whether it arrived, comes later, or never", a
   const never = (status: number) => ({
     outcome: "failed",
     status,
-    error: `HTTP ${status}: the channel does not take it`,
+    error: `HTTP ${status}: the channel refused the message`,
   });
   const reply = (status: number, headers: Record<string, string> = {}, body = "") => () =>
     new Response(status === 204 ? null : body, { status, headers });

@@ -1,18 +1,18 @@
-// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported.
+// deno.lock is not deployed: a package's dependency gets the version in deno.json only if it is imported.
 import "@stablelib/base64";
 import "fast-sha256";
-import { realConnections } from "../_shared/connections.ts";
+import { realConnections } from "../_shared/outgoing_connection.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv, readProjectUrl } from "../_shared/env.ts";
 import { byChannel, httpChannels } from "./channels.ts";
-import { besideSealing, createSealHandler } from "../_shared/seal_handler.ts";
+import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { deliverEmail, readSmtpSettings } from "./email.ts";
 import { createNotifyHandler } from "./handler.ts";
 import { pagerdutyUrl } from "./pagerduty.ts";
-import { purpose, sealAll } from "./secrets.ts";
+import { purpose, sealAll } from "./channel_secrets.ts";
 
-/** Hosted edge functions have this beside Deno. */
+/** A global of hosted edge functions. */
 declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name);
@@ -30,7 +30,7 @@ const callDatabase = createDatabase(database);
 const secrets = await readSealedSecrets(get);
 
 const seal = createSealHandler({ ...database, secrets, purpose });
-/** Looking for what is not sealed reads all rules: now and then is enough. */
+/** Looking for unsealed secrets reads all rules, so it is done rarely. */
 let sealAgainAt = 0;
 
 const notify = createNotifyHandler({
@@ -49,11 +49,11 @@ const notify = createNotifyHandler({
       timeoutMs,
       now: () => new Date(),
       secrets,
-      // Another region has another address.
+      // Other regions of PagerDuty have other addresses.
       pagerdutyUrl: get("LOGLOOM_PAGERDUTY_URL") || pagerdutyUrl,
     }),
   }),
-  // The most that a claim may ask for.
+  // The most that one claim may ask for.
   limit: 100,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);

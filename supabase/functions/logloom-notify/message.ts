@@ -1,4 +1,4 @@
-/** What the database says of an alert, the same for every channel. */
+/** An alert as the database describes it, for all channels. */
 export interface Payload {
   readonly type: "alert.triggered" | "alert.resolved" | "alert.test";
   readonly timestamp: string;
@@ -24,7 +24,7 @@ export interface AlertData {
   readonly incident_id?: string | null;
   readonly absent?: boolean;
   readonly resolution?: string;
-  /** Of several groups where the rule collects them. */
+  /** The alerts of all groups, if the rule collects them. */
   readonly alerts?: readonly GroupAlert[];
   readonly url?: string | null;
   readonly logs?: readonly LogLine[];
@@ -37,10 +37,10 @@ export interface GroupAlert {
   readonly absent?: boolean;
 }
 
-/** A record, cut: its fields as texts. */
+/** A cut record, with its fields as texts. */
 export type LogLine = Readonly<Record<string, string>>;
 
-/** What a channel writes in its own form. Every text may be anybody's. */
+/** The content for a channel's own form. All texts are untrusted. */
 export interface Message {
   readonly state: "triggered" | "resolved" | "unwatched" | "test";
   readonly title: string;
@@ -49,7 +49,7 @@ export interface Message {
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly logs: readonly string[];
   readonly url: string | undefined;
-  /** The same for what triggers and what resolves it. */
+  /** The same key when it triggers and when it resolves. */
   readonly key: string;
   readonly at: string;
 }
@@ -69,7 +69,7 @@ const states = {
   "alert.test": "test",
 } as const;
 
-/** Why an incident is over. */
+/** Why an incident ended. */
 const resolutions: Record<string, string> = {
   recovered: "The condition holds no longer",
   still_absent: "Watching ended, and the group is still silent",
@@ -78,7 +78,7 @@ const resolutions: Record<string, string> = {
   rule_deleted: "The rule was deleted",
 };
 
-/** As many groups are named; the others are counted. */
+/** At most this many groups are named; the others are counted. */
 const groupsShown = 10;
 
 export function readPayload(body: string): Payload {
@@ -89,7 +89,7 @@ export function messageOf({ type, timestamp, data }: Payload): Message {
   const alerts = data.alerts ?? [];
   const name = oneLine(data.name);
   const isMany = alerts.length > 1;
-  // Nothing got better: nobody waits for the group any more.
+  // The group did not recover: Logloom stopped watching it.
   const isUnwatched = type === "alert.resolved" && data.resolution === "still_absent";
   const titles = {
     "alert.triggered": isMany ? `${name}: ${alerts.length} groups` : `${name}: ${told(data)}`,
@@ -157,14 +157,14 @@ function logText(log: LogLine): string {
   return cut(oneLine([ts, level, service, msg].filter((part) => part).join(" ")), 300);
 }
 
-/** Of a rule and its group. Texts of groups may be long, so they are in it as a digest of the database. */
+/** A key for a rule and its group. The texts of a group may be long, so the key has their digest. */
 function keyOf({ rule_id, group }: AlertData): string {
   if (!group) return `logloom-${rule_id}`;
   const text = JSON.stringify(Object.entries(group).toSorted(([a], [b]) => a < b ? -1 : 1));
   return `logloom-${rule_id}-${digest(text)}`;
 }
 
-/** FNV-1a over 64 bits: tells the groups of one rule apart. */
+/** FNV-1a with 64 bits, which is enough to tell the groups of one rule apart. */
 function digest(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
@@ -173,13 +173,13 @@ function digest(text: string): string {
   return hash.toString(16).padStart(16, "0");
 }
 
-/** Without line breaks and other controls, and what turns the direction of writing. */
+/** A text without line breaks, other control characters, and characters that change the direction of writing. */
 export function oneLine(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
 
-/** At most so many UTF-16 units, and no half of a pair. */
+/** The first UTF-16 units of a text, without half a surrogate pair. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;

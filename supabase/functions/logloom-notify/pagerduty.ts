@@ -1,11 +1,11 @@
-import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import { postJson } from "./http_channel.ts";
 import { cut, type Message, type Payload } from "./message.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
 export const pagerdutyUrl = "https://events.pagerduty.com/v2/enqueue";
 
-/** An event; a test is resolved at once, so that it leaves nothing open. */
+/** Sends an event. A test is resolved at once, so that it leaves no open incident. */
 export async function deliverPagerduty(
   routingKey: string,
   message: Message,
@@ -31,7 +31,7 @@ export function pagerdutyEvent(routingKey: string, message: Message, { type, dat
   };
   const source = cut(data.tenant_id, 255);
   if (state === "resolved") return { ...common, event_action: "resolve" };
-  // It ends there, too: left open, the next alert of the group would wake nobody.
+  // Resolves the incident also here: if it stayed open, the group's next alert would page nobody.
   if (state === "unwatched") {
     const whole = cut(`${title}. ${summary}`, 1024);
     return {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { discordPayload } from "./discord.ts";
 import { messageOf } from "./message.ts";
 import { pagerdutyEvent } from "./pagerduty.ts";
-import { hostile, hostilePayload, longPayload, samplePayload } from "./samples.ts";
+import { hostile, hostilePayload, longPayload, samplePayload } from "./testing_payloads.ts";
 import { slackPayload } from "./slack.ts";
 import { teamsPayload } from "./teams.ts";
 
@@ -20,14 +20,14 @@ type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
 const asSent = (payload: unknown) => JSON.parse(JSON.stringify(payload)) as Json;
 
-/** Every text in a value, with the names on the way to it. */
+/** All texts in a value, with their paths. */
 function texts(value: Json, path = ""): [string, string][] {
   if (typeof value === "string") return [[path, value]];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => texts(inner, `${path}.${name}`));
 }
 
-Deno.test("a message says rule, group, value against threshold, window, link and records", () => {
+Deno.test("a message has rule, group, value and threshold, window, link and records", () => {
   const { title, summary, facts, logs, url } = messageOf(samplePayload());
   assert.equal(title, "Too many errors: 12");
   assert.equal(summary, 'The alert rule "Too many errors" fired: its value was 12, above 10.');
@@ -52,7 +52,7 @@ Deno.test("a message of many groups names ten, and counts the others", () => {
   assert.deepEqual(facts.find(([name]) => name === "And"), ["And", "50 more groups"]);
 });
 
-Deno.test("the end of watching a silent group does not look like a recovery", () => {
+Deno.test("when watching of a silent group ends, it does not look like a recovery", () => {
   const payload = samplePayload({ resolution: "still_absent", absent: true }, "alert.resolved");
   const message = messageOf(payload);
   assert.equal(message.title, "Still silent: Too many errors");
@@ -72,7 +72,7 @@ Deno.test("the end of watching a silent group does not look like a recovery", ()
   assert.match(many.summary, /^Watching ended, and the groups are still silent/);
 });
 
-Deno.test("what resolves has the key of what triggered, and each group its own", () => {
+Deno.test("trigger and resolution have the same key, and each group has its own", () => {
   const key = (group: Record<string, string | null> | null, type?: "alert.resolved") =>
     messageOf(samplePayload({ group }, type)).key;
   assert.equal(key({ a: "1", b: "2" }), key({ b: "2", a: "1" }, "alert.resolved"));
@@ -82,7 +82,7 @@ Deno.test("what resolves has the key of what triggered, and each group its own",
 });
 
 // https://docs.slack.dev/reference/block-kit/blocks and …/block-kit/composition-objects/text-object
-Deno.test("Slack: blocks within its limits, with nothing in them that is read as markup", () => {
+Deno.test("Slack: blocks within its limits, without markup", () => {
   for (const payload of all) {
     const sent = asSent(slackPayload(messageOf(payload))) as unknown as {
       text: string;
@@ -104,7 +104,7 @@ Deno.test("Slack: blocks within its limits, with nothing in them that is read as
           continue;
         }
         assert.ok(["rich_text_section", "rich_text_preformatted"].includes(element.type));
-        // A text of a rich text is shown as it is: no other kind of element is made of one.
+        // Rich text shows elements of type text as they are.
         for (const inner of element.elements ?? []) {
           assert.equal(inner.type, "text");
           assert.ok((inner.text?.length ?? 0) > 0 && (inner.text?.length ?? 0) <= 3000);
@@ -141,7 +141,7 @@ Deno.test("Discord: an embed within its limits that mentions nobody", () => {
     assert.ok(total <= 6000, `${total}`);
     assert.ok(Number.isInteger(embed.color) && embed.color <= 0xffffff);
     assert.ok(!Number.isNaN(Date.parse(embed.timestamp)));
-    // A block of code ends where we end it.
+    // Only we close the code block.
     assert.equal(embed.description.split("```").length, payload.data.logs?.length === 0 ? 1 : 3);
   }
   const [{ title }] = discordPayload(messageOf(hostilePayload)).embeds;
@@ -150,7 +150,7 @@ Deno.test("Discord: an embed within its limits that mentions nobody", () => {
 
 // https://adaptivecards.io/explorer/AdaptiveCard.html and
 // https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
-Deno.test("Teams: a card within its limits, of texts that are no Markdown", () => {
+Deno.test("Teams: a card within its limits, without Markdown", () => {
   for (const payload of all) {
     const sent = teamsPayload(messageOf(payload));
     assert.ok(new TextEncoder().encode(JSON.stringify(sent)).length <= 28 * 1024);
@@ -198,7 +198,7 @@ Deno.test("PagerDuty: triggers and resolves the same incident, within its limits
   );
 });
 
-Deno.test("no message has a control character, or what turns the direction of writing", () => {
+Deno.test("no message has control characters, or characters that change the direction of writing", () => {
   assert.ok(hostile.includes("\u202e"));
   const message = messageOf(hostilePayload);
   const sent = [
@@ -208,7 +208,7 @@ Deno.test("no message has a control character, or what turns the direction of wr
     pagerdutyEvent("R", message, hostilePayload),
   ];
   for (const [path, text] of sent.flatMap((payload) => texts(asSent(payload)))) {
-    // The lines of a block of code are ours.
+    // The line breaks in a code block are ours.
     // deno-lint-ignore no-control-regex
     assert.ok(!/[\u0000-\u0009\u000b-\u001f\u202a-\u202e]/.test(text), path);
   }

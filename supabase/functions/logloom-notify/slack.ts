@@ -1,9 +1,9 @@
-import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import { postJson } from "./http_channel.ts";
 import { cut, type Message } from "./message.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
-/** An incoming webhook of Slack, or of what takes the same. */
+/** Posts to an incoming webhook of Slack, or of a compatible service. */
 export function deliverSlack(
   url: string,
   message: Message,
@@ -15,7 +15,7 @@ export function deliverSlack(
 const signs = { triggered: "🔴", resolved: "✅", unwatched: "⚪", test: "🔔" };
 
 /**
- * Blocks of which only the fallback text is read as markup; the others are plain texts. Limits:
+ * Blocks of plain text. Only the fallback text is read as markup. Limits:
  * https://docs.slack.dev/reference/block-kit/blocks (header 150, button URL 3000).
  */
 export function slackPayload(message: Message) {
@@ -59,7 +59,7 @@ export function slackPayload(message: Message) {
   };
 }
 
-/** The three characters that begin a mention, a link or a command: https://docs.slack.dev/messaging/formatting-message-text */
+/** Escapes the characters of mentions, links and commands: https://docs.slack.dev/messaging/formatting-message-text */
 export function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

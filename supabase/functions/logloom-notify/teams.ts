@@ -1,9 +1,9 @@
-import type { OutgoingOptions } from "../_shared/outgoing.ts";
+import type { OutgoingOptions } from "../_shared/outgoing_request.ts";
 import { postJson } from "./http_channel.ts";
 import { cut, type Message } from "./message.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
-/** A workflow of Microsoft Teams, "Post to a channel when a webhook request is received". */
+/** Posts to a workflow of Microsoft Teams, "Post to a channel when a webhook request is received". */
 export function deliverTeams(
   url: string,
   message: Message,
@@ -16,7 +16,7 @@ const colors = { triggered: "Attention", resolved: "Good", unwatched: "Warning",
 
 /**
  * An Adaptive Card: https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
- * (28 KB a message), https://adaptivecards.io/explorer/RichTextBlock.html: the text of a TextRun is no Markdown.
+ * (28 KB a message). The text of a TextRun is not Markdown: https://adaptivecards.io/explorer/RichTextBlock.html
  */
 export function teamsPayload(message: Message) {
   const { state, title, summary, facts, logs, url } = message;
@@ -50,7 +50,7 @@ export function teamsPayload(message: Message) {
   };
 }
 
-/** Without the beginnings of functions, which cards replace by dates: {{DATE(…)}}. */
+/** Breaks up `{{`, because cards replace {{DATE(…)}} by a date. */
 function plain(text: string): string {
   return text.replaceAll("{{", "{\u200b{");
 }

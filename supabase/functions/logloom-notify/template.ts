@@ -1,18 +1,18 @@
 import Mustache from "mustache";
 import { cut, groupText, type Payload } from "./message.ts";
 
-/** What a webhook sends instead of the usual payload. */
+/** The text that a webhook sends in place of the usual payload. */
 export interface Template {
   readonly text: string | null;
   readonly type: "json" | "text";
 }
 
-/** What a rendered template may have, and what making it may cost. */
+/** Limits of the rendered text and of the work for it. */
 const maxLength = 65_536;
 const maxSteps = 2_000;
 const maxLookups = 400_000;
 
-/** Why a template gives no body. */
+/** The fault of a template. */
 export class TemplateError extends Error {}
 
 function tooLong(): TemplateError {
@@ -41,13 +41,13 @@ const { Writer: PlainWriter, Context: PlainContext } = Mustache as unknown as {
 };
 
 /**
- * What a name means at a place of a template: data alone. Mustache's own look-up walks through prototypes and calls the
- * functions that it finds: from a list it is a few steps to Object.prototype, which all tenants share.
+ * Looks names up in data only. Mustache's own look-up follows prototypes and calls functions: from a list it reaches
+ * Object.prototype, which all tenants share.
  */
 class DataContext extends PlainContext {
   readonly #view: unknown;
   readonly #parent: DataContext | undefined;
-  /** Of the whole template: steps of paths, again in each place around the one where a name stands. */
+  /** Steps of look-ups in the whole template. A name is looked up in each enclosing section. */
   readonly #lookups: { count: number };
 
   constructor(view: unknown, parent?: DataContext) {
@@ -69,7 +69,7 @@ class DataContext extends PlainContext {
     const last = path.pop() ?? name;
     let holder = this.#view;
     for (const step of path) holder = ownMember(holder, step);
-    // The first that has it decides, also where it is null. A text has members only where a path leads to it.
+    // The innermost section that has the name decides, even if the value is null. Texts have members only in a path.
     return hasOwn(holder, last) && (path.length > 0 || typeof holder === "object")
       ? ownMember(holder, last)
       : this.#parent?.lookup(name);
@@ -84,7 +84,7 @@ function ownMember(value: unknown, name: string): unknown {
   return hasOwn(value, name) ? Object(value)[name] : undefined;
 }
 
-/** Escapes what is inserted, however the template asks for it, and stops what grows too large. */
+/** Escapes all inserted texts, also those that the template wants unescaped, and stops if the result grows too large. */
 class BoundedWriter extends PlainWriter {
   #steps = 0;
   #inserted = 0;
@@ -106,7 +106,7 @@ class BoundedWriter extends PlainWriter {
     const value = context.lookup(name);
     if (value === null || value === undefined) return "";
     const text = this.#escape(typeof value === "object" ? JSON.stringify(value) : `${value}`);
-    // All of it stands in the result: a list that is named again and again would be memory long before that is measured.
+    // Counted as it is inserted: a long list named many times would fill the memory before the result is measured.
     this.#inserted += text.length;
     if (this.#inserted > maxLength) throw tooLong();
     return text;
@@ -117,7 +117,7 @@ class BoundedWriter extends PlainWriter {
   }
 }
 
-/** The body that a template makes of an alert. JSON is checked, and its inserted texts are escaped. */
+/** Renders a template. JSON is validated, and inserted texts are escaped. */
 export function renderTemplate({ text, type }: Template, payload: Payload): string {
   const isJson = type === "json";
   let rendered: string;
@@ -126,7 +126,7 @@ export function renderTemplate({ text, type }: Template, payload: Payload): stri
       .render(text ?? "", new DataContext(viewOf(payload)), {});
   } catch (error) {
     if (error instanceof TemplateError) throw error;
-    // Its message quotes the template alone, and says where it is wrong.
+    // The error's message quotes only the template.
     throw new TemplateError(cut(`The template is invalid: ${(error as Error).message}`, 300));
   }
   if (isJson) {
@@ -172,6 +172,6 @@ function viewOf({ type, data }: Payload): unknown {
     alerts: (data.alerts ?? []).map(withText),
     logs: data.logs ?? [],
   };
-  // As JSON has it: without members that are undefined, nor anything but data.
+  // Through JSON, so that only data remains, and no undefined members.
   return JSON.parse(JSON.stringify(view));
 }

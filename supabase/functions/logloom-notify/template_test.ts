@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { processorClock, processorMs } from "../_shared/testing_processor.ts";
-import { hostile, hostilePayload, samplePayload } from "./samples.ts";
+import { hostile, hostilePayload, samplePayload } from "./testing_payloads.ts";
 import { renderTemplate, TemplateError } from "./template.ts";
 
 const json = (text: string, payload = samplePayload()) =>
@@ -8,7 +8,7 @@ const json = (text: string, payload = samplePayload()) =>
 const plain = (text: string, payload = samplePayload()) =>
   renderTemplate({ text, type: "text" }, payload);
 
-Deno.test("a template names what an alert has", () => {
+Deno.test("a template can use all parts of an alert", () => {
   assert.deepEqual(
     json(`{
       "text": "{{rule.name}} {{state}}: {{value}} {{rule.comparison}} {{rule.threshold}}",
@@ -35,7 +35,7 @@ Deno.test("a template names what an alert has", () => {
   assert.equal(plain("{{rule.name}}: {{value}}"), "Too many errors: 12");
 });
 
-Deno.test("no text of a log ends a text of JSON, however the template asks for it", () => {
+Deno.test("no log text can end a JSON string, whatever the template says", () => {
   for (const tag of ["{{msg}}", "{{{msg}}}", "{{&msg}}"]) {
     const made = json(`{"a": [{{#logs}}"${tag}"{{/logs}}]}`, hostilePayload);
     assert.deepEqual(made, { a: [hostile.repeat(20)] });
@@ -69,7 +69,7 @@ Deno.test("a template reaches nothing but the alert", () => {
   );
 });
 
-Deno.test("a template changes nothing that the alerts of other tenants share", () => {
+Deno.test("a template cannot change anything for other tenants", () => {
   const steps = ["alerts.entries", "next", "constructor.prototype"];
   const text = steps.reduceRight(
     (inner, name) => `{{#${name}}}${inner}{{/${name}}}`,
@@ -90,7 +90,7 @@ Deno.test("a template changes nothing that the alerts of other tenants share", (
   }
 });
 
-Deno.test("what a template makes is bounded, and so is what that costs", () => {
+Deno.test("the length and cost of a rendered template are limited", () => {
   const many = samplePayload({
     alerts: Array.from({ length: 100 }, () => ({ alert_id: null, group: null, value: 1 })),
     description: "d".repeat(2000),
@@ -102,7 +102,7 @@ Deno.test("what a template makes is bounded, and so is what that costs", () => {
     () => plain("{{rule.description}}".repeat(190), many),
     new TemplateError("The template's text is too long"),
   );
-  // A long group, and a template that names all of them as often as it can.
+  // Long groups, and a template that inserts them as often as possible.
   const group = { service: "\\".repeat(500) };
   const long = samplePayload({
     alerts: Array.from({ length: 100 }, () => ({ alert_id: null, group, value: 1 })),
@@ -116,7 +116,7 @@ Deno.test("what a template makes is bounded, and so is what that costs", () => {
   assert.ok(processorClock() - began < 5_000);
 });
 
-Deno.test("names that are nowhere, deep within sections that repeat, take no time", () => {
+Deno.test("unknown names in nested repeating sections take no time", () => {
   const many = samplePayload({
     alerts: Array.from({ length: 100 }, () => ({ alert_id: null, group: null, value: 1 })),
   });
@@ -134,14 +134,14 @@ Deno.test("names that are nowhere, deep within sections that repeat, take no tim
     );
     assert.ok(took < 500, `${took} ms`);
   }
-  // As many names as a template has room for, of as many alerts as there are.
+  // As many names as fit a template, for the most alerts.
   assert.equal(
     plain(within(1, "alerts", "{{#rule}}" + "{{x}}".repeat(780) + "{{/rule}}"), many),
     "",
   );
 });
 
-Deno.test("a template that is wrong says so", () => {
+Deno.test("a faulty template names its fault", () => {
   const message = (text: string) => {
     try {
       return renderTemplate({ text, type: "json" }, samplePayload());

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** A host's own certificate and its key, both as PEM. */
+/** A self-signed certificate for a host, and its key, both as PEM. */
 export async function makeCertificate(
   hostname: string,
 ): Promise<{ certificate: string; key: string }> {
@@ -50,7 +50,7 @@ function sequence(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return der(0x30, ...parts);
 }
 
-/** Without leading zeros, except one that keeps it positive. */
+/** An integer without leading zeros, except one that keeps it positive. */
 function integer(value: Uint8Array): Uint8Array {
   const first = value.findIndex((byte) => byte !== 0);
   const digits = value.slice(first);

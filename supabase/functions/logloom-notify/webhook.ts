@@ -4,9 +4,9 @@ import {
   type OutgoingOptions,
   retryAfterOf,
   sendOutgoing,
-} from "../_shared/outgoing.ts";
+} from "../_shared/outgoing_request.ts";
 import { readPayload } from "./message.ts";
-import { failed, type Outcome, retry } from "./outcome.ts";
+import { failed, type Outcome, retry } from "./delivery_outcome.ts";
 import { renderTemplate, type Template, TemplateError } from "./template.ts";
 
 export interface WebhookMessage {
@@ -22,7 +22,7 @@ export interface WebhookOptions extends OutgoingOptions {
   readonly now: () => Date;
 }
 
-/** One attempt. */
+/** Makes one attempt. */
 export async function deliverWebhook(
   { id, url, body: usual, secrets, template }: WebhookMessage,
   options: WebhookOptions,
@@ -53,7 +53,7 @@ function isText(template: Template | null | undefined): boolean {
   return template?.text != null && template.type === "text";
 }
 
-/** The usual payload, or what a template makes of it. */
+/** The usual payload, or the rendered template. */
 function render(body: string, template: Template | null | undefined): string | Outcome {
   if (template?.text == null) return body;
   try {

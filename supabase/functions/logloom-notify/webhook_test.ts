@@ -23,7 +23,7 @@ function options(changes: Partial<WebhookOptions> = {}): WebhookOptions {
   };
 }
 
-Deno.test("a receiver with the library verifies what it gets", async () => {
+Deno.test("a receiver can verify a webhook with the library", async () => {
   const verified: unknown[] = [];
   await using peer = startPeer(({ body, headers }) => {
     verified.push(new Webhook(secret).verify(body, Object.fromEntries(headers)));
@@ -42,7 +42,7 @@ Deno.test("a receiver with the library verifies what it gets", async () => {
   assert.equal(headers.get("host"), new URL(peer.url).host);
 });
 
-Deno.test("while a secret is rotated the old one and the new one verify, and no other", async () => {
+Deno.test("during a rotation the old and the new secret verify, and no other", async () => {
   const secrets = [secret, `whsec_${btoa("another secret of 32 characters.")}`];
   await using peer = startPeer(() => new Response("ok"));
   await deliverWebhook({ ...message, url: peer.url, secrets }, options());
@@ -55,7 +55,7 @@ Deno.test("while a secret is rotated the old one and the new one verify, and no 
   assert.throws(() => new Webhook(secret).verify(`${body} `, Object.fromEntries(headers)));
 });
 
-Deno.test("what a receiver answers decides what becomes of the delivery", async () => {
+Deno.test("the receiver's answer decides the outcome of the delivery", async () => {
   const redirect = { status: 302, headers: { Location: "http://169.254.169.254/" } };
   const cases: [ResponseInit, unknown][] = [
     [{ status: 200 }, { outcome: "delivered", status: 200 }],
@@ -76,7 +76,7 @@ Deno.test("what a receiver answers decides what becomes of the delivery", async 
     }],
     [{
       status: 503,
-      // A time that is over.
+      // A time in the past.
       headers: { "Retry-After": "Sat, 21 Nov 2026 12:00:00 GMT" },
     }, { outcome: "retry", status: 503, error: "HTTP 503", retryAfter: 0 }],
   ];
@@ -87,7 +87,7 @@ Deno.test("what a receiver answers decides what becomes of the delivery", async 
   }
 });
 
-/** A receiver that says something other than HTTP, byte by byte as told. */
+/** A receiver that writes raw bytes. */
 async function withRawPeer(
   answer: (conn: Deno.Conn) => Promise<void>,
   use: (url: string) => Promise<void>,
@@ -104,7 +104,7 @@ async function withRawPeer(
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("an answer may come in pieces, and after interim ones", async () => {
+Deno.test("an answer may come in pieces, and after interim answers", async () => {
   await withRawPeer(async (conn) => {
     for (
       const piece of [
@@ -122,7 +122,7 @@ Deno.test("an answer may come in pieces, and after interim ones", async () => {
   });
 });
 
-Deno.test("what is no HTTP is no delivery", async () => {
+Deno.test("an answer that is not HTTP is not a delivery", async () => {
   const refused = {
     outcome: "retry",
     error: "The receiver did not answer in HTTP",
@@ -138,7 +138,7 @@ Deno.test("what is no HTTP is no delivery", async () => {
   ];
   for (const text of answers) {
     await withRawPeer(async (conn) => {
-      // Whoever has read enough hangs up.
+      // The client may have read enough and disconnected.
       await conn.write(encode(text)).catch(() => {});
     }, async (url) => {
       assert.deepEqual(
@@ -150,7 +150,7 @@ Deno.test("what is no HTTP is no delivery", async () => {
   }
 });
 
-Deno.test("a receiver that does not answer, or dribbles, is left after the time-out", async () => {
+Deno.test("a receiver that does not answer, or only slowly, is dropped after the time-out", async () => {
   const expected = {
     outcome: "retry",
     error: "No answer within 0.2 s",
@@ -168,13 +168,13 @@ Deno.test("a receiver that does not answer, or dribbles, is left after the time-
         options({ timeoutMs: 200 }),
       );
       assert.deepEqual(outcome, expected);
-      // It was left while it had not ended.
+      // The client left before the answer ended.
       over.resolve();
     });
   }
 });
 
-Deno.test("a connection that comes about after the time-out is closed", async () => {
+Deno.test("a connection that opens after the time-out is closed", async () => {
   const late = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const conn = {
@@ -197,7 +197,7 @@ Deno.test("a connection that comes about after the time-out is closed", async ()
   await closed.promise;
 });
 
-Deno.test("a receiver that is away is tried again, and nothing is told of where it is", async () => {
+Deno.test("an unreachable receiver is tried again, and the error does not name its address", async () => {
   const away = await deliverWebhook(
     { ...message, url: closedUrl() },
     options(),
@@ -219,7 +219,7 @@ Deno.test("a receiver that is away is tried again, and nothing is told of where 
   );
 });
 
-Deno.test("what is sent goes over TLS to the host that the URL names, and to no other", async () => {
+Deno.test("a webhook goes over TLS only to the host in its URL", async () => {
   const { certificate, key } = await makeCertificate("hooks.example.com");
   const hosts: (string | null)[] = [];
   const server = Deno.serve(
@@ -242,7 +242,7 @@ Deno.test("what is sent goes over TLS to the host that the URL names, and to no 
     );
   const untrusted = {
     outcome: "retry",
-    error: "No TLS connection: the certificate is not valid for this host, say",
+    error: "The TLS connection failed: is the certificate valid for this host?",
     status: undefined,
     retryAfter: undefined,
   };
@@ -276,7 +276,7 @@ Deno.test("a receiver that does not speak TLS gets nothing", async () => {
   assert.deepEqual(peer.requests, []);
 });
 
-Deno.test("the address that was checked is the one that is connected to", async () => {
+Deno.test("the connection uses the address that was checked", async () => {
   const connected: unknown[] = [];
   const resolved: string[] = [];
   for (
@@ -319,7 +319,7 @@ Deno.test("the address that was checked is the one that is connected to", async 
   ]);
 });
 
-/** Where no webhook may lead, as a host is written in a URL. */
+/** Hosts in URLs that no webhook may reach. */
 const forbiddenHosts = [
   "127.0.0.1",
   "127.255.255.254",
@@ -368,7 +368,7 @@ const forbiddenHosts = [
   "[3fff::1]",
 ];
 
-/** What names of somebody's choice may stand for. */
+/** Addresses that a tenant's host name may resolve to. */
 const forbiddenAnswers = [
   ["127.0.0.1"],
   ["10.1.2.3"],
@@ -400,7 +400,7 @@ const forbiddenUrls = [
   "",
 ];
 
-Deno.test("no webhook leads inside", async () => {
+Deno.test("no webhook reaches internal addresses", async () => {
   let connects = 0;
   const closed = (resolve: WebhookOptions["resolve"]) =>
     options({
@@ -450,7 +450,7 @@ Deno.test("no webhook leads inside", async () => {
   );
 });
 
-Deno.test("this machine is a receiver only where the stack says so", async () => {
+Deno.test("this machine can be a receiver only if the stack allows it", async () => {
   await using peer = startPeer(() => new Response("ok"));
   const outcome = await deliverWebhook(
     { ...message, url: peer.url },

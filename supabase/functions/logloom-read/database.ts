@@ -8,8 +8,8 @@ import {
 } from "../_shared/database.ts";
 import { describeError, logFailure, retrySoon } from "../_shared/errors.ts";
 import { challenge, corsHeaders, jsonText } from "../_shared/http.ts";
-import type { Reader } from "./caller.ts";
-import { problem } from "./problem.ts";
+import type { Reader } from "./reader.ts";
+import { problem } from "./error_answer.ts";
 
 /** Calls a reading operation; `parameters` is the JSON text of an object. */
 export type ReadDatabase = (
@@ -42,7 +42,7 @@ export function createReadDatabase(
         signal: AbortSignal.timeout(timeoutMs),
       });
       if (answer.status === 200) {
-        // Whole, because in pieces it waits for a network that waits for more (Nagle).
+        // One piece: small pieces would be delayed by the network (Nagle's algorithm).
         const body = await wholeOf(answer, operation === "export_logs" ? Infinity : maxAnswerBytes);
         return body === undefined ? tooLarge() : new Response(body, {
           headers: { ...corsHeaders, "Content-Type": "application/json" },
@@ -56,9 +56,9 @@ export function createReadDatabase(
   };
 }
 
-/** The bytes of an answer; undefined if there are more. */
+/** The bytes of an answer; undefined if it has more than `most`. */
 async function wholeOf(answer: Response, most: number): Promise<BodyInit | undefined> {
-  // Costs less than piece by piece.
+  // Reading it in one piece costs less.
   if (Number(answer.headers.get("Content-Length") ?? Infinity) <= most) {
     return await answer.arrayBuffer();
   }
@@ -81,7 +81,7 @@ function tooLarge(): Response {
   );
 }
 
-/** Which function of the database answers, and what it is sent. */
+/** The database function that answers, and its parameters. */
 function callOf(reader: Reader, operation: string, parameters: string) {
   switch (reader.kind) {
     case "user":
@@ -99,15 +99,15 @@ function callOf(reader: Reader, operation: string, parameters: string) {
   }
 }
 
-/** What our operations refuse is passed on, and what is wrong with the request itself. */
+/** The answer to a refused call: refusals by our operations and faults of the request pass unchanged. */
 function refused(operation: string, answer: Response, text: string, isKey: boolean): Response {
   const { code, hint } = readError(text);
   const isOurs = code !== "not JSON" && code !== "none";
-  // Of a key's request PostgREST sees our call, of which only the parameters can be at fault.
+  // For a key, PostgREST gets a call that we wrote: only its parameters can be the sender's fault.
   const isAtFault = isOurs && answer.status < 500 && (!isKey || /^(22|PGRST102$)/.test(code));
   if (!code.startsWith("PT") && (!isAtFault || isAway(code))) {
     logFailure("database refused the call", { call: operation, status: answer.status, code });
-    // A statement that is wrong, or too large for PostgreSQL, is so the next time, too.
+    // A statement that is invalid or too large for PostgreSQL fails again: no retry.
     return /^(42601$|54)/.test(code) ? problem(500, "This request cannot be answered") : away(code);
   }
   const retryAfter = readRetryAfter(answer.headers);

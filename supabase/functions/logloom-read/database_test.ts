@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startPeer } from "../_shared/testing.ts";
-import type { Reader } from "./caller.ts";
+import type { Reader } from "./reader.ts";
 import { createReadDatabase } from "./database.ts";
 import { createReadHandler } from "./handler.ts";
 
@@ -29,7 +29,7 @@ function inPieces(count: number): Response {
   );
 }
 
-Deno.test("an answer has 10 MiB at most, and a page of an export may have more", async () => {
+Deno.test("an answer has at most 10 MiB, except a page of an export", async () => {
   for (const answer of [() => new Response(mebibytes(11)), () => inPieces(11)]) {
     const { status, text } = await answered(answer, key);
     assert.equal(status, 400);
@@ -42,7 +42,7 @@ Deno.test("an answer has 10 MiB at most, and a page of an export may have more",
   }
 });
 
-Deno.test("what is no error of the database is not passed on", async () => {
+Deno.test("only errors of the database are passed on", async () => {
   for (const reader of [key, user]) {
     for (const status of [403, 404, 413, 502]) {
       const answer = () => new Response("<h1>proxy of 10.0.0.7</h1>", { status });
@@ -50,7 +50,7 @@ Deno.test("what is no error of the database is not passed on", async () => {
       assert.deepEqual([told, text.includes("10.0.0.7")], [503, false]);
     }
   }
-  // What this statement cannot do it cannot do a second time.
+  // These errors are final: a retry would fail again.
   for (
     const [code, status, told] of [["54001", 413, 500], ["42601", 400, 500], ["42883", 404, 503]]
   ) {
@@ -78,7 +78,7 @@ Deno.test("what is no error of the database is not passed on", async () => {
   assert.deepEqual([busy.status, busy.headers.get("retry-after")], [429, "1"]);
 });
 
-Deno.test("an error that nobody foresaw is told to nobody but by its place", async () => {
+Deno.test("an unexpected error shows only its place", async () => {
   const written: string[] = [];
   const error = console.error;
   console.error = (line: string) => written.push(line);

@@ -3,10 +3,10 @@ import { findCredentials, whereKeysGo } from "../_shared/credentials.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import { preflight } from "../_shared/http.ts";
 import { takingBodies } from "../_shared/request_body.ts";
-import { withoutSlashesAtEnd } from "../_shared/slashes.ts";
-import { type Reader, readerOf } from "./caller.ts";
+import { withoutSlashesAtEnd } from "../_shared/trailing_slashes.ts";
+import { type Reader, readerOf } from "./reader.ts";
 import type { ReadDatabase } from "./database.ts";
-import { notKnown, problem } from "./problem.ts";
+import { notKnown, problem } from "./error_answer.ts";
 import { protocolOf } from "./routes.ts";
 
 export interface ReadDependencies {
@@ -30,7 +30,9 @@ async function answered(request: Request, dependencies: ReadDependencies): Promi
   const path = pathBelowFunction(pathname);
   const protocol = await protocolOf(path);
   if (protocol === undefined) {
-    return problem(404, "There is nothing at this path", { hint: "Read by POST /v1/<operation>." });
+    return problem(404, "Nothing is served at this path", {
+      hint: "Read by POST /v1/<operation>.",
+    });
   }
   const { methods } = protocol;
   if (request.method === "OPTIONS") {
@@ -56,8 +58,8 @@ const nothing = new URLSearchParams();
 function readerIn({ url, headers }: Request, search: string): Reader | Response {
   if (url.match(/ll[tpc]?_[0-9A-Za-z]{36}/g)?.some(isWellFormedKey)) {
     return notKnown(
-      "A key is not taken from an address, which proxies write down: revoke it, and send another " +
-        "one as X-API-Key",
+      "Keys in an address are refused, because proxies log addresses: revoke this one, and send " +
+        "another as X-API-Key",
     );
   }
   const credentials = findCredentials(headers, nothing, undefined);
@@ -67,13 +69,13 @@ function readerIn({ url, headers }: Request, search: string): Reader | Response 
   return readerOf(credentials, missing, headers.get("X-Logloom-Origin"));
 }
 
-/** The error's own text may hold what was asked for. */
+/** The answer to an unexpected error. Its text may quote the query, so it is neither logged nor sent. */
 function failed(error: unknown): Response {
   logFailure("request failed", { reason: describeError(error) });
   return problem(500, "This request cannot be answered");
 }
 
-/** Hosted functions do not see `/functions/v1`; a project may name the function as it likes. */
+/** Hosted functions do not see `/functions/v1`, and a project may give the function another name. */
 function pathBelowFunction(pathname: string): string {
   return withoutSlashesAtEnd(pathname.replace(/^(?:\/functions\/v1)?\/[\w-]+(?=\/|$)/, ""));
 }

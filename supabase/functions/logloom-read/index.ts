@@ -9,7 +9,7 @@ Deno.serve(createReadHandler({
   callDatabase: createReadDatabase({
     url: env.supabaseUrl,
     serviceKey: env.serviceKey,
-    // A search ends after 15 s by itself.
+    // The database ends a search after 15 s.
     timeoutMs: 20_000,
   }),
   publicUrl: readPublicUrl(get),

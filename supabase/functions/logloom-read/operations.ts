@@ -1,6 +1,6 @@
 // npm run migration writes this file from supabase/schemas/foundations/operations.sql.
 
-/** What is read by. */
+/** The reading operations. */
 export const operations: readonly string[] = [
   "export_logs",
   "get_log",

@@ -1,20 +1,20 @@
-import type { Reader } from "./caller.ts";
+import type { Reader } from "./reader.ts";
 import type { ReadDatabase } from "./database.ts";
 
-/** What a protocol gets: a request, and who asks. */
+/** A request, and who reads. */
 export interface Asked {
   readonly request: Request;
   /** Below the function's name, such as `/v1/search_logs`. */
   readonly path: string;
-  /** The 401 where nobody is named, or somebody who cannot be known. */
+  /** A 401 if the credentials are missing or malformed. */
   readonly reader: Reader | Response;
   readonly callDatabase: ReadDatabase;
-  /** The project's address as clients see it; undefined where it does not know it. */
+  /** The project's address as clients see it, if it is known. */
   readonly publicUrl?: string;
 }
 
 export interface Protocol {
-  /** The methods that it takes, as the header Allow lists them. */
+  /** The allowed methods, for the header Allow. */
   readonly methods: string;
   answer(asked: Asked): Promise<Response>;
 }

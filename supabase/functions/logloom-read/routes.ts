@@ -1,7 +1,7 @@
 import type { Protocol } from "./protocol.ts";
 import { operation } from "./protocols/operation.ts";
 
-/** The protocol of each path below the function's name; what is seldom asked for is loaded then. */
+/** The protocol of each path below the function's name. Rarely used ones are loaded on their first request. */
 const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[] = [
   [/^\/v1\/export$/, async () => (await import("./protocols/export.ts")).exported],
   [/^\/v1\/[a-z_]{1,60}$/, () => operation],
@@ -17,7 +17,6 @@ const routes: readonly (readonly [RegExp, () => Protocol | Promise<Protocol>])[]
   ],
 ];
 
-/** Undefined where nothing answers. */
 export function protocolOf(path: string): Protocol | Promise<Protocol> | undefined {
   return routes.find(([pattern]) => pattern.test(path))?.[1]();
 }

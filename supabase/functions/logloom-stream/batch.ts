@@ -1,4 +1,4 @@
-/** A batch as the database gives it out. */
+/** A batch as the database returns it. */
 export interface Batch {
   /** The same in every attempt, so that a receiver recognises a repeat. */
   readonly id: string;
@@ -6,15 +6,15 @@ export interface Batch {
   readonly tenantId: string;
   readonly kind: string;
   readonly config: Readonly<Record<string, string>>;
-  /** Sealed. */
+  /** Sealed secrets by name. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly madeAt: string;
-  /** Attempts before this one. */
+  /** The number of earlier attempts. */
   readonly attempt: number;
   readonly isTest: boolean;
-  /** How often streams will have passed on its records once they arrive. */
+  /** How often log streams passed these records on, this time included. */
   readonly hops: number;
-  /** The JSON of each record, id and ts first, attrs last. */
+  /** Each record as JSON: id and ts first, attrs last. */
   readonly records: readonly string[];
 }
 
@@ -35,8 +35,8 @@ interface Head {
 }
 
 /**
- * The batch in the database's answer; undefined if there is none. Records stay texts, which keeps their numbers as they
- * are and costs far less than parsing.
+ * The batch in the database's answer; undefined if there is none. Records stay texts: that keeps their numbers exact
+ * and costs far less than parsing.
  */
 export function readBatch(answer: string): Batch | undefined {
   const lines = answer.trim().split("\n");
@@ -59,15 +59,15 @@ export function readBatch(answer: string): Batch | undefined {
   };
 }
 
-/** What is known of a record without parsing it. */
+/** Parts of a record that are found without parsing it. */
 export interface Place {
   readonly id: string;
   readonly ts: string;
-  /** What follows these two, from the comma or the last brace on. */
+  /** The rest of the record, from the comma or the last brace on. */
   readonly rest: string;
 }
 
-/** `{"id":"…","ts":"…"` is what a record begins with. */
+/** Splits a record, which begins with `{"id":"…","ts":"…"`. */
 export function placeOf(record: string): Place {
   const end = record.indexOf('"', 51);
   return { id: record.slice(7, 43), ts: record.slice(51, end), rest: record.slice(end + 1) };
@@ -87,14 +87,14 @@ export interface Fields {
   readonly host?: string;
 }
 
-/** A record's fields, and the JSON of its attributes. Within a text a quote follows a backslash, so it stands apart. */
+/** A record's fields, and its attributes as JSON. The text `,"attrs":` cannot be within a string, where quotes are escaped. */
 export function partsOf(record: string): { readonly fields: Fields; readonly attrs?: string } {
   const at = record.indexOf(',"attrs":');
   if (at === -1) return { fields: JSON.parse(record) };
   return { fields: JSON.parse(`${record.slice(0, at)}}`), attrs: record.slice(at + 9, -1) };
 }
 
-/** The seconds since 1970 of a record's time, to the microsecond, as a text. */
+/** A record's time in seconds since 1970, to the microsecond, as text. */
 export function epochSeconds(ts: string): string {
   const [, before, fraction = "", zone] = /^(.{19})(?:\.(\d{1,6}))?(.*)$/.exec(ts) ?? [];
   const seconds = Date.parse(`${before}${zone}`) / 1000;

@@ -1,13 +1,13 @@
-import { calledByJob } from "../_shared/called_by_job.ts";
+import { calledByJob } from "../_shared/job_endpoint.ts";
 import { settle, workAtClaims } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
-import type { Outgoing } from "../_shared/outgoing.ts";
+import type { Outgoing } from "../_shared/outgoing_request.ts";
 import { openSecrets, type SealedSecrets } from "../_shared/sealed_secrets.ts";
 import { type Batch, readBatch } from "./batch.ts";
 import { sendBatch } from "./kinds.ts";
-import { type Outcome, retry } from "./outcome.ts";
-import { Turns } from "./turns.ts";
+import { type Outcome, retry } from "./delivery_outcome.ts";
+import { oneAtATime } from "../_shared/one_at_a_time.ts";
 
 export interface StreamDependencies {
   /** The secret of the database's job; undefined if it is not set. */
@@ -16,27 +16,27 @@ export interface StreamDependencies {
   /** Undefined if the function has no key. */
   readonly secrets: SealedSecrets | undefined;
   readonly send: Outgoing;
-  /** Streams under way in this process; the database limits the total. */
+  /** Concurrent streams of this process; the database limits the total. */
   readonly limit: number;
-  /** After so long, and after so much of the processor, a call begins no further batch. */
+  /** After this time, or this processor time, a call begins no further batch. */
   readonly budgetMs: number;
   readonly processorBudgetMs: number;
   /** Keeps the function alive until the promise settles, after the answer. */
   readonly keepAlive: (work: Promise<void>) => void;
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly now: () => Date;
-  /** Milliseconds that only go on, for spans. */
+  /** A monotonic clock in milliseconds. */
   readonly clock: () => number;
 }
 
-/** What the seal handler binds secrets of streams to. */
+/** Secrets of streams are sealed for this purpose. */
 export const purpose = "log_stream";
 
 export function createStreamHandler(
   dependencies: StreamDependencies,
 ): (request: Request) => Promise<Response> {
-  // To read a batch is the work of the database: many streams of a tenant take no more of it than one.
-  const reading = new Turns();
+  // Batches of one tenant are read one at a time, so that many streams load the database no more than one.
+  const reading = oneAtATime(60_000);
   return calledByJob({
     ...dependencies,
     unset: "Log streams are not configured",
@@ -58,14 +58,14 @@ export function createStreamHandler(
   });
 }
 
-/** A claimed stream. An older database does not say of which tenant it is. */
+/** A claimed stream. An older database does not name its tenant. */
 interface Claim {
   readonly stream_id: string;
   readonly claim_id: string;
   readonly tenant_id?: string;
 }
 
-/** What a call may still use. */
+/** The time and processor time that a call has left. */
 class Budget {
   readonly #dependencies: StreamDependencies;
   readonly #began: number;
@@ -81,7 +81,7 @@ class Budget {
     return clock() - this.#began > budgetMs || this.#used > processorBudgetMs;
   }
 
-  /** Work without a pause in it: its time is the processor's. */
+  /** Runs synchronous work, whose time counts as processor time. */
   use<T>(work: () => T): T {
     const began = this.#dependencies.clock();
     try {
@@ -92,21 +92,21 @@ class Budget {
   }
 }
 
-/** Sends batch after batch of a stream, until it has none or its turn or the call is over. */
+/** Sends a stream's batches one after the other, until none is left, or the stream's turn or the call's budget ends. */
 async function serve(
   { stream_id, claim_id, tenant_id = "" }: Claim,
-  reading: Turns,
+  reading: ReturnType<typeof oneAtATime>,
   budget: Budget,
   dependencies: StreamDependencies,
 ): Promise<void> {
   const { callDatabase, pause } = dependencies;
   for (;;) {
-    const answer = await reading.take(tenant_id, () =>
+    const answer = await reading(tenant_id, () =>
       callDatabase(
         "read_log_stream_batch",
         JSON.stringify({ p_stream_id: stream_id, p_claim_id: claim_id }),
       ));
-    if (!answer.ok) return;
+    if (!answer?.ok) return;
     const batch = budget.use(() => readBatch(answer.value));
     if (batch === undefined) return;
     const { outcome, resealed } = await attempt(batch, budget, dependencies);
@@ -151,7 +151,7 @@ async function attempt(
   }
 }
 
-/** What the database is told of an outcome. */
+/** An outcome as parameters for the database. */
 function settlement(outcome: Outcome, { records }: Batch): Record<string, unknown> {
   const { status: p_status, answer: p_answer } = outcome;
   if (outcome.outcome === "delivered") {

@@ -9,7 +9,7 @@ interface Call {
   readonly body: Record<string, unknown>;
 }
 
-/** A database with a stream that has so many batches of one record, and what it was told. */
+/** A database with one stream of some batches, which records the calls. */
 function databaseWith(batches: number, secrets: Record<string, string> = {}) {
   const calls: Call[] = [];
   let isClaimed = false;
@@ -86,7 +86,7 @@ Deno.test("a call sends batch after batch, and settles each", async () => {
   );
 });
 
-Deno.test("a call whose time is over lets go of its stream after the batch", async () => {
+Deno.test("a call whose time is over releases its stream after the batch", async () => {
   for (const spent of [{ budgetMs: 100 }, { processorBudgetMs: 100 }]) {
     let clock = 0;
     const { callDatabase, settled } = databaseWith(3);
@@ -95,7 +95,7 @@ Deno.test("a call whose time is over lets go of its stream after the batch", asy
   }
 });
 
-Deno.test("batches of one tenant are read one at a time, those of another beside them", async () => {
+Deno.test("batches of one tenant are read one at a time, independent of other tenants", async () => {
   const tenants = ["acme", "acme", "acme", "other"];
   const streams = tenants.map((tenant_id, n) => ({ stream_id: `s${n}`, claim_id: "c", tenant_id }));
   const answers = new Map<string, () => void>();
@@ -117,7 +117,7 @@ Deno.test("batches of one tenant are read one at a time, those of another beside
     },
   });
   const reads = async (...expected: string[]) => {
-    // What is to be called is, after what was answered has been taken.
+    // Lets the next calls begin.
     await new Promise((resolve) => setTimeout(resolve));
     assert.deepEqual([...answers.keys()], expected);
   };
@@ -131,7 +131,7 @@ Deno.test("batches of one tenant are read one at a time, those of another beside
   await working;
 });
 
-Deno.test("secrets of an older key are opened, and told back sealed by the current one", async () => {
+Deno.test("secrets of an older key are opened, and returned sealed by the current one", async () => {
   const keyed = (current: number, ...old: number[]) => {
     const [key, ...others] = [current, ...old].map((n) => Buffer.alloc(32, n).toString("base64"));
     return readSealedSecrets((name) =>
@@ -158,7 +158,7 @@ Deno.test("secrets of an older key are opened, and told back sealed by the curre
   assert.ok(!JSON.stringify(calls).includes("s3cret"));
 });
 
-Deno.test("a secret that cannot be opened sends nothing and says so", async () => {
+Deno.test("with a secret that cannot be opened nothing is sent, and the error says so", async () => {
   const { callDatabase, settled } = databaseWith(1, { "header.x-key": "lls1.aaaaaaaa.bbbb" });
   await work({ callDatabase, send: () => assert.fail("sent") });
   assert.deepEqual(settled().map(({ body }) => [body.p_outcome, body.p_error]), [

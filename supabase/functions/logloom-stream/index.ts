@@ -1,15 +1,15 @@
-// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported.
+// deno.lock is not deployed: a package's dependency gets the version in deno.json only if it is imported.
 import "protocol-buffers-schema";
 import "resolve-protobuf-schema";
-import { realConnections } from "../_shared/connections.ts";
+import { realConnections } from "../_shared/outgoing_connection.ts";
 import { createDatabase } from "../_shared/database.ts";
 import { readEnv, readProjectUrl } from "../_shared/env.ts";
-import { sendOutgoing } from "../_shared/outgoing.ts";
-import { besideSealing, createSealHandler } from "../_shared/seal_handler.ts";
+import { sendOutgoing } from "../_shared/outgoing_request.ts";
+import { besideSealing, createSealHandler } from "../_shared/seal_secrets_handler.ts";
 import { readSealedSecrets } from "../_shared/sealed_secrets.ts";
 import { createStreamHandler, purpose } from "./handler.ts";
 
-/** Hosted edge functions have this beside Deno. */
+/** A global of hosted edge functions. */
 declare const EdgeRuntime: { waitUntil(work: Promise<void>): void } | undefined;
 
 const get = (name: string) => Deno.env.get(name);
@@ -33,7 +33,7 @@ const stream = createStreamHandler({
     sendOutgoing(request, { ...connections, timeoutMs: 15_000, maxAnswerBytes: 2_000_000 }),
   limit: 40,
   budgetMs: 20_000,
-  // Hosted, an isolate is retired after a second of processor and ended after two, whichever requests take it.
+  // A hosted isolate gets no requests after 1 s of processor time and ends after 2 s.
   processorBudgetMs: 400,
   keepAlive: (work) => {
     if (typeof EdgeRuntime !== "undefined") EdgeRuntime.waitUntil(work);

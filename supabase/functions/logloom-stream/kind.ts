@@ -1,11 +1,11 @@
-import type { NoAnswer, Outgoing, OutgoingAnswer } from "../_shared/outgoing.ts";
+import type { NoAnswer, Outgoing, OutgoingAnswer } from "../_shared/outgoing_request.ts";
 import type { Batch } from "./batch.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
-/** The secrets of a stream, opened. */
+/** The opened secrets of a stream. */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** A kind of receiver: what it is sent, and what its answers mean. */
+/** How to send to a kind of receiver, and how to read its answers. */
 export interface Kind {
   readonly push: (
     batch: Batch,
@@ -13,6 +13,6 @@ export interface Kind {
     send: Outgoing,
     now: () => Date,
   ) => Promise<OutgoingAnswer | NoAnswer>;
-  /** Where the status does not say it all. */
+  /** For receivers whose status alone does not give the outcome. */
   readonly judge?: (answer: OutgoingAnswer, batch: Batch, now: Date) => Outcome;
 }

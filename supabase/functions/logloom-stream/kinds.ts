@@ -1,4 +1,4 @@
-import type { Outgoing } from "../_shared/outgoing.ts";
+import type { Outgoing } from "../_shared/outgoing_request.ts";
 import type { Batch } from "./batch.ts";
 import { datadog } from "./kinds/datadog.ts";
 import { elasticsearch } from "./kinds/elasticsearch.ts";
@@ -8,7 +8,7 @@ import { s3 } from "./kinds/s3.ts";
 import { splunkHec } from "./kinds/splunk_hec.ts";
 import { webhook } from "./kinds/webhook.ts";
 import type { Kind, Secrets } from "./kind.ts";
-import { answerText, judge, type Outcome, retry } from "./outcome.ts";
+import { answerText, judge, type Outcome, retry } from "./delivery_outcome.ts";
 
 const kinds: Readonly<Record<string, Kind>> = {
   webhook,
@@ -20,7 +20,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   s3,
 };
 
-/** One attempt. */
+/** Makes one attempt. */
 export async function sendBatch(
   batch: Batch,
   secrets: Secrets,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { OutgoingAnswer, OutgoingRequest } from "../_shared/outgoing.ts";
+import type { OutgoingAnswer, OutgoingRequest } from "../_shared/outgoing_request.ts";
 import { PbfReader } from "pbf";
 import { readBatch } from "./batch.ts";
 import { sendBatch } from "./kinds.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./delivery_outcome.ts";
 
 const ids = ["01a214d6-2dab-7f51-afd4-000000000001", "01a214d6-2dab-7f51-afd4-000000000002"];
 const records = [
@@ -13,7 +13,7 @@ const records = [
   `{"id":"${ids[1]}","ts":"2026-11-25T22:31:52+00:00"}`,
 ];
 
-/** The database's answer with a batch of these records. */
+/** An answer of the database with a batch of these records. */
 function answerWith(
   kind: string,
   config: Record<string, string>,
@@ -36,7 +36,7 @@ function answerWith(
   return `{"batch":${JSON.stringify(batch)},"records":[\n${of.join(",\n")}\n]}`;
 }
 
-/** What stands at a path of field numbers: texts, halves of a fixed64, or bytes that are no text. */
+/** The values at a path of field numbers: texts, halves of a fixed64, or other bytes. */
 function fieldsOf(bytes: Uint8Array, [field, ...path]: number[]): string[] {
   const pbf = new PbfReader(bytes);
   const found: string[] = [];
@@ -51,7 +51,7 @@ function fieldsOf(bytes: Uint8Array, [field, ...path]: number[]): string[] {
 
 type Answer = Partial<OutgoingAnswer> & { text?: string };
 
-/** What a kind sends, and what it makes of an answer, or of the last one of several. */
+/** Sends a batch to a kind of receiver. Returns its requests, and the outcome by the last answer. */
 async function sent(
   kind: string,
   config: Record<string, string>,
@@ -97,7 +97,7 @@ Deno.test("every push has the batch's id and hops, and the secret headers", asyn
   assert.equal(body, `[${records.join(",\n")}]`);
 });
 
-Deno.test("no secret header takes the place of one that a batch has", async () => {
+Deno.test("a secret header cannot replace a header of the batch", async () => {
   const secrets = { "header.logloom-stream-hops": "0", "header.dd-api-key": "x", api_key: "k" };
   const { request } = await sent("datadog", { url }, secrets);
   assert.deepEqual(
@@ -119,7 +119,7 @@ Deno.test("Elasticsearch gets a create action for each record, under its id", as
   assert.deepEqual(JSON.parse(lines[3]), { "@timestamp": "2026-11-25T22:31:52+00:00", id: ids[1] });
 });
 
-Deno.test("Elasticsearch says of each record what became of it", async () => {
+Deno.test("Elasticsearch's answer gives an outcome for each record", async () => {
   const config = { url, index: "logs" };
   const outcomeOf = async (...statuses: number[]) => {
     const items = statuses.map((status) => ({ create: { status } }));
@@ -169,7 +169,7 @@ Deno.test("Elasticsearch says of each record what became of it", async () => {
   ) assert.equal(await said(text), "delivered", text);
 });
 
-Deno.test("admins see what a receiver said, but no secret that it says back", async () => {
+Deno.test("admins see the receiver's answer, but no secret that it repeats", async () => {
   const secrets = { "header.authorization": "Bearer s3cret-token" };
   const text = `no\n\u0000route for Bearer s3cret-token, s3cret-token ${"x".repeat(600)}`;
   const { outcome } = await sent("webhook", { url }, secrets, { status: 404, text });
@@ -179,14 +179,14 @@ Deno.test("admins see what a receiver said, but no secret that it says back", as
   assert.deepEqual(good, { outcome: "delivered", status: 200 });
 });
 
-Deno.test("a receiver says how long to wait, or until when", async () => {
+Deno.test("Retry-After may be a number of seconds or a date", async () => {
   const cases: [string, number | undefined][] = [
     ["30", 30],
     ["86400", 86_400],
     ["0000000000120", 120],
     ["99999999999999999999", 2_147_483_647],
     ["1.5", 2],
-    // It is 22:32:01.
+    // Now is 22:32:01.
     ["Wed, 25 Nov 2026 23:32:01 GMT", 3600],
     ["Wednesday, 25-Nov-26 22:33:01 GMT", 60],
     ["Wed Nov 25 22:33:01 2026", 60],
@@ -207,14 +207,14 @@ Deno.test("Splunk's code counts, whatever its status", async () => {
   assert.equal((await code('{"text":"Server is busy","code":9}')).outcome, "retry");
 });
 
-Deno.test("OTLP carries numbers as they are, and tells how many it left out", async () => {
+Deno.test("OTLP keeps numbers exact, and counts rejected records", async () => {
   const told = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"no"}}';
   const { body, outcome } = await sent("otlp", { url }, {}, { text: told });
   assert.deepEqual(outcome, { outcome: "delivered", status: 200, rejected: 1, answer: told });
   const { outcome: boastful } = await sent("otlp", { url }, {}, {
     text: '{"partialSuccess":{"rejectedLogRecords":"99999999999"}}',
   });
-  assert.equal("rejected" in boastful && boastful.rejected, 2, "of what it has");
+  assert.equal("rejected" in boastful && boastful.rejected, 2, "not more than were sent");
   const { resourceLogs } = JSON.parse(body);
   assert.equal(resourceLogs.length, 2);
   assert.deepEqual(resourceLogs[0].resource.attributes, [
@@ -237,7 +237,7 @@ Deno.test("OTLP carries numbers as they are, and tells how many it left out", as
   });
 });
 
-Deno.test("OTLP is sent in protobuf where the stream says so, or the receiver wants it", async () => {
+Deno.test("OTLP is sent in protobuf if the stream or the receiver wants it", async () => {
   const typesOf = async (config: Record<string, string>, ...statuses: number[]) => {
     const answers = statuses.map((status) => ({ status }));
     const { requests } = await sent("otlp", { url, ...config }, {}, answers);
@@ -265,7 +265,7 @@ Deno.test("OTLP is sent in protobuf where the stream says so, or the receiver wa
   assert.deepEqual(fieldsOf(body, [1, 2, 2, 6, 1]), ["logloom.id", "n", "f", "list", "logloom.id"]);
 });
 
-Deno.test("ids of traces and spans stand in their own members", async () => {
+Deno.test("ids of traces and spans are in their own members", async () => {
   const [trace, span] = ["5B8EFFF798038103D269B633813FC60C", "eee19b7ec3c1b174"];
   const recordOf = async (attrs: Record<string, unknown>) => {
     const record = `${records[1].slice(0, -1)},"attrs":${JSON.stringify(attrs)}}`;
@@ -283,7 +283,7 @@ Deno.test("ids of traces and spans stand in their own members", async () => {
   for (const [attrs, expected] of cases) assert.deepEqual(await recordOf(attrs), expected);
 });
 
-Deno.test("Loki, Splunk and Datadog get times and credentials as they want them", async () => {
+Deno.test("Loki, Splunk and Datadog get times and credentials in their own forms", async () => {
   const loki = await sent("loki", { url });
   const { streams } = JSON.parse(loki.body);
   assert.deepEqual(streams[0].stream, { source: "logloom", service_name: "shop", level: "error" });
@@ -302,7 +302,7 @@ Deno.test("Loki, Splunk and Datadog get times and credentials as they want them"
   ]);
 });
 
-Deno.test("what a receiver answers decides what becomes of the batch", async () => {
+Deno.test("the receiver's answer decides the outcome of the batch", async () => {
   const cases: [number, number, string][] = [
     [204, 0, "delivered"],
     [302, 0, "retry"],
@@ -326,7 +326,7 @@ Deno.test("what a receiver answers decides what becomes of the batch", async () 
     headers: new Map([["retry-after", "30"]]),
   });
   assert.deepEqual(outcome, { outcome: "retry", status: 429, error: "HTTP 429", retryAfter: 30 });
-  // A store's 409 says that it was busy, not that it has the object.
+  // A store's 409 means that it was busy, not that it has the object.
   for (const [status, attempt] of [[400, 0], [403, 0], [409, 1], [301, 0]]) {
     const { outcome } = await sent("s3", bucket, { secret_access_key: "s" }, { status }, attempt);
     assert.equal(outcome.outcome, "retry", `${status} of a store`);

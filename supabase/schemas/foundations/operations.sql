@@ -1,6 +1,6 @@
 -- Our functions in public and who may call each: users, among them viewers, and service_role. What
 -- has a reader is also called at logloom-read, with an API key or in a portal session: the reader
--- takes a scope, then what the operation takes. docs/reference/api/doors.md is made of this list.
+-- takes a scope, then what the operation takes. docs/reference/api/callers.md is made of this list.
 create function logloom_private.operation_list()
 returns table (operation text, callers text[], reader text)
 language plpgsql

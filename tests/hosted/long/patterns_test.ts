@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findRuntime, hostedVersion } from "../../../local/runtime.ts";
+import { findRuntime, hostedVersion } from "../../../local/deno_runtimes.ts";
 import { checkout } from "../../../local/stack.ts";
 import { functionPatterns } from "../../patterns/find.ts";
 import { type Cost, mostForDouble } from "../../patterns/measure.ts";

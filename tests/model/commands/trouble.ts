@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { health, isReady } from "../../support/client.ts";
-import { shiftClock } from "../../support/clock.ts";
+import { shiftClock } from "../../support/shift_clock.ts";
 import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { killPart, type ProcessName, signalIfThere } from "../../support/processes.ts";

@@ -9,9 +9,9 @@ export interface Access {
 }
 
 /**
- * Reads a line in Apache's and nginx's common or combined format. Debian's Apache adds the virtual host at the start,
- * nginx's own configuration X-Forwarded-For at the end: `192.0.2.1 - ann [21/Nov/2026:12:34:56 +0000] "GET /pay?id=1
- * HTTP/1.1" 500 42 "-" "curl/8.5"`.
+ * Reads a line in Apache's and nginx's common or combined format: `192.0.2.1 - ann [21/Nov/2026:12:34:56 +0000]
+ * "GET /pay?id=1 HTTP/1.1" 500 42 "-" "curl/8.5"`. Debian's Apache adds the virtual host in front, nginx's default
+ * configuration X-Forwarded-For behind.
  */
 export function accessOf(line: string): Access | undefined {
   const start = beginning.exec(line);
@@ -69,7 +69,7 @@ function quotedFrom(line: string, at: number): string[] {
   return texts;
 }
 
-/** `GET /pay?id=1 HTTP/1.1`; a scanner may have sent anything. */
+/** Splits `GET /pay?id=1 HTTP/1.1`. Other texts, which scanners send, stay whole. */
 function requestOf(request: string): JsonObject {
   const methodEnd = request.indexOf(" ");
   const method = request.slice(0, methodEnd);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 
 const at = "[21/Nov/2026:12:34:56 +0000]";
 const time = "2026-11-21T12:34:56Z";
 
-Deno.test("access logs: what Apache and nginx write is taken apart", async () => {
+Deno.test("access logs: lines of Apache and nginx are split into members", async () => {
   const cases: [string, Record<string, unknown>][] = [
-    // Apache's documentation of its own formats.
+    // From Apache's documentation of its formats.
     ['127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326', {
       ts: "2000-10-10T20:55:36Z",
       level: "info",
@@ -30,7 +30,7 @@ Deno.test("access logs: what Apache and nginx write is taken apart", async () =>
         },
       },
     ],
-    // The virtual host in front, as Debian's Apache has it.
+    // With the virtual host in front, as in Debian's Apache.
     [`shop.example:443 2001:db8::1 - - ${at} "GET / HTTP/2.0" 304 - "-" "curl/8.5"`, {
       ts: time,
       level: "info",
@@ -43,7 +43,7 @@ Deno.test("access logs: what Apache and nginx write is taken apart", async () =>
         user_agent: "curl/8.5",
       },
     }],
-    // nginx' own "main", with X-Forwarded-For behind.
+    // nginx's own format "main", with X-Forwarded-For at the end.
     [`10.0.0.1 - - ${at} "PROPFIND /dav HTTP/1.1" 404 153 "-" "-" "203.0.113.9"`, {
       ts: time,
       level: "warn",
@@ -56,7 +56,7 @@ Deno.test("access logs: what Apache and nginx write is taken apart", async () =>
         forwarded_for: "203.0.113.9",
       },
     }],
-    // What a scanner sends.
+    // A scanner's request.
     [`10.0.0.1 - - ${at} "\\x16\\x03\\x01" 400 157 "-" "-"`, {
       ts: time,
       level: "warn",

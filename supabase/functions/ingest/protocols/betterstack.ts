@@ -17,7 +17,7 @@ export const betterstack: Protocol = {
       for (const event of Array.isArray(sent) ? sent : [sent]) events.add(event);
     } catch (error) {
       if (!(error instanceof MalformedMsgpack || error instanceof RangeError)) throw error;
-      return failure(400, "The body is no MessagePack");
+      return failure(400, "The body is not MessagePack");
     }
     return success(accepted);
   },

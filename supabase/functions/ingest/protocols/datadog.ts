@@ -1,5 +1,5 @@
 import { type Failure, success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
+import type { EventCollector } from "../event_collector.ts";
 import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import { isText } from "../../_shared/numbers.ts";
 import {
@@ -29,14 +29,14 @@ export const datadog: Protocol = {
   refused,
 };
 
-/** Vector asks whether its key is good before it sends. */
+/** Vector checks its key before it sends. */
 export const datadogValidation: Protocol = {
   ...datadog,
   methods: "GET, OPTIONS",
   read: () => success({ accepted: () => json(200, { valid: true }) }),
 };
 
-/** Far more than Datadog itself accepts; a longer text stays one. */
+/** Far more than Datadog accepts. Longer tags stay one text. */
 const maxTagsLength = 16_384;
 
 function addEvent(
@@ -68,7 +68,7 @@ function addEvent(
   });
 }
 
-/** `env:prod,version:1.2,canary`; a tag without a value is true, a repeated one a list. */
+/** Splits `env:prod,version:1.2,canary`. A tag without a value becomes true, a repeated one a list. */
 function tagsOf(texts: readonly string[]): JsonObject {
   const tags: JsonObject = {};
   for (const tag of texts.join(",").split(",")) {

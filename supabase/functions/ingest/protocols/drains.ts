@@ -1,6 +1,6 @@
 import { success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
-import type { Envelope } from "../draft.ts";
+import type { EventCollector } from "../event_collector.ts";
+import type { Envelope } from "../event_draft.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { levelOfStatus } from "../levels.ts";
 import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
@@ -35,7 +35,7 @@ function drain(addEvent: AddEvent): Protocol {
   };
 }
 
-/** Vercel expects a value that it showed during the set-up. */
+/** The header that Vercel expects, with a value that it showed during set-up. */
 function verify(query: URLSearchParams): Record<string, string> {
   const value = query.get("vercel_verify") ?? "";
   return /^[\x21-\x7e]{1,200}$/.test(value) ? { "x-vercel-verify": value } : {};
@@ -65,7 +65,7 @@ const cloudflareDrain = drain((event, envelope, events) => {
   }
 });
 
-/** Cloudflare's Logpush of HTTP requests has no message: build one from request and status. */
+/** Adds a request of Cloudflare's Logpush. It has no message, so request and status become one. */
 const addRequest: AddEvent = (event, envelope, events) => {
   const { ClientRequestMethod: method, ClientRequestURI: uri, EdgeResponseStatus: status } = event;
   const path = uri ?? event.ClientRequestPath;
@@ -87,7 +87,7 @@ const herokuDrain: Protocol = {
   refused: errorReply,
 };
 
-/** By the last part of `/drain/<kind>`. */
+/** The drains by the last part of `/drain/<kind>`. */
 export const drains: ReadonlyMap<string, Protocol> = new Map([
   ["supabase", supabaseDrain],
   ["vercel", plainDrain],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 
 const json = { "Content-Type": "application/json" };
 const time = "2026-11-21T12:34:56.789Z";
@@ -115,7 +115,7 @@ Deno.test("Heroku: frames of syslog by their octets", async () => {
   ]);
 });
 
-Deno.test("Heroku: what a program writes as JSON is taken apart, before the frame", async () => {
+Deno.test("Heroku: members of a program's JSON win over those of the frame", async () => {
   const frame = `<190>1 ${time} host app web.1 - {"level":"error","msg":"declined","order":7}\n` +
     `<190>1 ${time} host app web.1 - {"msg":"fine"}\n`;
   const { events } = await receive("/drain/heroku", { body: frame });

@@ -1,5 +1,10 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
-import { type EventCollector, type EventError, sendAgain, TooManyEvents } from "../collector.ts";
+import {
+  type EventCollector,
+  type EventError,
+  sendAgain,
+  TooManyEvents,
+} from "../event_collector.ts";
 import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json.ts";
 import { isText } from "../../_shared/numbers.ts";
 import {
@@ -34,7 +39,7 @@ export const elasticsearch: Protocol = {
 const bulkPath = /^\/es(?:\/([^/]+))?\/_bulk$/;
 const documentPath = /^\/es\/([^/]+)\/_(?:doc|create)(?:\/[^/]+)?$/;
 
-/** This index name says nothing about an event. */
+/** An index of this name is the default and says nothing about an event. */
 const defaultIndex = "logs";
 
 function answer({ headers }: Incoming, status: number, body: unknown): Reply {
@@ -58,7 +63,7 @@ function errorType(status: number): string {
   return "illegal_argument_exception";
 }
 
-/** Requests of clients and shippers before they send; there is nothing to set up. */
+/** Answers the requests that clients and shippers make before they send. */
 function greet(incoming: Incoming): Reply | undefined {
   const { method, path } = incoming;
   if (bulkPath.test(path) || documentPath.test(path)) return undefined;
@@ -124,7 +129,7 @@ function readBulk(incoming: Incoming, content: Content, events: EventCollector):
   });
 }
 
-/** The actions of a request; a text describes its fault. */
+/** The actions of a request, or a text about its fault. */
 function readItems(
   incoming: Incoming,
   content: Content,
@@ -154,7 +159,7 @@ function readItems(
   return items;
 }
 
-/** Nothing of the request was stored; its documents are not parsed. */
+/** The answer if nothing was stored: each action is refused. The documents are not parsed. */
 function refusedEach(incoming: Incoming, why: Failure, content: Content): Reply | undefined {
   if (!bulkPath.test(incoming.path)) return undefined;
   try {
@@ -167,7 +172,7 @@ function refusedEach(incoming: Incoming, why: Failure, content: Content): Reply 
     if (typeof items === "string" || items.length === 0) return undefined;
     return bulkAnswer(incoming, items, [], 0, why);
   } catch (error) {
-    // More than a request may hold: the refusal of the whole says so.
+    // Too many events: the request is refused as a whole.
     if (error instanceof TooManyEvents || error instanceof ExcessiveJson) return undefined;
     throw error;
   }
@@ -196,7 +201,7 @@ function refusedItem({ name, index, id }: Action, reason: string): Item {
 }
 
 function addDocument(action: Action, document: unknown, events: EventCollector): Item {
-  if (!isObject(document)) return refusedItem(action, "The document is no JSON object");
+  if (!isObject(document)) return refusedItem(action, "The document is not a JSON object");
   if (action.index !== defaultIndex) addMember(document, "_index", action.index);
   const event = events.count;
   events.add(document);
@@ -241,7 +246,7 @@ function created({ index, id }: { index: string; id: string | undefined }): Json
   };
 }
 
-/** One document in a request. */
+/** Reads a request that is a single document. */
 function readDocument(
   index: string,
   incoming: Incoming,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 import { apiKey, startDatabase, startIngest } from "../testing.ts";
 
 const ndjson = { "Content-Type": "application/x-ndjson" };
@@ -59,7 +59,7 @@ Deno.test("each action has an item of its own, in order and under its name", asy
   ]);
 });
 
-Deno.test("what the database refuses is told of its item alone", async () => {
+Deno.test("an event that the database rejects fails only its own item", async () => {
   const body = lines({ create: {} }, { message: "a" }, { create: {} }, { message: "b" });
   const { text } = await receive("/es/_bulk", {
     method: "PUT",
@@ -77,7 +77,7 @@ Deno.test("what the database refuses is told of its item alone", async () => {
   assert.equal(itemsOf(text)[1][1].error?.reason, "too old");
 });
 
-Deno.test("every refused item is told as such, however many they are", async () => {
+Deno.test("every rejected item has its error, however many there are", async () => {
   const documents = Array.from({ length: 150 }, (_, n) => ({ "@timestamp": time, n }));
   const body = lines(...documents.flatMap((document) => [{ create: {} }, document]));
   const asked: unknown[] = [];
@@ -107,7 +107,7 @@ Deno.test("under overload every item that was not stored is 429, after a pause",
   const { status, text } = await receive("/es/_bulk", {
     headers: ndjson,
     body,
-    // Everything after the first slice is refused.
+    // All slices but the first are refused.
     database: (_, call) =>
       call === 0
         ? undefined
@@ -121,7 +121,7 @@ Deno.test("under overload every item that was not stored is 429, after a pause",
   assert.deepEqual(statuses, [...Array(stored).fill(201), ...Array(1500 - stored).fill(429)]);
 });
 
-Deno.test("what passes is refused item by item, whoever refuses; what does not, as a whole", async () => {
+Deno.test("a temporary refusal is answered for each item, a final one for the whole request", async () => {
   const body = lines(
     { index: { _index: "app", _id: "1" } },
     { "@timestamp": time, message: "a" },
@@ -134,7 +134,7 @@ Deno.test("what passes is refused item by item, whoever refuses; what does not, 
     ...sent,
     database: () => Response.json({ code: "PT503", message: "Queue full" }, { status: 503 }),
   });
-  // A token cannot be verified while its keys are not to be had.
+  // A token cannot be verified while its keys cannot be fetched.
   const header = btoa('{"alg":"ES256","kid":"k"}').replaceAll("=", "");
   const token = `${header}.${
     btoa('{"tenant_id":"acme","exp":9999999999}').replaceAll("=", "")
@@ -160,7 +160,7 @@ Deno.test("what passes is refused item by item, whoever refuses; what does not, 
   }
 });
 
-Deno.test("a sender that is held for its rate is told of each item, without the database", async () => {
+Deno.test("a remembered rate limit refusal is answered for each item, without asking the database", async () => {
   const body = lines({ create: {} }, { message: "a" }, { create: {} }, { message: "b" });
   const hold = { seconds: 9, retry_after: 9, limit: "5", error: "Rate limit reached" };
   await using peer = startDatabase(() =>
@@ -182,7 +182,7 @@ Deno.test("a sender that is held for its rate is told of each item, without the 
   assert.equal(peer.requests.length, 1);
 });
 
-Deno.test("clients are greeted as they expect, without a key", async () => {
+Deno.test("clients get the greeting that they expect, without a key", async () => {
   const accept = { Accept: "application/vnd.elasticsearch+json; compatible-with=9" };
   const greetings: [string, string, number][] = [
     ["GET", "/es", 200],

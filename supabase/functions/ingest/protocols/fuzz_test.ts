@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { startFuzzed } from "../storable.ts";
-import { type Bytes, encodings, magics, seeds, sound, utf8 } from "./fuzzed_bodies.ts";
+import { startFuzzed } from "../testing_storable.ts";
+import { type Bytes, encodings, magics, seeds, sound, utf8 } from "./testing_fuzzed_bodies.ts";
 
-Deno.test("cut, changed and repeated bytes of every protocol are taken or refused, never a fault", async () => {
+Deno.test("cut, changed and repeated bytes of every protocol are accepted or refused without an error of ours", async () => {
   await using fuzzed = startFuzzed();
   for (const [path, headers, seed] of seeds) {
     assert.ok(sound.has(await fuzzed.send(path, seed, headers)), path);
@@ -31,7 +31,7 @@ Deno.test("cut, changed and repeated bytes of every protocol are taken or refuse
   }
 });
 
-Deno.test("random bytes of every protocol and encoding are taken or refused", async () => {
+Deno.test("random bytes of every protocol and encoding are accepted or refused", async () => {
   await using fuzzed = startFuzzed();
   await fc.assert(
     fc.asyncProperty(
@@ -74,7 +74,7 @@ function snappyOfZeros(bytes: number): Bytes {
   return new Uint8Array([...head, 0, 0, ...copies]);
 }
 
-Deno.test("bombs of every encoding are refused for their size", async () => {
+Deno.test("bombs of every encoding are refused because of their size", async () => {
   await using fuzzed = startFuzzed();
   const zeros = new Uint8Array(100_000_000);
   const bombs: [string, string, Bytes][] = [
@@ -91,12 +91,12 @@ Deno.test("bombs of every encoding are refused for their size", async () => {
   }
   const windowOf2GB = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0, 0xa8, 1, 0, 0]);
   assert.ok(sound.has(await fuzzed.send("/lines", windowOf2GB)));
-  // Literals of a negative length send some readers back to where they were.
+  // A literal of negative length makes some readers loop.
   const backwards = new Uint8Array([8, 63 << 2, 0xfa, 0xff, 0xff, 0xff, 0, 0]);
   assert.equal(await fuzzed.send("/loki/api/v1/push", backwards), 400);
 });
 
-Deno.test("what zstd packed arrives as it was", async () => {
+Deno.test("a zstd body arrives unchanged", async () => {
   await using fuzzed = startFuzzed();
   const line = utf8('{"message":"a"}');
   const header = (line.length << 3) | 1;
@@ -119,7 +119,7 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-/** An AnyValue of lists within lists, in protobuf, built from within. */
+/** An AnyValue of nested lists in protobuf, built from the innermost one. */
 function nestedValue(depth: number): Bytes {
   const parts: number[][] = [];
   let length = 0;
@@ -136,7 +136,7 @@ function wrapped(field: number, inner: Bytes): Bytes {
   return new Uint8Array([field << 3 | 2, ...varint(inner.length), ...inner]);
 }
 
-Deno.test("nested and wide bodies are taken, or refused for what they are", async () => {
+Deno.test("nested and wide bodies are accepted, or refused with the right status", async () => {
   await using fuzzed = startFuzzed();
   const mib = 1024 * 1024;
   const json = { "Content-Type": "application/json" };

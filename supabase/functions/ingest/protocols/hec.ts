@@ -1,6 +1,6 @@
 import { type Result, success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
-import { lookUp, namesOf } from "../fields.ts";
+import type { EventCollector } from "../event_collector.ts";
+import { lookUp, namesOf } from "../field_names.ts";
 import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
 import {
   type Content,
@@ -32,7 +32,7 @@ export const hec: Protocol = {
   refused,
 };
 
-/** Splunk's word for a faulty event; it names the first. */
+/** Answers as Splunk does. An error names the first faulty event. */
 const reading: Reading = {
   accepted: ({ errors: [first] }) =>
     json(200, {
@@ -85,7 +85,7 @@ function readObjects(content: Content, events: EventCollector): HecFailure | und
   return events.count === events.rejected ? fault : undefined;
 }
 
-/** The objects of a body, in an array or not, with commas between them or not; other text is a value of its own. */
+/** The objects of a body, with or without an array and commas around them. Other text is a value of its own. */
 function* valuesIn(text: string): Generator<string> {
   for (const part of splitObjects(text)) {
     const start = part.indexOf("{");
@@ -122,8 +122,8 @@ function addEvent(
 }
 
 /**
- * Splunk's own library puts the logged value into `message`, beside its severity; some put the text into an `event`
- * inside.
+ * Splunk's own library puts the logged value into `message`, beside its severity. Some senders put the text into an
+ * inner `event`.
  */
 function flattened(event: JsonObject): JsonObject {
   const { message, ...rest } = event;
@@ -141,7 +141,7 @@ const messageNames = [{ flat: "msg", path: undefined }, ...namesOf.msg];
 
 function refused(_incoming: Incoming, failure: EventFailure & { code?: number }): Reply {
   const { status, error, refusal, code, event } = failure;
-  // Splunk's words, and the cause.
+  // Splunk's text, and the cause.
   const said = (error: string) => explained({ status, error, refusal });
   if (error === missingCredentials) return json(401, { text: said("Token is required"), code: 2 });
   if (status === 401) return json(403, { text: said("Invalid token"), code: 4 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 
 const stored: readonly (readonly [string, readonly string[]])[] = [
   ['[{"event":"a"},{"event":"b"}]', ["a", "b"]],

@@ -1,12 +1,12 @@
 import { failure, type Result, success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
-import type { Envelope } from "../draft.ts";
+import type { EventCollector } from "../event_collector.ts";
+import type { Envelope } from "../event_draft.ts";
 import { addMember, isObject, type JsonObject, parseJson, setMember } from "../json.ts";
 import { jsonFault } from "../json_fault.ts";
 import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../../_shared/exact_numbers.ts";
 import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
-import { closingQuote, matchAt } from "../scan.ts";
+import { closingQuote, matchAt } from "../text_scan.ts";
 import { accessOf } from "./access_log.ts";
 import { headOf } from "./text_line.ts";
 
@@ -59,7 +59,7 @@ export function addLines(
   return success(undefined);
 }
 
-/** A first line that begins JSON and does not end it. */
+/** A first line that opens JSON without closing it. */
 const opens = /^\s*(?:\[\s*\{|[[{](?:.*[[{,])?\s*$)/;
 
 /** A body of JSON over several lines: an array, an object, or objects in a row. */
@@ -71,17 +71,17 @@ function wholeOf(text: string, content: Content): unknown {
   return content.parse(text) ?? (first.trim()[0] === "{" ? concatenated(text, content) : undefined);
 }
 
-/** JSON whose first bracket has a line of its own, as no log does. */
+/** JSON with its first bracket on a line of its own, which no log has. */
 const brokenOver = /^\s*(?:\[[ \t\r]*\n\s*\{|\{[ \t\r]*\n\s*")/;
 
-/** The events of `{"logs": [...]}` or `{"events": [...]}`: objects, and nothing beside them. */
+/** The events of `{"logs": [...]}` or `{"events": [...]}`, if the list has only objects and is the only member. */
 export function wrappedEvents(body: JsonObject): JsonObject[] | undefined {
   const list = body.logs ?? body.events;
   if (!Array.isArray(list) || Object.keys(body).length > 1) return undefined;
   return list.every(isObject) ? list : undefined;
 }
 
-/** What is wrong with a body, where, and how one event costs only itself. */
+/** The error text for invalid JSON: the place, the fault, and how to lose only the faulty event. */
 export function invalidJson(text: string): string {
   const fault = jsonFault(text);
   if (fault === undefined) return "Invalid JSON";
@@ -89,8 +89,8 @@ export function invalidJson(text: string): string {
   const isList = /^\s*\[\s*\{/.test(text);
   return `Invalid JSON at line ${line}, column ${column}: ${why}${
     isList
-      ? ". No event of the array was stored. Sent as application/x-ndjson, one event a line, a " +
-        "faulty one costs only itself"
+      ? ". No event of the array was stored. As application/x-ndjson, one event a line, only a " +
+        "faulty event would be rejected"
       : ""
   }`;
 }
@@ -118,7 +118,7 @@ export function addJson(
   }
 }
 
-/** The query's values for all events; a long one would be copied into each. */
+/** Fields from the query, for all events. They are short, because each event gets a copy. */
 export function defaultsOf(query: URLSearchParams): Envelope["defaults"] {
   const service = shortParameter(query, "service");
   const host = shortParameter(query, "host") ?? shortParameter(query, "hostname");
@@ -130,16 +130,16 @@ export function defaultsOf(query: URLSearchParams): Envelope["defaults"] {
   };
 }
 
-/** A query parameter of at most 255 characters, which every event may carry. */
+/** A query parameter, cut to 255 characters. */
 export function shortParameter(query: URLSearchParams, name: string): string | undefined {
   return query.get(name)?.slice(0, 255) || undefined;
 }
 
-/** What reads the JSON in a line, and what takes the events: `logloom ship` has its own, to read lines as we do. */
+/** `logloom ship` reads lines with the same code, but with its own parser and collector. */
 type Parser = Pick<Content, "parse">;
 type Events = Pick<EventCollector, "add">;
 
-/** A line with one JSON object is an event, with several it is several, any other is a message. */
+/** Adds the JSON objects of a line as events; any other line is a message. */
 export function addLine(line: string, content: Parser, envelope: Envelope, events: Events): void {
   for (const event of eventsOf(line, content)) {
     if (event === undefined) addText(line, envelope, events);
@@ -147,7 +147,7 @@ export function addLine(line: string, content: Parser, envelope: Envelope, event
   }
 }
 
-/** The objects of a line; one undefined for text. */
+/** The objects of a line; a single undefined if it is text. */
 function eventsOf(line: string, content: Parser): (JsonObject | undefined)[] {
   const first = line.trimStart()[0];
   if (first === "{") {
@@ -167,7 +167,7 @@ function eventsOf(line: string, content: Parser): (JsonObject | undefined)[] {
 export function concatenated(text: string, content: Parser): JsonObject[] | undefined {
   const objects: JsonObject[] = [];
   for (const part of splitObjects(text)) {
-    // The whole was tried before.
+    // The whole text was tried before.
     if (part.length === text.length) return undefined;
     const object = content.parse(part);
     if (!isObject(object)) return undefined;
@@ -199,7 +199,7 @@ export function takenApart(
   return { members, ...level !== undefined && { fallbackLevel: beside[level] } };
 }
 
-/** The next object begins where one ends; anything else is a part of its own. */
+/** Splits a text into its objects and the texts between them. */
 export function* splitObjects(text: string): Generator<string> {
   const mark = /["{}]/g;
   let depth = 0;
@@ -219,7 +219,7 @@ export function* splitObjects(text: string): Generator<string> {
   if (rest.trim() !== "") yield rest;
 }
 
-/** A line of text: its members if it is logfmt or an access log, else its time and level if they lead it. */
+/** Adds a line of text. Logfmt and access logs are split into members; of other lines, time and level at the beginning. */
 function addText(line: string, envelope: Envelope, events: Events): void {
   const msg = line.replace(/\r$/, "");
   const members = logfmt(msg);
@@ -242,10 +242,10 @@ const pairName = /[A-Za-z_@][\w.@/-]*=/y;
 const plainValue = /[^\s"]*/y;
 const betweenPairs = /\s+|$/y;
 
-/** Members of a longer line are not parsed; it stays text. */
+/** A line with more pairs stays text. */
 const maxPairs = 1000;
 
-/** The members of a line that is only `key=value` pairs, at least two; undefined for any other. */
+/** The members of a line of at least two `key=value` pairs; undefined for any other line. */
 function logfmt(line: string): JsonObject | undefined {
   const members: JsonObject = {};
   let count = 0;

@@ -5,8 +5,8 @@ import { errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
 
 /**
- * LogDNA's (Mezmo's) ingest: `{"lines": [{line, timestamp, level, app, meta}]}`, or, from its own
- * client, `{"e": "ls", "ls": [...]}` with the key in a header that is Supabase's elsewhere.
+ * LogDNA's (Mezmo's) ingest: `{"lines": [{line, timestamp, level, app, meta}]}`. Its own client sends `{"e": "ls", "ls":
+ * [...]}`, with the key in the header `apikey`, which is Supabase's elsewhere.
  */
 export const logdna: Protocol = {
   ...receiver,
@@ -23,7 +23,7 @@ export const logdna: Protocol = {
           events.add(line, envelope);
           continue;
         }
-        // Some senders encode the rest as JSON in a text.
+        // Some senders put the other members into a string of JSON.
         if (typeof line.meta === "string") line.meta = content.parse(line.meta) ?? line.meta;
         if (tags.length > 0) addMember(line, "tags", tags);
         const { line: text, ...beside } = line;

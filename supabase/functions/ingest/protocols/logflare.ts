@@ -1,5 +1,5 @@
 import { success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
+import type { EventCollector } from "../event_collector.ts";
 import { addMember, isObject } from "../json.ts";
 import { explained, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson } from "./lines.ts";

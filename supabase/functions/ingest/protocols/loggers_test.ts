@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 
 const json = { "Content-Type": "application/json" };
 const ts = "2026-11-21T12:34:56.789Z";
 const micros = "2026-11-21T12:34:56.789000Z";
 
-/** What loggers write as they come, and the record. */
+/** Events as loggers write them by default, and their records. */
 const written: readonly (readonly [by: string, event: object, record: object])[] = [
   ["Monolog", {
     message: "declined",
@@ -119,7 +119,7 @@ const written: readonly (readonly [by: string, event: object, record: object])[]
   }],
 ];
 
-Deno.test("what loggers write by default keeps its time, level and message", async () => {
+Deno.test("events of loggers keep time, level and message", async () => {
   const body = JSON.stringify(written.map(([, event]) => event));
   const { events } = await receive("", { headers: json, body });
   for (const [n, [by, , record]] of written.entries()) assert.deepEqual(events[n], record, by);

@@ -1,5 +1,5 @@
-import type { EventCollector } from "../collector.ts";
-import type { Envelope } from "../draft.ts";
+import type { EventCollector } from "../event_collector.ts";
+import type { Envelope } from "../event_draft.ts";
 import { syslogLevelOf } from "../levels.ts";
 import type { Content } from "../protocol.ts";
 import { addLine, linesOf, takenApart } from "./lines.ts";

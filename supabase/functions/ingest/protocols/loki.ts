@@ -1,7 +1,7 @@
 import { PbfReader } from "pbf";
 import { failure, type Result, success } from "../../_shared/errors.ts";
-import type { Bytes } from "../bytes.ts";
-import type { EventCollector } from "../collector.ts";
+import type { Bytes } from "../unpacked_bytes.ts";
+import type { EventCollector } from "../event_collector.ts";
 import {
   addMember,
   isObject,
@@ -21,7 +21,7 @@ import {
   type Reading,
   receiver,
 } from "../protocol.ts";
-import { closingQuote, matchAt } from "../scan.ts";
+import { closingQuote, matchAt } from "../text_scan.ts";
 import { MalformedSnappy, SnappyTooLong, unsnappy } from "../snappy.ts";
 import { supabaseEnvelope } from "../supabase_events.ts";
 import {
@@ -41,7 +41,7 @@ export const loki: Protocol = {
   refused: (_incoming, failure) => plain(failure.status, explained(failure)),
 };
 
-/** A probe of Grafana and the agents. */
+/** Answers a probe of Grafana and the agents. */
 export const lokiStatus: Protocol = {
   ...loki,
   methods: "GET, HEAD, OPTIONS",
@@ -74,7 +74,7 @@ function readLoki(
     const isFault = error instanceof MalformedPush || error instanceof MalformedSnappy ||
       (!isJson && isMalformed(error));
     if (!isFault) throw error;
-    return failure(400, "The body is no push request of Loki");
+    return failure(400, "The body is not a Loki push request");
   }
   return success(reading);
 }
@@ -95,7 +95,7 @@ function readJson(content: Content, events: EventCollector): void {
   }
 }
 
-/** Labels and metadata in one request: a few bytes each, but far more in memory. */
+/** The most labels and metadata of a request. Each takes a few bytes in the body, but far more in memory. */
 const maxPairs = 400_000;
 
 /** Reads a PushRequest of loki/pkg/push/push.proto. */
@@ -120,7 +120,7 @@ class PushReader {
 
   #readStream(end: number): void {
     const pbf = this.#pbf;
-    // Every writer puts labels before the entries.
+    // All writers put the labels before the entries.
     let labels = labelsOf({});
     eachField(pbf, end, (field) => {
       if (pbf.type !== delimited) return;
@@ -173,8 +173,8 @@ const labelName = /[A-Za-z_][\w.:-]*/g;
 const labelSign = /\s*=\s*"/y;
 
 /**
- * `{level="error",app="shop"}`, values with Go's escapes. A part that is not a label is skipped by its whole name:
- * trying again within it would read a long one once for each letter.
+ * Reads `{level="error",app="shop"}`, with Go's escapes in values. A part that is not a label is skipped as a whole:
+ * trying again at each of its letters would read a long one many times.
  */
 export function parseLabels(text: string): JsonObject {
   const labels: JsonObject = {};
@@ -194,7 +194,7 @@ export function parseLabels(text: string): JsonObject {
   return labels;
 }
 
-/** Far more than Loki itself accepts. */
+/** Far more than Loki accepts. */
 const maxLabels = 1000;
 
 const goEscapes: Readonly<Record<string, string>> = {
@@ -220,7 +220,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** Labels that name a field, besides those of every event; the first counts. */
+/** Further labels that fill a field. The first one that is there counts. */
 const labelFields = {
   service: ["service_name", "service", "app", "application", "job", "container"],
   host: ["host", "hostname", "node", "instance"],
@@ -244,7 +244,7 @@ function labelsOf(members: JsonObject): Labels {
   };
 }
 
-/** The line wins over its metadata, and that over the labels of its stream. */
+/** Adds an entry. Members of the line win over its metadata, and metadata over the stream's labels. */
 function addEntry(
   labels: Labels,
   metadata: JsonObject,
@@ -255,7 +255,7 @@ function addEntry(
 ): void {
   const parsed = typeof line === "string" && line.startsWith("{") ? content.parse(line) : undefined;
   const isEvent = isObject(parsed);
-  // Before the labels are copied: skipping such an event is cheap.
+  // Checked before the labels are copied, so that skipping is cheap.
   if (labels.isOfSupabase && events.leaveOutOwn(metadata, line)) return;
   const told = labels.isOfSupabase ? supabaseEnvelope(metadata) : undefined;
   const around = metadata;

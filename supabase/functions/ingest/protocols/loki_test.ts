@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 import { parseLabels } from "./loki.ts";
-import { type Entry, pushed } from "./loki_requests.ts";
+import { type Entry, pushed } from "./testing_loki_requests.ts";
 
 const json = { "Content-Type": "application/json" };
 const nanos = "1795264496123456000";
@@ -13,7 +13,7 @@ function push(labels: Record<string, string>, entries: Entry[]): string {
   return JSON.stringify({ streams: [{ stream: labels, values }] });
 }
 
-Deno.test("a push arrives alike as JSON and as protobuf, the line before metadata before labels", async () => {
+Deno.test("a push arrives the same as JSON and as protobuf: line wins over metadata, metadata over labels", async () => {
   const labels = { app: "shop", level: "error", env: "prod", region: "eu" };
   const entries: Entry[] = [
     ["card declined", { order: "7", region: "us" }],
@@ -59,7 +59,7 @@ Deno.test("labels are read with the escapes of Go", () => {
   );
 });
 
-Deno.test("what is no push is 400, in words; what agents ask before is answered", async () => {
+Deno.test("a body that is not a push gets 400 with a text, and agents' probes are answered", async () => {
   for (
     const [headers, body] of [
       [json, "{"],
@@ -72,7 +72,7 @@ Deno.test("what is no push is 400, in words; what agents ask before is answered"
     ] as [Record<string, string>, BodyInit][]
   ) {
     const { status, text, headers: said } = await receive("/loki/api/v1/push", { headers, body });
-    assert.deepEqual([status, text], [400, "The body is no push request of Loki"]);
+    assert.deepEqual([status, text], [400, "The body is not a Loki push request"]);
     assert.match(said.get("content-type") ?? "", /^text\/plain/);
   }
   assert.equal(
@@ -101,7 +101,7 @@ Deno.test("only Supabase's own drain leaves out requests to ingest", async () =>
   }
 });
 
-Deno.test("labels that would be written out for too many entries are refused, not kept", async () => {
+Deno.test("labels that too many entries would copy are refused", async () => {
   const labels = Object.fromEntries(
     Array.from({ length: 900 }, (_, n) => [`label_${n}`, "x".repeat(20)]),
   );

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Bytes } from "../bytes.ts";
+import type { Bytes } from "../unpacked_bytes.ts";
 import { type JsonObject, setMember } from "../json.ts";
 import { markNumber, storedNumber } from "../../_shared/numbers.ts";
 
@@ -11,8 +11,8 @@ const maxDepth = 500;
 
 /**
  * The value of a MessagePack body (https://github.com/msgpack/msgpack/blob/master/spec.md) as JSON: bytes as base64,
- * times as ISO 8601. A length is trusted only if the bytes exist; a package that allocates by length can be made to use
- * any memory.
+ * times as ISO 8601. A length counts only if its bytes exist: packages that allocate by the length can be made to use
+ * any amount of memory.
  */
 export function unmsgpack(bytes: Bytes): unknown {
   const reader = new Reader(bytes);
@@ -118,7 +118,7 @@ class Reader {
     return this.#take(length).toString("utf8");
   }
 
-  /** Extension -1 is a time; any other keeps its bytes. */
+  /** Extension -1 is a time. Others stay bytes. */
   #extension(length: number): unknown {
     const type = this.#view.getInt8(this.#skip(1));
     if (type !== -1) return this.#take(length).toString("base64");
@@ -149,7 +149,7 @@ class Reader {
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** The start of the next bytes, which exist. */
+  /** Skips bytes that must exist, and returns their position. */
   #skip(length: number): number {
     const at = this.#at;
     if (length > this.#bytes.length - at) throw new MalformedMsgpack();
@@ -185,7 +185,7 @@ function two(number: number): string {
   return pairs[number];
 }
 
-/** A day since 1970, without half a million Dates: years begin in March, so leap days are last. */
+/** The date of a day since 1970, without a Date object for each. Years begin in March here, so leap days come last. */
 function dateOf(day: number): string {
   const since = day + 719_468;
   const era = Math.floor(since / 146_097);

@@ -1,6 +1,6 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
-import { ownKeys } from "../fields.ts";
+import type { EventCollector } from "../event_collector.ts";
+import { ownKeys } from "../field_names.ts";
 import { isObject, parseJson } from "../json.ts";
 import {
   type Content,
@@ -33,7 +33,7 @@ export const native: Protocol = {
   refused: refusedNatively,
 };
 
-/** The same address with the content type of NDJSON: a receiver like others. */
+/** NDJSON at the native address: a receiver like the others. */
 export const ndjson: Protocol = {
   ...receiver,
   saysWhatIsStored: true,
@@ -75,7 +75,7 @@ function readNative(incoming: Incoming, content: Content, events: EventCollector
 }
 
 function refusedNatively(_incoming: Incoming, { status, error }: Failure) {
-  // The interface has no other status for an unreadable body.
+  // The interface has only 400 for an unreadable body.
   return json(status === 415 ? 400 : status, { error });
 }
 
@@ -107,8 +107,8 @@ function tooMany(count: number): Result<never> {
 }
 
 /**
- * Whether a body that is not JSON has one event a line. Broken JSON is not read as lines of text: its sender wants to
- * know.
+ * Whether a body that is not JSON has one event a line. Broken JSON is refused and not read as lines of text, so that
+ * its sender learns about the fault.
  */
 function holdsLines(type: string, text: string): boolean {
   const lines = [...linesOf(text)];

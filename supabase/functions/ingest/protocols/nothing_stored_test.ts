@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { receive, type Receiving } from "../receiving.ts";
-import { pushed } from "./loki_requests.ts";
+import { receive, type Receiving } from "../testing_protocols.ts";
+import { pushed } from "./testing_loki_requests.ts";
 
 const message = "ts must not be before 2026-11-21T00:00:00Z";
 const why = `None of the 2 events was stored. The first: ${message}`;
 const old = 1_000_000_000_000;
 const oldIso = new Date(old).toISOString();
 
-/** Of two events the database takes none, or one. */
+/** A database that accepts none or one of two events. */
 function refusing(ingested: 0 | 1): Receiving["database"] {
   return () =>
     Response.json({
@@ -31,7 +31,7 @@ const hec = [
 ] as const;
 const datadog = errorOf({ errors: [{ status: "400", title: "Bad Request", detail: why }] });
 
-/** A request of two events, the answer where one is stored, and where none is. */
+/** A request of two events, and its answers if one is stored and if none is. */
 const answers: readonly (readonly [
   path: string,
   body: BodyInit,
@@ -60,7 +60,7 @@ const answers: readonly (readonly [
   ],
 ];
 
-Deno.test("no protocol says that a request was stored of which no event was", async () => {
+Deno.test("no protocol reports success if no event was stored", async () => {
   for (const [path, body, part, none] of answers) {
     const headers: Record<string, string> = typeof body === "string" && !path.includes("raw")
       ? { "Content-Type": "application/json" }
@@ -72,7 +72,7 @@ Deno.test("no protocol says that a request was stored of which no event was", as
   }
 });
 
-Deno.test("protocols that count say in a 200 that nothing was stored", async () => {
+Deno.test("protocols with a count report 0 stored events with 200", async () => {
   const database = refusing(0);
   const headers = { "Content-Type": "application/json" };
   const body = '[{"msg":"a"},{"msg":"b"}]';
@@ -90,7 +90,7 @@ Deno.test("protocols that count say in a 200 that nothing was stored", async () 
   }]);
 });
 
-Deno.test("values that are no events are nothing stored, too", async () => {
+Deno.test("values that are not events count as not stored", async () => {
   for (const [path, body] of [["/api/v2/logs", "[1,2]"], ["/gelf", '["a"]']] as const) {
     const headers = { "Content-Type": "application/json" };
     const { status, text } = await receive(path, { headers, body });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { maxEventBytes, receive } from "../receiving.ts";
+import { maxEventBytes, receive } from "../testing_protocols.ts";
 import { apiKey } from "../testing.ts";
 
 const json = { "Content-Type": "application/json" };
@@ -106,7 +106,7 @@ Deno.test("Logflare: a batch, its metadata beside the message", async () => {
   const body = JSON.stringify({
     batch: [{ message: "hello", timestamp: ms, metadata: { level: "error", context: { pid: 7 } } }],
   });
-  // pino-logflare drops the path of its address: `/logs` is where a proxy leads to.
+  // pino-logflare drops the path of its address, so a proxy leads to `/logs`.
   for (const path of ["/logflare/logs", "/logflare/api/logs", "/logs", "/api/logs"]) {
     const { status, text, events } = await receive(`${path}?source=abc`, { headers: json, body });
     assert.deepEqual([status, text], [200, '{"message":"Logged!"}']);
@@ -135,8 +135,8 @@ Deno.test("LogDNA: the key as the user of Basic, lines with their meta", async (
   }]);
 });
 
-// @logdna/logger 2.6 has its key in this header alone, and its lines under another name.
-Deno.test("LogDNA: what its own client sends, JSON in its lines taken apart", async () => {
+// @logdna/logger 2.6 sends its key only in this header, and its lines under another name.
+Deno.test("LogDNA: requests of its own client, with JSON in lines split into members", async () => {
   const line = { timestamp: ms, level: "INFO", app: "shop", meta: "{}" };
   const { status, text, events } = await receive("/logs/ingest?hostname=web-1&now=1&tags=", {
     headers: { "Content-Type": "application/json; charset=UTF-8" },
@@ -167,7 +167,7 @@ Deno.test("LogDNA: what its own client sends, JSON in its lines taken apart", as
   ]);
 });
 
-Deno.test("the header apikey is Supabase's but at LogDNA's path, and there but for a key of ours", async () => {
+Deno.test("the header apikey is Supabase's, except for a Logloom key at LogDNA's path", async () => {
   const body = '{"lines":[{"line":"a"}]}';
   const anon = { apikey: "eyJhbGciOiJIUzI1NiJ9.e30.x" };
   assert.equal((await receive("/logs/ingest", { body, credentials: anon })).status, 401);
@@ -179,7 +179,7 @@ Deno.test("the header apikey is Supabase's but at LogDNA's path, and there but f
 });
 
 // pino-datadog-transport 3.0: the whole line of pino as the text of the message.
-Deno.test("Datadog: JSON inside a message is taken apart, and stands before what is beside it", async () => {
+Deno.test("Datadog: members of JSON inside a message win over those beside it", async () => {
   const message = JSON.stringify({
     level: "error",
     pid: 7,
@@ -314,7 +314,7 @@ Deno.test("HEC: objects one after another, whatever the content type says", asyn
   ]);
 });
 
-Deno.test("HEC: its own codes for what is wrong, and what can be read is stored", async () => {
+Deno.test("HEC: faults have Splunk's codes, and readable events are stored", async () => {
   const cases: [string, Record<string, string> | undefined, number, unknown][] = [
     ["", undefined, 400, { text: "No data", code: 5 }],
     ["{", undefined, 400, { text: "Invalid data format", code: 6, "invalid-event-number": 0 }],
@@ -348,7 +348,7 @@ Deno.test("HEC: its own codes for what is wrong, and what can be read is stored"
   assert.deepEqual([ack.status, JSON.parse(ack.text).code], [400, 14]);
 });
 
-Deno.test("what has no fixed body says in it why a key was refused", async () => {
+Deno.test("protocols without a fixed error body name why a key was refused", async () => {
   const error = "Invalid token, API key, or missing tenant_id";
   const why = `${error}: The key is in quotes: send it without them`;
   const security = { type: "security_exception", reason: why };
@@ -433,7 +433,7 @@ Deno.test("lines: NDJSON, logfmt, and text with its time and level", async () =>
   assert.equal(many.status, 413);
 });
 
-Deno.test("credentials are read in every form that senders have", async () => {
+Deno.test("credentials are read in all forms that senders use", async () => {
   const basic = (pair: string) => ({ Authorization: `Basic ${btoa(pair)}` });
   const forms: [string, Record<string, string>][] = [
     ["", { "X-API-Key": apiKey }],
@@ -462,7 +462,7 @@ Deno.test("credentials are read in every form that senders have", async () => {
   assert.equal(first.status, 401);
 });
 
-Deno.test("lines and drains answer as native JSON does, of several slices too", async () => {
+Deno.test("lines and drains answer like native JSON, also for several slices", async () => {
   const refused = [{ index: 0, code: "ts_out_of_range", message: "too old" }];
   const database = (ingested: number, errors: readonly unknown[]) => () =>
     Response.json({ success: ingested > 0, ingested, rejected: errors.length, errors });
@@ -497,7 +497,7 @@ Deno.test("lines and drains answer as native JSON does, of several slices too", 
   }
 });
 
-Deno.test("a path that is no receiver is 404, whatever comes with it", async () => {
+Deno.test("a path without a receiver is 404, whatever the request has", async () => {
   for (const path of ["/nope", "/v1", "/v1/logs/x", "/drain/unknown", "/drain", "/ingest"]) {
     const { status, text } = await receive(path, { body: "[{}]" });
     assert.deepEqual([status, text], [404, `{"error":"No receiver at this path: ${path}"}`]);
@@ -505,7 +505,7 @@ Deno.test("a path that is no receiver is 404, whatever comes with it", async () 
   assert.equal((await receive("/", { headers: json, body: "[{}]" })).status, 200);
 });
 
-Deno.test("of a record that is too long the longest texts are cut, whatever it comes by", async () => {
+Deno.test("the longest texts of a record that is too long are cut, in every protocol", async () => {
   const long = "x".repeat(6_000_000);
   const line = await receive("/lines", { body: long, headers: { "Content-Type": "text/plain" } });
   assert.deepEqual(JSON.parse(line.text), { success: true, ingested: 1, rejected: 0, cut: 1 });
@@ -532,7 +532,7 @@ Deno.test("of a record that is too long the longest texts are cut, whatever it c
   assert.deepEqual(whole, { msg: "m" });
 });
 
-Deno.test("a record that only the database finds too long is cut and sent again, once", async () => {
+Deno.test("a record that the database finds too long is cut and sent again, once", async () => {
   const body = `${"y".repeat(70_000)}\nz`;
   for (const accepts of [1, 2]) {
     let refused = 0;
@@ -560,7 +560,7 @@ Deno.test("a record that only the database finds too long is cut and sent again,
   }
 });
 
-Deno.test("one that only the database finds to have too many values is cut to those it names", async () => {
+Deno.test("a record that the database finds to have too many values is cut to the database's limit", async () => {
   const { status, events } = await receive("/lines", {
     body: JSON.stringify({ n: Array(9000).fill(1) }),
     headers: { "Content-Type": "application/x-ndjson" },
@@ -579,7 +579,7 @@ Deno.test("one that only the database finds to have too many values is cut to th
   assert.ok(n.length > 3800 && n.length < 4096, String(n.length));
 });
 
-Deno.test("JSON over several lines, or in a member of its own, is read as what it is", async () => {
+Deno.test("JSON over several lines, or within a single member, is read", async () => {
   const events = [{ msg: "a" }, { msg: "b" }];
   const pretty = JSON.stringify(events, null, 2);
   const bodies = [
@@ -602,19 +602,19 @@ Deno.test("JSON over several lines, or in a member of its own, is read as what i
   for (const body of [JSON.stringify({ events }), JSON.stringify({ logs: events })]) {
     assert.deepEqual((await receive("", { headers: json, body })).events, events, body);
   }
-  // Beside other members, or without objects, it is an attribute.
+  // A list beside other members, or without objects, is an attribute.
   for (const attrs of [{ events, n: 1 }, { events: [1] }, { events: 2 }]) {
     const received = await receive("", { headers: json, body: JSON.stringify(attrs) });
     assert.deepEqual(received.events, [{ attrs }]);
   }
 });
 
-Deno.test("a NaN costs its own line, or the whole array, which says so", async () => {
+Deno.test("a NaN rejects its own line, or the whole array with a hint", async () => {
   const headers = { "Content-Type": "application/x-ndjson" };
   const lines = await receive("", { headers, body: '{"msg":"a"}\n{"n":NaN}\n{"msg":"b"}' });
   assert.deepEqual(lines.events, [{ msg: "a" }, { msg: '{"n":NaN}' }, { msg: "b" }]);
-  const refusal = "NaN is no JSON value, null is. No event of the array was stored. Sent as " +
-    "application/x-ndjson, one event a line, a faulty one costs only itself";
+  const refusal = "NaN is not JSON: use null. No event of the array was stored. As " +
+    "application/x-ndjson, one event a line, only a faulty event would be rejected";
   const array = await receive("", { headers: json, body: '[{"msg":"a"},{"n":NaN}]' });
   assert.deepEqual([array.status, JSON.parse(array.text)], [400, {
     error: `Invalid JSON at line 1, column 19: ${refusal}`,

@@ -1,6 +1,6 @@
 import { PbfWriter } from "pbf";
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
-import type { EventCollector } from "../collector.ts";
+import type { EventCollector } from "../event_collector.ts";
 import {
   type Content,
   contentType,
@@ -26,10 +26,10 @@ export const otlp: Protocol = {
   refused,
 };
 
-/** Traces and metrics, which exporters send to the same address by default. */
+/** Refuses traces and metrics, which exporters send to the same host by default. */
 export const otlpOther: Protocol = {
   ...otlp,
-  greet: (incoming) => refused(incoming, { status: 404, error: "Logs alone are taken here" }),
+  greet: (incoming) => refused(incoming, { status: 404, error: "Only logs are accepted here" }),
 };
 
 function readOtlp(incoming: Incoming, content: Content, events: EventCollector): Result<Reading> {
@@ -44,7 +44,7 @@ function readOtlp(incoming: Incoming, content: Content, events: EventCollector):
   return success({ accepted: (outcome) => accepted(outcome, isJson) });
 }
 
-/** Without a content type the first byte decides: no protobuf message begins with a brace. */
+/** Whether a body is JSON. Without a content type the first byte decides: no protobuf message begins with a brace. */
 function saysJson({ headers }: Incoming, first?: number): boolean {
   const type = contentType(headers);
   return type.includes("json") || (!type.includes("protobuf") && first === 0x7b);

@@ -1,4 +1,4 @@
-import type { EventCollector } from "../collector.ts";
+import type { EventCollector } from "../event_collector.ts";
 import {
   addMember,
   isObject,
@@ -22,7 +22,7 @@ import {
 /** Adds the records of an ExportLogsServiceRequest in JSON, whose ids are hexadecimal. */
 export function readOtlpJson(content: Content, events: EventCollector): void {
   const request = content.parse(content.text);
-  if (!isObject(request)) throw new MalformedOtlp("The body is no JSON object");
+  if (!isObject(request)) throw new MalformedOtlp("The body is not a JSON object");
   for (const resourceLogs of listIn(request, "resourceLogs", "")) {
     const resource = resourceOf(attributesIn(memberIn(resourceLogs, "resource")));
     for (const scopeLogs of listIn(resourceLogs, "scopeLogs", "resource schemaUrl")) {
@@ -46,7 +46,7 @@ function scopeOf(scopeLogs: JsonObject, resourceLogs: JsonObject): OtlpScope {
   };
 }
 
-/** Names that OTLP does not allow, and that would be ignored like any unknown member. */
+/** Names in snake case, which OTLP does not allow. They are refused, because unknown members are ignored silently. */
 const snakeCase =
   "time_unix_nano observed_time_unix_nano severity_number severity_text trace_id span_id event_name dropped_attributes_count"
     .split(" ");
@@ -76,7 +76,7 @@ function notCamelCase(name: string): MalformedOtlp {
   return new MalformedOtlp(`OTLP's JSON has ${right}, not ${name}`);
 }
 
-/** The list that makes a message one of logs. Without it, only the members that `beside` names may be there. */
+/** A required list. If it is missing, the object may only have the members in `beside`. */
 function arrayIn(object: JsonObject, key: string, beside: string): readonly unknown[] {
   const list = Object.hasOwn(object, key) ? object[key] ?? undefined : undefined;
   if (list === undefined) {
@@ -88,22 +88,22 @@ function arrayIn(object: JsonObject, key: string, beside: string): readonly unkn
       throw notCamelCase(other);
     }
     throw new MalformedOtlp(
-      `${key} is missing, where ${other.slice(0, 60)} is: logs alone are taken here`,
+      `${key} is missing, where ${other.slice(0, 60)} is: only logs are accepted here`,
     );
   }
-  if (!Array.isArray(list)) throw new MalformedOtlp(`${key} is no array`);
+  if (!Array.isArray(list)) throw new MalformedOtlp(`${key} must be an array`);
   return list;
 }
 
 function listIn(object: JsonObject, key: string, beside: string): readonly JsonObject[] {
   const list = arrayIn(object, key, beside);
-  if (!list.every(isObject)) throw new MalformedOtlp(`${key} holds what is no object`);
+  if (!list.every(isObject)) throw new MalformedOtlp(`${key} must hold objects only`);
   return list;
 }
 
 function memberIn(object: JsonObject, key: string): JsonObject {
   const member = Object.hasOwn(object, key) ? object[key] ?? {} : {};
-  if (!isObject(member)) throw new MalformedOtlp(`${key} is no object`);
+  if (!isObject(member)) throw new MalformedOtlp(`${key} must be an object`);
   return member;
 }
 
@@ -112,7 +112,7 @@ function textIn(object: JsonObject, key: string): string | undefined {
   return scalarText(text) || undefined;
 }
 
-/** Nanoseconds as number or text; 0 is none. */
+/** Nanoseconds as a number or text; undefined for 0. */
 function timeIn(record: JsonObject, key: string): unknown {
   const time = record[key] ?? 0;
   return time === 0 || time === "0" || time === "" ? undefined : time;
@@ -122,7 +122,7 @@ function attributesIn(object: JsonObject): JsonObject {
   return membersOf(object.attributes ?? [], "attributes", 1);
 }
 
-/** The members of a list of keys and values; what is of another shape stays under the list's name. */
+/** The members of a list of keys and values. Items of another shape stay under the list's name. */
 function membersOf(list: unknown, name: string, depth: number): JsonObject {
   const members: JsonObject = {};
   if (isObject(list)) {
@@ -141,7 +141,7 @@ function membersOf(list: unknown, name: string, depth: number): JsonObject {
 }
 
 const snakeKinds = /^(?:string|bool|int|double|array|kvlist|bytes)_value$/;
-/** A deeper value stays as its JSON. */
+/** A value that is nested deeper stays JSON text. */
 const maxDepth = 64;
 
 function valueOf(value: unknown, depth: number): unknown {
@@ -170,7 +170,7 @@ function valueOf(value: unknown, depth: number): unknown {
   return value;
 }
 
-/** 64-bit integers are text. */
+/** OTLP writes 64-bit integers as strings. */
 function numberOf(value: unknown): unknown {
   if (typeof value !== "string" || markedNumber(value) !== undefined) return value;
   if (!/^-?\d{1,40}$/.test(value)) return value;

@@ -1,6 +1,6 @@
 import { PbfReader } from "pbf";
-import type { Bytes } from "../bytes.ts";
-import type { EventCollector } from "../collector.ts";
+import type { Bytes } from "../unpacked_bytes.ts";
+import type { EventCollector } from "../event_collector.ts";
 import { type JsonObject, setMember } from "../json.ts";
 import { storedNumber } from "../../_shared/numbers.ts";
 import {
@@ -26,21 +26,21 @@ import {
 } from "./protobuf.ts";
 
 /**
- * Adds the records of an ExportLogsServiceRequest (opentelemetry/proto/collector/logs/v1/logs_service.proto), message
- * by message, without objects between the bytes and the event.
+ * Adds the records of an ExportLogsServiceRequest (opentelemetry/proto/collector/logs/v1/logs_service.proto). Events are
+ * read directly from the bytes, without objects between.
  */
 export function readOtlpProtobuf(bytes: Bytes, events: EventCollector): void {
   try {
     new OtlpReader(bytes, events).readRequest();
   } catch (error) {
     if (!isMalformed(error)) throw error;
-    throw new MalformedOtlp("The body is no OTLP request in protobuf");
+    throw new MalformedOtlp("The body is not an OTLP request in protobuf");
   }
 }
 
-/** Attributes, items and members in one request: a few bytes each, but far more in memory. */
+/** The most attributes, items and members of a request. Each takes a few bytes, but far more in memory. */
 const maxValues = 500_000;
-/** A deeper value stays as its bytes. */
+/** A value that is nested deeper stays bytes. */
 const maxDepth = 64;
 
 class OtlpReader {
@@ -62,7 +62,7 @@ class OtlpReader {
 
   #readResourceLogs(end: number): void {
     const pbf = this.#pbf;
-    // The resource may follow its records.
+    // The resource may come after its records.
     const resource: JsonObject = {};
     const scopes: number[] = [];
     let schemaUrl: string | undefined;
@@ -144,8 +144,8 @@ class OtlpReader {
           record.flags = pbf.readFixed32();
           break;
         case 1 * 8 + delimited:
-          // An id, or a name.
-          throw new MalformedOtlp("The body holds spans or metrics: logs alone are taken here");
+          // A trace id or a name here belongs to a span or metric.
+          throw new MalformedOtlp("The body holds spans or metrics: only logs are accepted here");
         case 7 * 8 + 0:
           record.droppedAttributes = pbf.readVarint();
           break;
@@ -166,7 +166,7 @@ class OtlpReader {
     return record;
   }
 
-  /** The key-values of a message's field: a Resource, a KeyValueList. */
+  /** Reads key-values: of a Resource or a KeyValueList. */
   #readAttributes(end: number, depth: number, into: JsonObject): void {
     const pbf = this.#pbf;
     eachField(pbf, end, (field) => {
@@ -229,7 +229,7 @@ class OtlpReader {
     return value;
   }
 
-  /** The position of a message that is read later. */
+  /** Notes the position of a message that is read later. */
   #note(places: number[], end: number): void {
     this.#countValue();
     places.push(this.#pbf.pos, end);

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { EventCollector } from "../collector.ts";
+import type { EventCollector } from "../event_collector.ts";
 import {
   addMember,
   isObject,
@@ -20,7 +20,7 @@ export interface OtlpRecord {
   severityText?: unknown;
   body?: unknown;
   attributes: JsonObject;
-  /** Nanoseconds; kept where they are not the event's time. */
+  /** Nanoseconds; stored if they differ from the event's time. */
   observed?: unknown;
   traceId?: string;
   spanId?: string;
@@ -29,12 +29,12 @@ export interface OtlpRecord {
   droppedAttributes?: unknown;
 }
 
-/** What a scope says of itself. */
+/** The scope of records. */
 export interface OtlpScope {
   name?: string;
   version?: string;
   attributes?: JsonObject;
-  /** Of the scope, or else of its resource. */
+  /** The scope's, or else its resource's. */
   schemaUrl?: string;
 }
 
@@ -49,14 +49,14 @@ export interface OtlpOrigin {
 /** Thrown if a body is not an ExportLogsServiceRequest. */
 export class MalformedOtlp extends Error {}
 
-/** A resource's values, once for all of its scopes. */
+/** A resource's values, for all of its scopes. */
 export interface OtlpResource {
   readonly defaults: OtlpOrigin["defaults"];
   readonly resource: JsonObject | undefined;
   readonly bytes: number;
 }
 
-/** Splits a resource's attributes into our fields and those worth keeping. */
+/** Splits a resource's attributes into our fields and the attributes that are kept. */
 export function resourceOf(attributes: JsonObject): OtlpResource {
   const defaults: OtlpOrigin["defaults"] = {};
   let resource: JsonObject | undefined;
@@ -65,7 +65,7 @@ export function resourceOf(attributes: JsonObject): OtlpResource {
     if (field !== undefined && typeof value === "string" && defaults[field] === undefined) {
       defaults[field] = value;
     } else if (!key.startsWith("process.")) {
-      // The sender's process is repeated in every request and says little about an event.
+      // Attributes of the sender's process are dropped: they are in every request and say little about an event.
       setMember(resource ??= {}, key, value);
     }
   }
@@ -99,7 +99,7 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   }
   const eventName = scalarText(record.eventName) || undefined;
   const isDrain = origin.scope.name === "Logflare";
-  // Supabase's message is the body, or the event's name beside a body with all the rest.
+  // Supabase's message is the body; or it is the event's name, and the body has all other members.
   if (isDrain && events.leaveOutOwn(members, eventName ?? body)) return;
   if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
   if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);
@@ -135,7 +135,7 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   });
 }
 
-/** When the event was observed, if that is not its time, in ISO 8601 with all its digits. */
+/** The observed time, if it is not the event's time, in ISO 8601 with all its digits. */
 function observedOf({ time, observed }: OtlpRecord): string | undefined {
   const text = scalarText(observed) ?? "";
   if (time === undefined || text === scalarText(time)) return undefined;
@@ -147,8 +147,8 @@ function observedOf({ time, observed }: OtlpRecord): string | undefined {
 }
 
 /**
- * An id of `size` bytes in hexadecimal, from its bytes. Some senders write its digits, or its base64, where its bytes
- * belong. Any other text stays as it is. Undefined if it is empty or zero.
+ * An id of `size` bytes in hexadecimal. Some senders put its digits or its base64 in place of its bytes. Any other text
+ * stays as it is. Undefined if the id is empty or zero.
  */
 export function idFromBytes(bytes: Uint8Array, size: number): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -159,10 +159,10 @@ export function idFromBytes(bytes: Uint8Array, size: number): string | undefined
   return idFromText(text, size);
 }
 
-/** An id from its digits or its base64; any other text stays as it is. */
+/** An id from its digits or base64. Any other text stays as it is. */
 export function idFromText(text: string, size: number): string | undefined {
   if (text.length === 2 * size && isHex(text)) return unlessZero(text.toLowerCase());
-  // Without its padding base64 looks like any other text.
+  // Base64 without padding cannot be told from other text.
   if (text.length % 4 === 0 && /^[\w+/-]+==?$/.test(text)) {
     const bytes = Buffer.from(text, "base64");
     const digits = bytes.toString("latin1");
@@ -188,7 +188,7 @@ function severityOf({ severityNumber, severityText }: OtlpRecord) {
     : Number(severityNumber ?? 0);
   const level = otlpLevelOf(number) ?? levelOf(lower);
   if (level === null && text === "") {
-    // A word, or a number beyond OpenTelemetry's.
+    // A word, or a number that OpenTelemetry does not have.
     const said = number === 0 ? "" : scalarText(severityNumber) ?? "";
     return said === ""
       ? undefined

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { Buffer } from "node:buffer";
 import { PbfReader, PbfWriter } from "pbf";
-import { receive, type Receiving } from "../receiving.ts";
-import { asJson, asProtobuf, type OtlpRequest } from "./otlp_requests.ts";
+import { receive, type Receiving } from "../testing_protocols.ts";
+import { asJson, asProtobuf, type OtlpRequest } from "./testing_otlp_requests.ts";
 
 const json = { "Content-Type": "application/json" };
 const protobuf = { "Content-Type": "application/x-protobuf" };
@@ -11,7 +11,7 @@ const nanos = 1795264496123456000n;
 const time = "2026-11-21T12:34:56.123456Z";
 const traceId = "5b8efff798038103d269b633813fc60c";
 
-/** A text is JSON, bytes are protobuf. */
+/** Sends a text as JSON, and bytes as protobuf. */
 const send = (body: string | Uint8Array<ArrayBuffer>, more: Receiving = {}) =>
   receive("/v1/logs", { headers: typeof body === "string" ? json : protobuf, body, ...more });
 
@@ -67,7 +67,7 @@ Deno.test("a record arrives with its fields, in JSON and in protobuf", async () 
     host: "web-1",
     attrs: {
       n: 5,
-      // JSON.parse of the test rounds it.
+      // Rounded by the test's JSON.parse.
       big: 9007199254740992,
       negative: -3,
       share: 0.5,
@@ -83,7 +83,7 @@ Deno.test("a record arrives with its fields, in JSON and in protobuf", async () 
   }]);
 });
 
-Deno.test("severities go by their number, without one by their word, else by what the body says", async () => {
+Deno.test("a severity is read from its number, else from its text, else from the body", async () => {
   const events = await inBothForms({
     records: [
       ...[1, 8, 9, 12, 13, 16, 17, 24].map((number) => ({ nanos, number })),
@@ -104,7 +104,7 @@ Deno.test("severities go by their number, without one by their word, else by wha
   ]);
 });
 
-Deno.test("a body that is a map is looked through by the names of fields", async () => {
+Deno.test("fields are found by name in a body that is a map", async () => {
   const [event] = await inBothForms({
     records: [{
       nanos,
@@ -120,7 +120,7 @@ Deno.test("a body that is a map is looked through by the names of fields", async
   });
 });
 
-Deno.test("the time is that of the event, else that of its observation, else of its receipt", async () => {
+Deno.test("the time is the event's, else the observed time, else the time of receipt", async () => {
   const events = await inBothForms({
     records: [{ nanos, observed: 1n }, { observed: nanos }, { body: "a" }, { nanos: nanos + 7n }],
   });
@@ -170,7 +170,7 @@ Deno.test("answers are in the request's own form, whole or partial", async () =>
   assert.deepEqual(partial, [1, "record 0: too old"]);
 });
 
-Deno.test("an empty request is taken; what drains try at their set-up too", async () => {
+Deno.test("an empty request is accepted, and the requests of a drain's set-up", async () => {
   for (const body of ["{}", '{"resourceLogs":[]}']) {
     assert.equal((await send(body)).text, "{}");
   }
@@ -199,20 +199,23 @@ Deno.test("failures are a Status in the request's own form", async () => {
   assert.equal(
     new PbfReader(broken.bytes).readFields((field, _, pbf) => {
       assert.equal(field, 2);
-      assert.match(pbf.readString(), /no OTLP request/);
+      assert.match(pbf.readString(), /not an OTLP request/);
     }, undefined),
     undefined,
   );
   for (const path of ["/v1/traces", "/v1/metrics"]) {
     const other = await receive(path, { headers: json, body: "{}" });
-    assert.deepEqual([other.status, other.text], [404, '{"message":"Logs alone are taken here"}']);
+    assert.deepEqual([other.status, other.text], [
+      404,
+      '{"message":"Only logs are accepted here"}',
+    ]);
   }
   const many = { records: Array.from({ length: 10_001 }, () => ({ nanos })) };
   const over = await send(asProtobuf(many));
   assert.equal(over.status, 413);
 });
 
-Deno.test("a record that is cut leaves the resource whole to the others", async () => {
+Deno.test("cutting one record leaves the resource of the others whole", async () => {
   const resource: Record<string, string> = { build: "r".repeat(20_000) };
   const many = Array.from({ length: 260 }, (_, n) => [`k${n}`, "x".repeat(5000)]);
   const events = await inBothForms({
@@ -247,7 +250,7 @@ const spanId = "eee19b7ec3c1b174";
 const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
 const ascii = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("ids are hexadecimal, whichever of their forms a sender writes", async () => {
+Deno.test("ids are stored as hexadecimal, in whatever form a sender writes them", async () => {
   const traces: readonly (readonly [string, string | undefined])[] = [
     [traceId, traceId],
     [traceId.toUpperCase(), traceId],
@@ -256,7 +259,7 @@ Deno.test("ids are hexadecimal, whichever of their forms a sender writes", async
     ["0".repeat(32), undefined],
     [base64("0".repeat(32)), undefined],
     ["", undefined],
-    // Anything else is the sender's own.
+    // Any other text stays as sent.
     ["5B8EFFF7-9803-8103-D269-B633813FC60C", "5B8EFFF7-9803-8103-D269-B633813FC60C"],
     ["Order-7", "Order-7"],
     ["ABCDEF0123456789", "ABCDEF0123456789"],
@@ -270,7 +273,7 @@ Deno.test("ids are hexadecimal, whichever of their forms a sender writes", async
       { ts: time, ...stored && { req_id: stored, attrs: expected } },
     ], sent);
     const bytes = await send(asProtobuf({ records: [{ nanos, traceId: ascii(sent) }] }));
-    // Sixteen letters are sixteen bytes.
+    // Sixteen characters are also the bytes of an id.
     if (sent.length !== 16) assert.deepEqual(bytes.events, text.events, sent);
   }
   for (const sent of [spanId, spanId.toUpperCase(), base64(spanId)]) {
@@ -282,7 +285,7 @@ Deno.test("ids are hexadecimal, whichever of their forms a sender writes", async
   }
 });
 
-Deno.test("what a scope and a record say beside the message is kept", async () => {
+Deno.test("the other members of a scope and a record are kept", async () => {
   const events = await inBothForms({
     scope: "checkout",
     scopeAttributes: { team: "pay", n: 1n },
@@ -305,7 +308,7 @@ Deno.test("what a scope and a record say beside the message is kept", async () =
   ]);
 });
 
-Deno.test("JSON of another shape is refused with its fault, not taken for an empty request", async () => {
+Deno.test("JSON of another shape is refused with its fault, and not read as an empty request", async () => {
   const record = { body: { stringValue: "a" } };
   const logs = (scopeLogs: unknown) => ({ resourceLogs: [{ scopeLogs }] });
   const records = (...logRecords: unknown[]) => logs([{ logRecords }]);
@@ -313,13 +316,13 @@ Deno.test("JSON of another shape is refused with its fault, not taken for an emp
     [{ resource_logs: [] }, "OTLP's JSON has resourceLogs, not resource_logs"],
     [
       { resourceSpans: [] },
-      "resourceLogs is missing, where resourceSpans is: logs alone are taken here",
+      "resourceLogs is missing, where resourceSpans is: only logs are accepted here",
     ],
-    [{ logs: [record] }, "resourceLogs is missing, where logs is: logs alone are taken here"],
+    [{ logs: [record] }, "resourceLogs is missing, where logs is: only logs are accepted here"],
     [{ resourceLogs: [{ scope_logs: [] }] }, "OTLP's JSON has scopeLogs, not scope_logs"],
     [
       { resourceLogs: [{ resource: {}, instrumentationLibraryLogs: [] }] },
-      "scopeLogs is missing, where instrumentationLibraryLogs is: logs alone are taken here",
+      "scopeLogs is missing, where instrumentationLibraryLogs is: only logs are accepted here",
     ],
     [logs([{ scope: {}, log_records: [record] }]), "OTLP's JSON has logRecords, not log_records"],
     [
@@ -328,8 +331,8 @@ Deno.test("JSON of another shape is refused with its fault, not taken for an emp
     ],
     [records({ ...record, trace_id: traceId }), "OTLP's JSON has traceId, not trace_id"],
     [records({ body: { string_value: "a" } }), "OTLP's JSON has stringValue, not string_value"],
-    [{ resourceLogs: [{ resource: [], scopeLogs: [] }] }, "resource is no object"],
-    [{ resourceLogs: {} }, "resourceLogs is no array"],
+    [{ resourceLogs: [{ resource: [], scopeLogs: [] }] }, "resource must be an object"],
+    [{ resourceLogs: {} }, "resourceLogs must be an array"],
   ];
   for (const [body, message] of refused) {
     const { status, text, events } = await send(JSON.stringify(body));
@@ -338,7 +341,7 @@ Deno.test("JSON of another shape is refused with its fault, not taken for an emp
   }
 });
 
-Deno.test("an event of another shape is kept with what it holds", async () => {
+Deno.test("an event of another shape keeps its values", async () => {
   const kept: readonly (readonly [object, object])[] = [
     [{ body: { stringValue: "a" }, newMember: 1 }, { msg: "a" }],
     [{ body: { newValue: 1 } }, { attrs: { newValue: 1 } }],
@@ -370,11 +373,11 @@ Deno.test("spans and metrics in protobuf are refused where logs are taken", asyn
     );
     const { status, text } = await send(new Uint8Array(writer.finish()));
     assert.equal(status, 400);
-    assert.match(text, /spans or metrics: logs alone are taken here/);
+    assert.match(text, /spans or metrics: only logs are accepted here/);
   }
 });
 
-Deno.test("a severity that is a word, or unknown, is not lost", async () => {
+Deno.test("a severity that is a word or unknown is kept", async () => {
   const logRecords = ["ERROR", "SEVERITY_NUMBER_WARN2", "loud", 99]
     .map((severityNumber) => ({ severityNumber }));
   const { events } = await send(

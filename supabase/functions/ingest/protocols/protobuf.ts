@@ -8,7 +8,7 @@ export class MalformedProtobuf extends Error {}
 /** The wire type of texts, bytes and messages. */
 export const delimited = 2;
 
-/** Reads a length and returns the end of its bytes, which is not beyond `within`. */
+/** Reads a length and returns the end of its bytes, which must not be beyond `within`. */
 export function endOf(pbf: PbfReader, within: number): number {
   const length = pbf.readVarint();
   const end = pbf.pos + length;
@@ -16,7 +16,7 @@ export function endOf(pbf: PbfReader, within: number): number {
   return end;
 }
 
-/** Visits the fields of a message that ends at `end`; fields that are not read are skipped. */
+/** Visits the fields of a message that ends at `end`. Fields that `visit` does not read are skipped. */
 export function eachField(pbf: PbfReader, end: number, visit: (field: number) => void): void {
   for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
     visit(field);
@@ -31,7 +31,7 @@ export function readText(pbf: PbfReader, within: number): string {
   return text;
 }
 
-/** An int64; beyond a double's integers it is marked with all its digits. */
+/** An int64. If a double cannot hold it, it becomes a marked number with all its digits. */
 export function readInt64(pbf: PbfReader): number | string {
   const start = pbf.pos;
   const value = pbf.readVarint(true);
@@ -43,7 +43,7 @@ export function readInt64(pbf: PbfReader): number | string {
   return markNumber(BigInt.asIntN(64, exact).toString());
 }
 
-/** A fixed64 of nanoseconds, as text; undefined for 0, which means none. */
+/** A fixed64 of nanoseconds, as text; undefined for 0. */
 export function readNanos(pbf: PbfReader): string | undefined {
   const low = pbf.readFixed32();
   const high = pbf.readFixed32();

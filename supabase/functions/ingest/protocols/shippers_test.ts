@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 import { apiKey } from "../testing.ts";
-import { pushed } from "./loki_requests.ts";
-import { asProtobuf } from "./otlp_requests.ts";
+import { pushed } from "./testing_loki_requests.ts";
+import { asProtobuf } from "./testing_otlp_requests.ts";
 
-// Requests of shippers that are not run here, made from what each one's documentation says that it sends, or recorded
-// of a Fluent Bit 5.1.1 that was built from its source and had the configuration of docs/guides/send. The page is named at each.
+// Requests of shippers that the tests do not run. They follow each shipper's documentation, which is linked, or were
+// recorded from Fluent Bit 5.1.1, built from source, with the configuration in docs/guides/send.
 
 const time = "2026-11-21T12:34:56.123456Z";
 const nanos = 1795264496123456000n;
@@ -28,7 +28,7 @@ interface Fixture {
   readonly events: Record<string, unknown>[];
 }
 
-/** What Vector's file source makes of a line; https://vector.dev/docs/reference/configuration/sources/file/ */
+/** The event of Vector's file source: https://vector.dev/docs/reference/configuration/sources/file/ */
 const vectorEvent = {
   file: "/var/log/shop.log",
   host: "web-1",
@@ -43,7 +43,7 @@ const ofVector = {
   attrs: { file: "/var/log/shop.log", source_type: "file" },
 };
 
-/** What Filebeat's filestream input makes of a line, with the fields that it adds to each. */
+/** The event of Filebeat's filestream input. */
 const filebeatEvent = {
   "@timestamp": "2026-11-21T12:34:56.123Z",
   agent: { ephemeral_id: "7f3f", id: "e2a8", name: "web-1", type: "filebeat", version: "8.15.0" },

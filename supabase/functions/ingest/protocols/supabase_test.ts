@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { createOwnTraffic } from "../own_traffic.ts";
-import { eventsOf, receive } from "../receiving.ts";
+import { createOwnTraffic } from "../own_drain_events.ts";
+import { eventsOf, receive } from "../testing_protocols.ts";
 import { apiKey, startDatabase, startIngest } from "../testing.ts";
-import { asProtobuf, type OtlpRequest } from "./otlp_requests.ts";
+import { asProtobuf, type OtlpRequest } from "./testing_otlp_requests.ts";
 
 type Event = Record<string, unknown>;
 
-/** An event of a project, and the source in which Supabase logs it. */
+/** An event of a Supabase project, with the source that logs it. */
 type Logged = [source: string, event: Event];
 
 const project = "abcdefghijklmnopqrst";
@@ -54,7 +54,7 @@ function postgresLine(message: string, severity: string, backend_type: string): 
 const cron = (command: string) =>
   postgresLine(`cron job 3 starting: ${command}`, "LOG", "pg_cron launcher");
 
-/** One of each source, with what becomes of it. */
+/** An event of each source, and its record. */
 const real: [Logged, service: string, level: string, fields?: Event][] = [
   [
     request("/rest/v1/orders", 503, "node", { sb: { auth_user: user } }),
@@ -88,7 +88,7 @@ function flat(value: object, before = ""): [string, string][] {
   );
 }
 
-/** A delivery: Supabase sends the events of one source together. */
+/** How a drain delivers events. Supabase sends the events of one source together. */
 type Delivery = (source: string, events: Event[]) => {
   path: string;
   headers?: Record<string, string>;
@@ -120,7 +120,7 @@ const deliveries: Record<string, Delivery> = {
     headers: json,
     body: JSON.stringify(events),
   }),
-  // By default the message is the event's name, and the body is all the rest.
+  // By default the message is the event's name, and the body has the other members.
   otlp: otlp((eventName, rest) => ({ eventName, body: rest as { [key: string]: string } })),
   "flattened OTLP": otlp((body, rest) => ({
     body,
@@ -143,7 +143,7 @@ for (const [form, deliver] of Object.entries(deliveries)) {
       const next: Logged[] = [cron("call logloom_private.work('write')")];
       for (const [source, batch] of Map.groupBy(lines, ([source]) => source)) {
         const { path, headers, body } = deliver(source, batch.map(([, event]) => event));
-        // Each isolate learns by itself.
+        // Two isolates, which each learn by themselves.
         const { url } = (round + sent++) % 2 === 0 ? one : other;
         const response = await fetch(`${url}${path}`, {
           method: "POST",
@@ -184,7 +184,7 @@ for (const [form, deliver] of Object.entries(deliveries)) {
         ...fields,
       })),
     );
-    // An isolate saw what the log stream's function wrote before a request to it.
+    // Stored, because the isolate saw the function's line before a request to the function.
     assert.deepEqual(later.map((events) => events.map(({ msg }) => msg)), [
       ["booted (time: 29ms)"],
       [],
@@ -196,7 +196,7 @@ for (const [form, deliver] of Object.entries(deliveries)) {
 Deno.test("only what Logloom's own work makes Supabase log is left out", async () => {
   const stay = [
     invocation("/functions/v1/ingestion", id(3)),
-    // Anybody may have a function of that name, and no delivery calls it.
+    // A project may have its own function of this name, and no delivery calls it.
     invocation("/functions/v1/health", id(4)),
     invocation("/functions/v1/ingest", id(6), "another"),
     functionLine(`POST https://${project}.supabase.co/functions/v1/ingest failed`, id(5)),
@@ -227,11 +227,11 @@ Deno.test("only what Logloom's own work makes Supabase log is left out", async (
   const body = JSON.stringify([served("ingest"), served("pay")]);
   const selfHosted = await receive("/drain/supabase", { headers: json, body });
   assert.deepEqual(selfHosted.events.map(({ msg }) => msg), [served("pay").event_message]);
-  // Nothing is a drain's event by its looks.
+  // The same events at another path are stored: only the drain's path counts.
   assert.equal((await receive("", drain)).events.length, lines.length);
 });
 
-Deno.test("a sender does not decide which lines of others are left out", () => {
+Deno.test("one sender cannot hide another's events", () => {
   const senderOf = createOwnTraffic();
   const isOwn = (key: string, [, event]: Logged) => senderOf(key).isOwn(event, event.event_message);
   assert.equal(isOwn("one", invocation("/functions/v1/ingest", id(5))), true);

@@ -1,34 +1,34 @@
 import { printedTimeAt } from "../printed_times.ts";
 import { type Level, levelOf } from "../levels.ts";
 
-/** What a line of text says before its message. */
+/** Time and level at the beginning of a line of text. */
 export interface TextHead {
-  /** As it stands there, readable or not. */
+  /** As written, readable or not. */
   readonly ts?: string;
   readonly level?: Level;
-  /** The word for the level, where it is another. */
+  /** The word in the line, if it differs from the level. */
   readonly originalLevel?: string;
 }
 
 // deno-lint-ignore no-control-regex
 const colours = /\x1b\[[\d;]*m/g;
 
-/** What may stand before a time: syslog's priority, Ruby's and Redis' letters, glog's level, brackets. */
+/** Text that may precede a time: syslog's priority, Ruby's and Redis' letters, glog's level, brackets. */
 const beforeTime = /(?:<\d{1,3}>(?:1 )?|[A-Z], ?|\d{1,9}:[A-Z] |#{2,4}|[*.%])?[\s[(<{"]{0,3}/y;
 const glogLevel = /[DIWEF](?=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.)/y;
 const unixTime = /\d{10}\.\d{3,9}(?=[\s\]])/y;
 
-/** The words that are a level in a line; others of `levels.ts` are too common there. */
+/** The words that name a level in a line. The other words of `levels.ts` are too common in text. */
 const words: ReadonlySet<string> = new Set(
   ("trace trc trce verbose vrb finest finer fine debug debug1 debug2 debug3 debug4 debug5 dbg dbug debg config " +
     "information info inf notice success warning warn wrn error erro eror err severe fail critical crit dpanic fatal " +
     "ftl panic alert emergency emerg").split(" "),
 );
-/** The level at the beginning, of a line or behind its time. */
+/** A level at the beginning of a line or right after its time. */
 const levelFirst =
   /[[(<|\s]{0,8}([A-Za-z]{3,11}[1-5]?)(?=[\])>:|,\s]|\[\d|$)(?: *\[[^\]]{0,60}\])?[\])>:|\s]*/y;
 const anyWord = /[A-Za-z]{3,11}[1-5]?/g;
-/** Further on: in brackets, between dashes, bars or tabs, or in capitals before a colon or behind brackets. */
+/** A level further on: in brackets, between dashes, bars or tabs, or in capitals before a colon or after brackets. */
 const places: readonly (readonly [before: RegExp, after: RegExp])[] = [
   [/[[<](?:[\w.]{1,40}:)?$/, /^\s*[\]>]/],
   [/(?: - | ?\| *|\t)$/, /^ *(?: - |\||\t|:\s)/],
@@ -39,7 +39,7 @@ const placesOfCapitals: typeof places = [
   [/^[\])>}]?(?:\s*(?:[([{][^\])}]{0,80}[)\]}]|-)){1,30}\s*$/, /^\s/],
   [/(?:^|[\s\]-])$/, /^ {2,}\S/],
 ];
-/** A level stands near the time; further on it belongs to the message. */
+/** A word beyond this length belongs to the message and is not the level. */
 const headLength = 100;
 
 /** The time and the level at the beginning of a line. */
@@ -72,7 +72,7 @@ function lengthAt(pattern: RegExp, text: string, at: number): number {
   return pattern.exec(text)?.[0].length ?? 0;
 }
 
-/** Most lines have ISO 8601, with its zone or before what cannot be one: found without trying all forms. */
+/** The usual case, which saves trying all forms: ISO 8601 with a zone, or with something behind it that is no zone. */
 const plainTime =
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:(?:Z|[+-]\d\d:?\d\d)(?=[\s\])|])|(?=[\])|]| +(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)\b| (?![A-Z(]| ?[+-]\d)))/y;
 
@@ -95,7 +95,7 @@ function levelBehind(text: string): string | undefined {
   const first = levelAtStart(head.replace(/^[\])>}"\s\-:|,]+/, ""));
   if (first !== undefined) return first.level;
   for (const { 0: found, index } of head.matchAll(anyWord)) {
-    // PostgreSQL's word is an ordinary one elsewhere.
+    // LOG is a level of PostgreSQL; in other cases it is an ordinary word.
     if (!words.has(found.toLowerCase()) && found !== "LOG") continue;
     const before = head.slice(0, index);
     const after = head.slice(index + found.length);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { receive } from "../receiving.ts";
+import { receive } from "../testing_protocols.ts";
 
 const day = "2026-11-28T12:22:18";
 
-/** A line as its library writes it, what is stored of its time behind `day`, and its level; null: the time of receipt. */
+/** A line as its library writes it, the fraction of its stored time (null: time of receipt), and its level. */
 const printed: readonly (readonly [
   by: string,
   ts: string | null,
@@ -112,7 +112,7 @@ const unreadable: Readonly<Record<string, string>> = {
   syslog: "Nov 28 14:22:18",
 };
 
-Deno.test("the time and the level of a line are found as libraries write them", async () => {
+Deno.test("time and level of a line are found as libraries write them", async () => {
   const body = printed.map(([, , , line]) => line).join("\n");
   const { events } = await receive("/lines", { body });
   assert.equal(events.length, printed.length);

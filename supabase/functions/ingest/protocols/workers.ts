@@ -1,11 +1,10 @@
-import type { EventCollector } from "../collector.ts";
-import type { Envelope } from "../draft.ts";
+import type { EventCollector } from "../event_collector.ts";
+import type { Envelope } from "../event_draft.ts";
 import { isObject, type JsonObject, jsonTextOf, scalarText } from "../json.ts";
 import { levelOfStatus } from "../levels.ts";
 
 /**
- * A trace event of Cloudflare Workers: one invocation, with what it logged and threw. Each of these becomes an event,
- * and so does the invocation.
+ * Adds a trace event of Cloudflare Workers. The invocation becomes an event, and so do each of its logs and exceptions.
  * https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/account/workers_trace_events/
  */
 export function addInvocation(

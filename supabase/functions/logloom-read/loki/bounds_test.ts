@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { processorClock } from "../../_shared/testing_processor.ts";
 import { LogQuery } from "./logql_query.ts";
-import { recordsOf } from "./streams.ts";
+import { recordsOf } from "./log_streams.ts";
 import { parseLogql } from "./syntax_tree.ts";
 import { type Answered, answers, asked, hour } from "./testing_requests.ts";
 
@@ -19,7 +19,7 @@ function eachSecond(series: number, values: readonly number[]) {
 function queriedOver(seconds: number, query: string, log_series: unknown) {
   const parameters = { start: `${start}`, end: `${start + seconds}`, step: "1", query };
   const { series = [] } = log_series as Partial<ReturnType<typeof eachSecond>>;
-  // The same as rows.
+  // The same values as rows.
   const log_stats = series.flatMap(({ group, points }) =>
     points.map(([ts, value]) => ({ group: { ts, ...group }, value, total_groups: 0 }))
   );
@@ -66,7 +66,7 @@ Deno.test("no query and no parameter makes it fail", async () => {
   );
 });
 
-Deno.test("what stands within something else, or is read apart, has a bound", async () => {
+Deno.test("nesting and the number of reads are limited", async () => {
   const within = (before: string, inner: string, after: string, times: number) =>
     before.repeat(times) + inner + after.repeat(times);
   const cases: [string, number, RegExp][] = [
@@ -76,7 +76,11 @@ Deno.test("what stands within something else, or is read apart, has a bound", as
     [`{a="b"}${"|=`x`".repeat(950)}`, 400, /^query too complex/],
     [`1${"+1".repeat(2400)}`, 400, /^query too complex/],
     [Array(100).fill('rate({env="b"}[1m])').join("+"), 200, /^/],
-    [Array(101).fill('rate({env="b"}[1m])').join("+"), 400, /^query too complex: it reads/],
+    [
+      Array(101).fill('rate({env="b"}[1m])').join("+"),
+      400,
+      /^query too complex: it needs more than 100 reads/,
+    ],
   ];
   for (const [query, status, words] of cases) {
     const answer = await asked("query_range", { ...hour, query });
@@ -110,7 +114,7 @@ Deno.test("numbers and series cost little to compute", async () => {
   };
   for (const [n, run] of cases.entries()) {
     let [ofOneNumber, cost] = [Infinity, Infinity];
-    // The best of five; what costs little proves to do so at the first quiet moment.
+    // The best of five rounds, or of more on a busy machine.
     for (let round = 0; round < 5 || round < 25 && cost / ofOneNumber >= 10; round++) {
       const one = () => queriedOver(10_000, "vector(1)", {});
       ofOneNumber = Math.min(ofOneNumber, await costOf(one));
@@ -126,7 +130,7 @@ Deno.test("numbers and series cost little to compute", async () => {
   );
 });
 
-Deno.test("a step has the records of its range, however long that is", async () => {
+Deno.test("a step counts the records of its range, however long the range is", async () => {
   const values = Array.from({ length: 40 }, (_, n) => n % 7 === 3 ? 0 : n * n % 11);
   for (
     const [joins, join] of [
@@ -139,7 +143,7 @@ Deno.test("a step has the records of its range, however long that is", async () 
       const query = `${joins}_over_time({env="b"} | unwrap took [${seconds}s]) by (host)`;
       const { text } = await queriedOver(20, query, eachSecond(1, values));
       const expected = Array.from({ length: 21 }, (_, n) => {
-        // The first value is of the first second that is asked for.
+        // The first value belongs to the first second of the request.
         const range = values.filter((_, second) => second >= n - seconds && second < n);
         return range.length === 0 ? [] : [[start + n, `${join(range)}`]];
       }).flat();
@@ -148,7 +152,7 @@ Deno.test("a step has the records of its range, however long that is", async () 
   }
 });
 
-Deno.test("a number with more digits than one can have is refused in words", async () => {
+Deno.test("a number with too many digits is refused with a text", async () => {
   const digits = "9".repeat(320);
   const rate = 'count_over_time({a="b"}[1m])';
   const cases: [string, string, Record<string, string>][] = [

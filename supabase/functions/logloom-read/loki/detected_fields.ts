@@ -1,11 +1,11 @@
 import { jsonOf, labelsOfJson, labelsOfLogfmt } from "./line_parsers.ts";
 import type { LogQuery } from "./logql_query.ts";
-import { nameOfField, recordField, streamFields } from "./names.ts";
-import { limitOf, type Request } from "./query.ts";
-import { unlessRefused } from "./refusal.ts";
-import { asked, cardinalitiesOf } from "./selected.ts";
-import { recordsOf } from "./streams.ts";
-import type { TimeRange } from "./times.ts";
+import { nameOfField, recordField, streamFields } from "./label_names.ts";
+import { limitOf, type Request } from "./query_endpoints.ts";
+import { unlessRefused } from "./loki_error.ts";
+import { asked, cardinalitiesOf } from "./selector_stats.ts";
+import { recordsOf } from "./log_streams.ts";
+import type { TimeRange } from "./times_and_durations.ts";
 
 interface FoundField {
   readonly field: string;
@@ -23,11 +23,11 @@ interface Detected {
   readonly parsers: readonly string[] | null;
 }
 
-/** No parser is named for attributes, because they need none. */
+/** Fields of records, and of lines. An attribute has no parser in the answer, because it needs none. */
 export async function detectedFields(request: Request): Promise<unknown> {
   const limit = limitOf(request.parameters, 1000);
   const { p, logs, range } = await asked(request);
-  // Of records as they are, with which stages have nothing to do.
+  // Stages do not change the records' own fields.
   const found = await request.ask<FoundField[]>("list_log_fields", {
     p_query_dsl: logs.filterDsl,
     ...p,
@@ -36,7 +36,7 @@ export async function detectedFields(request: Request): Promise<unknown> {
     field === "level" || field.startsWith("attrs.") || recordField(field) !== undefined &&
       !(streamFields as readonly string[]).includes(field)
   ).slice(0, limit);
-  // More than the frequent values that are listed: those are counted.
+  // A field with a full list of values may have more, so its values are counted.
   const many = fields.flatMap(({ field, values }) => values.length < listedValues ? [] : [field]);
   const counts = await cardinalitiesOf(many, logs, p, request.ask);
   const ofRecords = fields.map(({ field, type, values }): Detected => ({
@@ -61,12 +61,12 @@ export async function detectedFields(request: Request): Promise<unknown> {
   return { fields: all.slice(0, limit), limit };
 }
 
-/** As many as list_log_fields names of a field. */
+/** list_log_fields lists at most this many values of a field. */
 const listedValues = 10;
 
 type Members = Map<string, { parser: string; texts: Set<string> }>;
 
-/** What json and logfmt find in the newest lines, as many as Loki looks at. */
+/** The members that json and logfmt find in the newest lines, of as many lines as Loki reads. */
 export async function membersOfLines(
   logs: LogQuery,
   range: TimeRange,
@@ -75,7 +75,7 @@ export async function membersOfLines(
   const asked = parameters.get("line_limit");
   const limit = asked ? Math.min(1000, limitOf(new URLSearchParams({ limit: asked }), 100)) : 100;
   const asking = recordsOf(logs, range, { limit, direction: "backward" }, ask);
-  // A view may be closed to records, while their fields are open.
+  // A view may allow the fields of records, but not the records.
   const { found } = await unlessRefused(asking, [403], () => ({ found: [], isCut: false }));
   const values: Members = new Map();
   for (const { entry: { line } } of found) {

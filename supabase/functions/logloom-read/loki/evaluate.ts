@@ -1,27 +1,27 @@
-import type { Ask } from "./ask.ts";
+import type { Ask } from "./call_operation.ts";
 import { replaced } from "./label_replace.ts";
-import type { Metric, Range } from "./metrics.ts";
+import type { Metric, Range } from "./metric_tree.ts";
 import { atOnce, overTime } from "./range_series.ts";
-import { refuse } from "./refusal.ts";
-import { sampledOver } from "./samples.ts";
+import { refuse } from "./loki_error.ts";
+import { sampledOver } from "./record_samples.ts";
 import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vectors.ts";
 
-/** When a metric is computed: at each step, or once. */
+/** The times at which a metric is computed: each step, or one. */
 export interface Times {
   /** Seconds since 1970. */
   readonly steps: readonly number[];
-  /** Undefined where it is computed once. */
+  /** Undefined for an instant query. */
   readonly step: number | undefined;
 }
 
-/** As many steps as Loki takes. */
+/** Loki's own limit. */
 const maxSteps = 11_000;
-/** Of all series that a query computes on its way to the answer: a few tenths of a second. */
+/** The points of all series that one query computes. This many take a few tenths of a second. */
 const maxPoints = 2_000_000;
 
 /**
- * The steps from `start` to `end`, which begin at multiples of the step, as Loki does with align_queries_with_step. The
- * last one is not before the end, so that each record is counted.
+ * The steps from `start` to `end`, at multiples of the step like Loki's with align_queries_with_step. The last one is
+ * at or after the end, so that each record counts.
  */
 export function timesOf(start: bigint, end: bigint, step: number): Times {
   const ns = BigInt(step) * 1_000_000_000n;
@@ -39,7 +39,7 @@ export function timesOf(start: bigint, end: bigint, step: number): Times {
 
 export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise<Evaluated> {
   const { steps, step } = times;
-  // All of it first: nothing is computed for a reader who is refused.
+  // Reads everything before computing, so that a refused reader costs little.
   const read = new Map<Range, Evaluated>();
   for (const range of rangesOf(metric)) {
     read.set(
@@ -48,12 +48,12 @@ export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise
         ? await sampledOver(range, steps, ask)
         : step === undefined
         ? await atOnce(range, steps[0], ask)
-        // What is shown may be cut; what is computed with may not.
+        // Series may be left out of the answer, but not of a calculation.
         : await overTime(range, steps, step, ask, range !== metric),
     );
   }
   if (read.size > 0) return new Computation(read, steps).seriesOf(metric);
-  // Without records it is the same at each step.
+  // A metric that reads no records has the same value at each step.
   const { series } = new Computation(read, steps.slice(0, 1)).seriesOf(metric);
   return {
     series: series.map(({ labels, points }) => ({
@@ -64,7 +64,7 @@ export async function evaluated(metric: Metric, times: Times, ask: Ask): Promise
   };
 }
 
-/** Whether only the records themselves tell. */
+/** Whether the records themselves must be read, because no aggregate has the answer. */
 function isByRecords(range: Range, step: number | undefined): boolean {
   const { aggregate, joins, seconds, offset, logs, by } = range;
   return aggregate === undefined || logs.isDecidedByRecord || by.some((name) => logs.makes(name)) ||
@@ -87,7 +87,7 @@ function rangesOf(metric: Metric): Range[] {
   }
 }
 
-/** What a metric is by what was read. */
+/** Computes a metric from the series that were read. */
 class Computation {
   #points = 0;
 
@@ -100,7 +100,7 @@ class Computation {
       : found;
   }
 
-  /** A number is not spread over the steps, of which each has the same. */
+  /** A constant stays one number instead of one point for each step. */
   #found(metric: Metric): Evaluated | number {
     switch (metric.kind) {
       case "number":
@@ -114,13 +114,13 @@ class Computation {
         return this.read.get(metric) ?? refuse("a metric that was not read");
       case "aggregate": {
         const { series, isCut } = this.seriesOf(metric.of);
-        // The database gives the largest ones.
+        // The database has already chosen the largest series.
         const isTop = metric.operator === "topk" && metric.of.kind === "range" &&
           metric.grouping.names.length === 0 && metric.count <= series.length;
         if (isCut && !isTop && !metric.operator.startsWith("sort")) {
           refuse(
             `${metric.operator} over more series than can be read at once: ` +
-              "group what is inside by fewer labels, or narrow the selector",
+              "group the inner metric by fewer labels, or narrow the selector",
           );
         }
         this.#spend(series);

@@ -1,4 +1,4 @@
-/** A request that Grafana sends by itself, and where its source says so. */
+/** A request that Grafana sends by itself, and the file of Grafana's source that sends it. */
 export interface GrafanaRequest {
   readonly source: string;
   readonly path: string;
@@ -58,7 +58,7 @@ const requests: readonly (readonly [string, string, string?, Record<string, stri
 ];
 
 const panels: Record<string, readonly string[]> = {
-  // Explore: what was typed, and the volume above it; older and newer releases group differently.
+  // Explore: the user's query, and the volume above it. Older and newer releases group differently.
   [api]: ['{service="api"}', '{service="api"} |= `refused`'],
   [datasource]: [
     'sum by (level) (count_over_time({service="api"}[10s]))',

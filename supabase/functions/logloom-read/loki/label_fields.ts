@@ -1,15 +1,15 @@
 import { any, ofAnyMember, ofFirst } from "./matchers.ts";
-import { isInternal, membersThatMayBe, type Names, recordField } from "./names.ts";
-import { refuse } from "./refusal.ts";
-import { dropping, keeping, type Stage } from "./stages.ts";
+import { isInternal, membersThatMayBe, type Names, recordField } from "./label_names.ts";
+import { refuse } from "./loki_error.ts";
+import { dropping, keeping, type Stage } from "./pipeline_stages.ts";
 
-/** What the labels of a query mean, stage after stage. */
+/** Maps the labels of a query to fields, stage after stage. */
 export class LabelFields {
   protected readonly parsers: string[] = [];
   protected readonly extracted = new Map<string, string>();
-  /** Fields that a line may have. */
+  /** Fields that may be members of lines. */
   protected parsed = new Set<string>();
-  /** Labels that a stage makes. */
+  /** Labels that stages create. */
   protected readonly made = new Set<string>();
   private readonly dropped = new Set<string>();
   private kept: Set<string> | undefined;
@@ -19,7 +19,7 @@ export class LabelFields {
 
   constructor(protected readonly names: Names) {}
 
-  /** Whether a name is made by a stage, so that only a record's own stages know its value. */
+  /** Whether a stage creates this label, so that its value is only known once the stages have run. */
   makes(name: string): boolean {
     return this.made.has(name);
   }
@@ -29,7 +29,7 @@ export class LabelFields {
     return !this.dropped.has(name) && (this.kept?.has(name) ?? true);
   }
 
-  /** The field of a number at the end of the pipeline; of members of lines the one that is named so. */
+  /** The one field of a label at the end of the pipeline, to take numbers from; for members of lines, the member of that name. */
   field(name: string): string {
     const [field, ...others] = this.fields(name, false);
     return others.length === 0 ? field : refuse(
@@ -38,26 +38,26 @@ export class LabelFields {
     );
   }
 
-  /** The same for a filter or a group, where a record's value is the first that it has. */
+  /** The fields of a label in a filter or a group. A record's value is the first that it has. */
   fields(name: string, hasMembers = true): readonly string[] {
     const extracted = this.extracted.get(name);
     const field = recordField(name);
     const known = extracted ?? field;
     const attributes = known === undefined ? this.names.get(name) : [known];
-    // A group or a number of records that have it as an attribute is that: not all lines are parsed for others.
+    // If records have the attribute, groups and numbers use it alone, so that lines need no parsing.
     const isParsed = extracted !== undefined ||
       this.parsers.length > 0 && field === undefined &&
         (this.isFiltering || attributes === undefined);
     const fields = attributes ??
       (isParsed && hasMembers ? membersThatMayBe(name) : [`attrs.${name}`]);
     if (isParsed && attributes === undefined && name.endsWith("_extracted")) {
-      refuse(`${name}: what a parser finds beside a label of the same name is not supported`);
+      refuse(`${name}: a parsed member with the name of a label is not supported`);
     }
     if (isParsed) fields.forEach((one) => this.parsed.add(one));
     return fields;
   }
 
-  /** What no record has, or what drop and keep have taken away. */
+  /** Whether no record can have this label, or drop or keep has removed it. */
   protected isAbsent(name: string): boolean {
     if (isInternal(name)) return true;
     if (this.shows(name)) return false;
@@ -72,7 +72,7 @@ export class LabelFields {
     return names.filter((name) => this.made.has(name) || !this.isAbsent(name));
   }
 
-  /** `takesAbsent`: whether a record without the label is one that the filter finds. */
+  /** `takesAbsent`: whether the filter also finds records without the label. */
   protected ofFields(name: string, made: (field: string) => string, takesAbsent = false): string {
     const fields = this.fields(name);
     const isOfLine = this.parsers.length > 0 && !this.extracted.has(name);
@@ -81,14 +81,14 @@ export class LabelFields {
       return ofAnyMember(fields, made, takesAbsent);
     }
     if (!isOfLine || !isField || !this.names.has(name)) return ofFirst(fields, made);
-    // Some records do not have the field: of those the line tells.
+    // Records without the field may have it as a member of their line.
     this.parsed.add(`attrs.${name}`);
     return ofFirst([name, `attrs.${name}`], made);
   }
 
   /**
-   * A filter, the fields in it that a line may have, and in `early` as much of it as records say themselves; undefined
-   * where they say nothing.
+   * A filter, and the fields in it that lines may have. `early` is the part of the filter that needs no parsed line;
+   * undefined if there is none.
    */
   protected filterOf(make: () => string) {
     const before = this.parsed;
@@ -103,7 +103,7 @@ export class LabelFields {
     return { filter, isLate, early };
   }
 
-  /** The records that do not say themselves what a field of a line is. */
+  /** A filter for the records whose line must be parsed to know the field. */
   private lacking(field: string): string | undefined {
     const name = field.slice("attrs.".length);
     if (recordField(name) === name) return `-${name}:*`;

@@ -1,11 +1,11 @@
-import type { Metric } from "./metrics.ts";
-import { refuse } from "./refusal.ts";
+import type { Metric } from "./metric_tree.ts";
+import { refuse } from "./loki_error.ts";
 import { keyOf, type Series } from "./vectors.ts";
 
-/** The characters of a label's value that an expression is tried at. */
+/** The longest value that an expression is matched against. */
 const maxReplaced = 300;
 
-/** label_replace, with expressions that cannot take long. */
+/** label_replace. Refuses expressions that could take long. */
 export function replaced(
   { target, replacement, source, pattern }: Metric & { kind: "label_replace" },
   series: readonly Series[],
@@ -30,7 +30,7 @@ export function replaced(
   return found;
 }
 
-/** Two repetitions, and none of a group: JavaScript tries the square of a value's length at most. */
+/** Allows two repetitions, and none of a group: the time is then at most the square of the value's length. */
 function quickRegex(pattern: string): RegExp {
   const plain = pattern.replace(/\\[\s\S]|\[\^?\]?[^\]]*\]/g, "x")
     .replace(/\(\?(?::|P?<\w+>)/g, "(").replace(/([*+?}])\?/g, "$1");
@@ -40,7 +40,7 @@ function quickRegex(pattern: string): RegExp {
   try {
     if (isQuick) return new RegExp(`^(?:${pattern.replaceAll("(?P<", "(?<")})$`, "s");
   } catch {
-    // Refused below.
+    // An invalid expression is refused below.
   }
   return refuse(
     `label_replace: ${

@@ -1,11 +1,11 @@
-import type { Row } from "./ask.ts";
+import type { Row } from "./call_operation.ts";
 import { membersOfLines } from "./detected_fields.ts";
 import type { LogQuery } from "./logql_query.ts";
-import { isInternal, streamFields, textOf } from "./names.ts";
-import { limitOf, type Request } from "./query.ts";
-import { refuse, unlessRefused } from "./refusal.ts";
-import { asked, cardinalitiesOf, cut, stats } from "./selected.ts";
-import { labelsOf } from "./streams.ts";
+import { isInternal, streamFields, textOf } from "./label_names.ts";
+import { limitOf, type Request } from "./query_endpoints.ts";
+import { refuse, unlessRefused } from "./loki_error.ts";
+import { asked, cardinalitiesOf, cut, stats } from "./selector_stats.ts";
+import { labelsOf } from "./log_streams.ts";
 
 type Answer = Promise<unknown>;
 
@@ -54,7 +54,7 @@ export async function detectedFieldValues(request: Request, name: string): Answe
   const limit = limitOf(request.parameters, 1000);
   const { values, warning } = await valuesOf(request, name, limit);
   if (values.length > 0 || isInternal(name)) return { values, limit, ...warning };
-  // What only lines have.
+  // Members that only lines have.
   const { logs, range } = await asked(request, undefined, [name]);
   const texts = (await membersOfLines(logs, range, request)).get(name)?.texts ?? [];
   return { values: [...texts].sort().slice(0, limit), limit };
@@ -68,7 +68,7 @@ export async function series(request: Request): Answer {
   for (const selector of selectors.length === 0 ? [""] : selectors) {
     const { p, logs } = await asked(request, selector);
     const rows = await unlessRefused(countedBy(streamFields, logs, p, request), [400], async () => {
-      // Where a field is hidden from the reader, the others are what a stream has.
+      // If a field is hidden from the reader, a stream has only the other fields.
       const shown = await cardinalitiesOf(streamFields, logs, p, request.ask);
       return await countedBy([...shown.keys()], logs, p, request);
     });

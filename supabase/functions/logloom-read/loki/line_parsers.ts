@@ -1,9 +1,9 @@
 import { rewrites, withTexts } from "../../_shared/exact_numbers.ts";
-import { regexOf } from "./texts.ts";
-import { matchesWhole } from "./regex.ts";
-import { refuse } from "./refusal.ts";
+import { regexOf } from "./string_literals.ts";
+import { matchesWhole } from "./regex_match.ts";
+import { refuse } from "./loki_error.ts";
 
-/** The members of a line that is a JSON object, with numbers as they were written. */
+/** The members of a line that is a JSON object. Numbers keep their text. */
 export function jsonOf(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(withTexts(line, rewrites));
@@ -17,7 +17,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What Loki makes of a value: objects are walked, lists and nulls have no label. */
+/** The labels that Loki makes of an object: nested objects are flattened, lists and nulls are left out. */
 export function labelsOfJson(value: Record<string, unknown>): Map<string, string> {
   const labels = new Map<string, string>();
   const walk = (members: Record<string, unknown>, prefix: string) => {
@@ -58,7 +58,7 @@ export function labelsOfLogfmt(line: string): Map<string, string> {
 const pairs = /([^\s="]+)(=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?/g;
 const escapes: Record<string, string> = { '"': '"', "\\": "\\", n: "\n", r: "\r", t: "\t" };
 
-/** Whether a text that only we have is what a filter asks for. */
+/** Whether a text that is not in the database matches a filter. */
 export function isText(text: string, operator: string, value: string): boolean {
   const isRegex = operator.endsWith("~");
   if (isRegex && text.length >= 30) {

@@ -14,8 +14,8 @@ import {
   ofLine,
   ofQuantity,
 } from "./matchers.ts";
-import { emptyOf, type Names, recordField, segmentsOf } from "./names.ts";
-import { refuse } from "./refusal.ts";
+import { emptyOf, type Names, recordField, segmentsOf } from "./label_names.ts";
+import { refuse } from "./loki_error.ts";
 import {
   type Entry,
   extracting,
@@ -28,7 +28,7 @@ import {
   type Stage,
   writingLabel,
   writingLine,
-} from "./stages.ts";
+} from "./pipeline_stages.ts";
 import {
   childOf,
   filterChainOf,
@@ -39,21 +39,21 @@ import {
   pathOf,
   stringsOf,
 } from "./syntax_tree.ts";
-import { stringOf } from "./texts.ts";
+import { stringOf } from "./string_literals.ts";
 
-/** Which records a LogQL query is about, in our query language, and what its stages make of each. */
+/** A LogQL query as one in our query language, and the stages that run on each record here. */
 export class LogQuery extends LabelFields {
-  /** Of the records as they are, and of what json and logfmt make of their lines. */
+  /** Filters of the records' own fields; the late ones are for members of parsed lines. */
   private readonly filters: string[] = [];
   private readonly lateFilters: string[] = [];
-  /** Late ones as far as records say it themselves, which comes before what their lines hold: fewer are parsed. */
+  /** The part of the late filters that needs no parsed line. It runs first, so that fewer lines are parsed. */
   private readonly earlyFilters: string[] = [];
-  /** Those of the filters that need no names of attributes. */
+  /** The filters that do not depend on names of attributes. */
   private readonly selecting: string[] = [];
   /** The names in the selector. */
   readonly selected: string[] = [];
   private readonly stages: Stage[] = [];
-  /** Filters that only stages can decide, and of those the ones that leave out what is no JSON. */
+  /** How many filters only stages can decide, and which of these leave out lines that are not JSON. */
   private decided = 0;
   private readonly withoutErrors = new Set<Stage>();
 
@@ -77,22 +77,22 @@ export class LogQuery extends LabelFields {
     ].join(" | ");
   }
 
-  /** What is selected by fields of records and by lines, in our query language. */
+  /** The filter on fields of records and on lines, in our query language. */
   get selection(): string {
     return all(this.selecting);
   }
 
-  /** Whether what the database finds is not yet what the query finds. */
+  /** Whether stages here filter the records that the database finds. */
   get isDecidedByRecord(): boolean {
     return this.decided > 0;
   }
 
-  /** Does what the stages say. False where the record is not one that the query finds. */
+  /** Runs the stages. False if one of them leaves the record out. */
   pass(entry: Entry): boolean {
     return this.stages.every((stage) => stage(entry) !== false);
   }
 
-  /** A number from the line alone proves that the line could be parsed. */
+  /** `unwrap` of a member of the line: the number proves that the line was parsed. */
   unwraps(name: string): void {
     if (this.names.has(name) || !this.parsers.includes("json")) return;
     for (const stage of this.withoutErrors) this.stages.splice(this.stages.indexOf(stage), 1);
@@ -106,7 +106,7 @@ export class LogQuery extends LabelFields {
     if (isLate && early !== undefined) this.earlyFilters.push(early);
   }
 
-  /** A filter of what only stages know. */
+  /** A filter that only a stage can decide. */
   private decide(stage: Stage): string {
     this.stages.push(stage);
     this.decided += 1;
@@ -212,7 +212,7 @@ export class LogQuery extends LabelFields {
     this.stages.push(parsing(kind.text, () => this.parsed.size > 0));
   }
 
-  /** `| json method="http.method"`: a name for what the line holds there. */
+  /** `| json method="http.method"`: names the value at a path of the line. */
   private readExtractions(node: Node): void {
     const kind = node.children[0].text;
     const [list, ...flags] = node.children.slice(1);
@@ -253,7 +253,7 @@ export class LogQuery extends LabelFields {
       groups[groups.length - 1].push(this.ofOneFilter(operand));
     });
     if (groups.length > 1 && this.decided > decided) {
-      refuse(`${filter.text}: or with what a stage makes is not supported`);
+      refuse(`${filter.text}: or with a label that a stage makes is not supported`);
     }
     return any(groups.map(all));
   }
@@ -272,7 +272,9 @@ export class LogQuery extends LabelFields {
       case "IpLabelFilter": {
         const name = needed(inner, "Identifier").text;
         const value = stringOf(needed(inner, "String").text);
-        if (this.made.has(name)) refuse(`ip() of ${name}, which a stage makes, is not supported`);
+        if (this.made.has(name)) {
+          refuse(`ip() of ${name} is not supported: a stage makes this label`);
+        }
         if (this.isAbsent(name)) return nothing;
         const operator = needed(inner, "Eq", "Neq").text;
         return this.ofFields(name, (field) => ofAddress(field, operator, value));
@@ -285,10 +287,10 @@ export class LogQuery extends LabelFields {
   private ofNumber(filter: Node): string {
     const [{ text: name }, { text: operator }, literal] = filter.children;
     const bound = literal.text.replace(/\s/g, "");
-    if (/^-?0x/i.test(bound)) refuse(`label filter ${filter.text}: ${bound} is no number`);
+    if (/^-?0x/i.test(bound)) refuse(`label filter ${filter.text}: ${bound} is not a number`);
     if (this.made.has(name)) {
       const number = Number(bytesOf(bound) ?? bound);
-      if (Number.isNaN(number)) refuse(`${filter.text}: ${name} is compared with numbers alone`);
+      if (Number.isNaN(number)) refuse(`${filter.text}: ${name} can only be compared with numbers`);
       return this.decide(havingNumber(name, operator, number));
     }
     if (this.isAbsent(name)) return nothing;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { grafanaRequests } from "./grafana_requests.ts";
 import { answers, asked, hour, lookUp, translated } from "./testing_requests.ts";
 
-Deno.test("a query of LogQL becomes one of ours, with every value in quotes", async () => {
+Deno.test("a LogQL query becomes one of ours, with all values in quotes", async () => {
   const fifty = Array.from({ length: 50 }, (_, n) => `${n}`);
   const cases: [string, ...string[]][] = [
     ['{level="error"}', "search_logs level:error"],
@@ -22,12 +22,12 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
     ['{env="p"} |~ "x\\"y" !~ `\\"`', 'search_logs env:"p" msg:~"x\\"y" -msg:~"\\""'],
     ['{env="p"} | json | logfmt | drop __error__', 'search_logs env:"p"'],
     ['{env="p"} | json | n > 5', 'search_logs env:"p" | json msg | where attrs.n:>5'],
-    // What records have already needs no parsing.
+    // An attribute of records needs no parsing.
     [
       '{env="p"} | json | status >= 500',
       'search_logs env:"p" (attrs.status:>=500 OR -attrs.status:*) | json msg | where attrs.status:>=500',
     ],
-    // A member within another, and what a record has a field of its own for.
+    // A nested member, and a member that is also a field of records.
     [
       '{env="p"} | json | a_b="1"',
       'search_logs env:"p" | json msg | where (attrs.a_b:"1" OR attrs.a.b:"1" OR attrs.a-b:"1")',
@@ -42,7 +42,7 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
       'logfmt msg | where ((level:* level:error) OR (-level:* attrs.level:"error"))',
     ],
     ['{env="p"} | logfmt | host="a"', 'search_logs env:"p" host:"a"'],
-    // Twice, many values would be more than a query takes.
+    // Many values twice would exceed the limit of a query.
     [
       `{env="p"} | json | status=~"${fifty.join("|")}"`,
       `search_logs env:"p" | json msg | where attrs.status:("${fifty.join('" OR "')}")`,
@@ -87,7 +87,7 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
       'topk(3, sum without (host, env, route) (count_over_time({env="p"}[1m]))) / 2',
       'log_series env:"p" | count() by (60s), level, service',
     ],
-    // What stands around a metric has the labels that it asks for.
+    // The outer aggregation gets its labels.
     [
       'max by (http_method) (count_over_time({env="p"}[1m]))',
       'log_series env:"p" | count() by (60s), env, host, level, route, service, attrs.http.method',
@@ -100,7 +100,7 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
       'rate({env="p"}[1m]) > on (status) vector(1)',
       'log_series env:"p" | count() by (60s), env, host, level, route, service, attrs.status',
     ],
-    ['{a="b"', "400 parse error at line 1, col 7: syntax error: unexpected end of a part"],
+    ['{a="b"', "400 parse error at line 1, col 7: syntax error: unexpected end"],
     [
       '{a="b"} | line_format "{{if .x}}"',
       "400 | line_format: {{if .x}} is not supported: only {{.name}}, {{__line__}} and " +
@@ -113,10 +113,10 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
       "upper, ToUpper, lower, ToLower, trim, TrimSpace are",
     ],
     ['{a="b"} |> "<verb> x"', "400 <verb> in a line filter: only <_> is allowed there"],
-    ['{a="b"} | json | n > 0x10', "400 label filter n > 0x10: 0x10 is no number"],
+    ['{a="b"} | json | n > 0x10', "400 label filter n > 0x10: 0x10 is not a number"],
     [
       '{a="b"} | json | a_extracted="x"',
-      "400 a_extracted: what a parser finds beside a label of the same name is not supported",
+      "400 a_extracted: a parsed member with the name of a label is not supported",
     ],
     ['topk(1.5, rate({a="b"}[1m]))', "400 topk: a whole number above 0 is needed"],
     ['sum_over_time(5, {a="b"} | unwrap c [1m])', "400 sum_over_time: no number is needed"],
@@ -131,7 +131,7 @@ Deno.test("a query of LogQL becomes one of ours, with every value in quotes", as
   }
 });
 
-Deno.test("numbers are compared as Loki compares them, and what is rounded says so", async () => {
+Deno.test("numbers are compared like Loki's, and rounding gives a warning", async () => {
   const cases = [["7 == 7", "1"], ["7 != 2", "1"], ["2 >= 7", "0"], ["7 > bool 2", "1"]];
   for (const [query, expected] of cases) {
     const { data } = JSON.parse((await asked("query", { query })).text);
@@ -141,7 +141,7 @@ Deno.test("numbers are compared as Loki compares them, and what is rounded says 
   assert.deepEqual(JSON.parse(text).warnings, ["1500ms is counted as 2s."]);
 });
 
-Deno.test("a name is that of the records that its own selector selects", async () => {
+Deno.test("a label stands for the attributes of the records that its own selector selects", async () => {
   const ofService: Record<string, string> = { a: "attrs.http.status", b: "attrs.http_status" };
   const look_up = (dsl: string) =>
     lookUp(ofService[/service:"(.)"/.exec(dsl)?.[1] ?? ""].slice("attrs.".length))(dsl);
@@ -161,7 +161,7 @@ Deno.test("a name is that of the records that its own selector selects", async (
   );
 });
 
-Deno.test("a name that may be that of a hidden attribute is looked for among the others", async () => {
+Deno.test("a label that could stand for a hidden attribute is looked up among the visible ones", async () => {
   const log_stats = (dsl: string) => [{ group: {}, value: dsl.includes("error_kind:*") ? 1 : 0 }];
   const query = 'sum(count_over_time({env="p"} | error_kind="io" [1m]))';
   const hidden = "attrs.error.kind";
@@ -173,7 +173,7 @@ Deno.test("a name that may be that of a hidden attribute is looked for among the
   assert.equal(calls.at(-1), 'log_stats env:"p" attrs.error_kind:"io" | count()');
 });
 
-Deno.test("several attributes of one name are one label, by the first that a record has", async () => {
+Deno.test("several attributes with one label are one label: a record's first one counts", async () => {
   const look_up = lookUp("error.kind", "error_kind");
   const log_stats = [
     { group: { "attrs.error_kind": "io", "attrs.error.kind": null }, value: 2 },
@@ -203,14 +203,14 @@ Deno.test("Explore's volume is a count by level, which needs no record", async (
   ]);
 });
 
-Deno.test("nothing that Grafana sends by itself is refused", async () => {
+Deno.test("no request that Grafana sends by itself is refused", async () => {
   for (const { source, path, parameters } of grafanaRequests) {
     const { status, text } = await asked(path, parameters);
     assert.equal(status, 200, `${source}: ${path} ${parameters.query}: ${text}`);
   }
 });
 
-Deno.test("what asks the database nothing is answered to nobody whom it does not know", async () => {
+Deno.test("endpoints without a database call also refuse unknown readers", async () => {
   const unknown = { code: "PT401", message: "Invalid", details: null, hint: null };
   const outside = {
     ...unknown,
@@ -239,13 +239,13 @@ Deno.test("what asks the database nothing is answered to nobody whom it does not
   }
 });
 
-Deno.test("a query is given back formatted as it is, if it is one", async () => {
+Deno.test("format_query returns a valid query unchanged", async () => {
   const { text } = await asked("format_query", { query: ' {a="b"} | json ' });
   assert.deepEqual(JSON.parse(text), { status: "success", data: '{a="b"} | json' });
   assert.equal((await asked("format_query", { query: "{a=" })).status, 400);
 });
 
-Deno.test("streams of a reader from whom a label is hidden have the other labels", async () => {
+Deno.test("with a hidden label, streams have the other labels", async () => {
   const distinct = (fields: string[]) =>
     fields.map((field, n) => `count_distinct(${field}) as n${n}`).join(", ");
   const { status, calls } = await asked("series", { "match[]": '{level="error"}' }, "host");

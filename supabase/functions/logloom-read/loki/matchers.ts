@@ -1,6 +1,6 @@
-import { refuse } from "./refusal.ts";
-import { matchesWhole } from "./regex.ts";
-import { alternatives, literalRegex, quoted, quotedRegex, regexOf } from "./texts.ts";
+import { refuse } from "./loki_error.ts";
+import { matchesWhole } from "./regex_match.ts";
+import { alternatives, literalRegex, quoted, quotedRegex, regexOf } from "./string_literals.ts";
 
 /** Filters of our query language. */
 export const everything = "*";
@@ -27,8 +27,8 @@ export function not(filter: string): string {
 }
 
 /**
- * What `field op "value"` of a label finds. Loki compares the whole value, and takes an absent label for an empty text.
- * `withoutLevel` is what a record without a level has for one.
+ * The filter of a label matcher such as `field="value"`. Loki compares the whole value, and treats an absent label as an
+ * empty text. `withoutLevel` is the value that a record without a level counts as.
  */
 export function ofLabel(field: string, operator: string, value: string, withoutLevel = ""): string {
   const isNegative = operator.startsWith("!");
@@ -87,7 +87,7 @@ const lineFilters: Record<string, (value: string) => string> = {
   ">": ofPattern,
 };
 
-/** What a line filter finds: part of the text, with its letter case. */
+/** A line filter: finds a part of the text, in the same letter case. */
 export function ofLine(operator: string, value: string): string {
   const made = lineFilters[operator.slice(1)] ??
     refuse(`line filter ${operator} is not supported`);
@@ -96,7 +96,7 @@ export function ofLine(operator: string, value: string): string {
 
 function containing(value: string): string {
   if (value === "") return everything;
-  // A text without letters has no case to respect.
+  // A text without letters has no letter case.
   if (value.toLowerCase() === value.toUpperCase()) return `msg:${quoted(value)}`;
   return `msg:~${quotedRegex(literalRegex(value))}`;
 }
@@ -105,7 +105,7 @@ function ofLineRegex(pattern: string): string {
   return pattern === "" || pattern === ".*" ? everything : `msg:~${quotedRegex(pattern)}`;
 }
 
-/** `<_>` stands for any text; the rest of the line is what it is. */
+/** A pattern filter: `<_>` stands for any text, everything else for itself. */
 function ofPattern(pattern: string): string {
   const [named] = pattern.match(/<[A-Za-z]\w*>/) ?? [];
   if (named !== undefined) refuse(`${named} in a line filter: only <_> is allowed there`);
@@ -113,14 +113,14 @@ function ofPattern(pattern: string): string {
   return `msg:~${quotedRegex(`^${parts.join(".+")}$`)}`;
 }
 
-/** What is true of a name: of the first of its fields that a record has. */
+/** A condition on the first of a label's fields that a record has. */
 export function ofFirst(fields: readonly string[], made: (field: string) => string): string {
   const [field, ...rest] = fields;
   if (rest.length === 0) return made(field);
   return any([all([`${field}:*`, made(field)]), all([`-${field}:*`, ofFirst(rest, made)])]);
 }
 
-/** What is true of the member of a line that has a name: only one of the fields is there. */
+/** A condition on the member of a line with this name. A line has only one of the fields. */
 export function ofAnyMember(
   fields: readonly string[],
   made: (field: string) => string,
@@ -129,14 +129,14 @@ export function ofAnyMember(
   return takesAbsent ? all(fields.map(made)) : any(fields.map(made));
 }
 
-/** What is true of a label that no record has: whether the filter lets an empty text through. */
+/** A matcher of a label that no record has: true for all records if an empty text matches. */
 export function ofAbsent(operator: string, value: string): string {
   const found = ofLabel("level", operator.replace(/^!=?/, "="), value);
   const isEmpty = found === everything || found.includes("-level:*");
   return isEmpty !== operator.startsWith("!") ? everything : nothing;
 }
 
-/** `field > 5s`: quantities compare as numbers, those with a unit with such. A number without one is bytes. */
+/** `field > 5s`: numbers compare with numbers, quantities with quantities of their unit. A size may be plain bytes. */
 export function ofQuantity(field: string, operator: string, literal: string): string {
   if (!field.startsWith("attrs.")) {
     return refuse(`label filter ${field} ${operator} ${literal}: only attributes hold numbers`);
@@ -145,14 +145,14 @@ export function ofQuantity(field: string, operator: string, literal: string): st
   const literals = bytes === undefined ? [literal] : [literal, bytes];
   const exact = any(literals.map((bound) => `${field}:[${bound} TO ${bound}]`));
   if (operator === "=" || operator === "==") return exact;
-  // Loki does not let through what lacks the label.
+  // In Loki a record without the label does not match.
   if (operator === "!=") return `${field}:* -${exact}`;
   return any(literals.map((bound) => `${field}:${operator}${bound}`));
 }
 
 const prefixes = ["", "k", "m", "g", "t", "p"];
 
-/** `1.5MB` without its unit; undefined where it is no size. */
+/** The bytes of a size such as `1.5MB`; undefined for other texts. */
 export function bytesOf(literal: string): string | undefined {
   const [, number, prefix, isBinary] =
     /^([0-9.]+)\s*([kmgtp]?)(i?)b$/i.exec(literal.replaceAll(",", "")) ?? [];
@@ -169,11 +169,11 @@ export function ofAddress(field: string, operator: string, value: string): strin
   }
   const bits = value.includes(":") ? 128 : 32;
   const found = `${field}:${value.includes("/") ? value : `${value}/${bits}`}`;
-  // Nor here what lacks the label.
+  // A record without the label does not match here either.
   return operator === "!=" ? all([`${field}:*`, not(found)]) : found;
 }
 
-/** Half of what our language takes, of letters and of terms: the rest is for what is selected, and for groups. */
+/** Whether a filter takes at most half of a query's characters and terms: selector and groups need the rest. */
 export function isShort(dsl: string): boolean {
   return dsl.length <= 1024 && dsl.split(/:| OR /).length <= 32;
 }

@@ -1,11 +1,11 @@
-import type { Context, Matching, Metric } from "./metrics.ts";
+import type { Context, Matching, Metric } from "./metric_tree.ts";
 import { groupedBy, rangeOf } from "./range_query.ts";
-import { refuse } from "./refusal.ts";
+import { refuse } from "./loki_error.ts";
 import { childOf, groupingOf, itemsOf, needed, type Node } from "./syntax_tree.ts";
-import { stringOf } from "./texts.ts";
+import { stringOf } from "./string_literals.ts";
 import { aggregations } from "./vectors.ts";
 
-/** Of an Expr or a MetricExpr. */
+/** The metric of an Expr or a MetricExpr. */
 export function metricOf(node: Node, context: Context): Metric {
   const { operands, operators } = chainOf(node);
   if (operators.length > 0) return computed(operands, operators, context);
@@ -29,7 +29,7 @@ export function metricOf(node: Node, context: Context): Metric {
     case "VectorAggregationExpr":
       return aggregationOf(inner, context);
     case "LogExpr":
-      return refuse("a metric query is needed here, and this finds records");
+      return refuse("a metric query is needed here, not a log query");
     default:
       return refuse(`${inner.text.split(/[\s(]/, 1)[0]} is not supported`);
   }
@@ -71,7 +71,7 @@ function matchingOf(modifier: Node | undefined): Matching {
   };
 }
 
-/** The parser nests operators as they come, so they are put in order here. */
+/** The parser nests operators in the order of the text, so their precedence is applied here. */
 function chainOf(node: Node): { operands: Node[]; operators: Operator[] } {
   let inner = node;
   while (inner.children.length === 1 && inner.children[0].text === inner.text) {
@@ -108,7 +108,7 @@ function computed(
       if (precedence === -1) refuse(`${operator} is not supported`);
       if (precedence < least) break;
       next += 1;
-      // Only ^ binds to the right.
+      // Only ^ is right-associative.
       const right = from(operator === "^" ? precedence : precedence + 1);
       left = { kind: "binary", operator, matching, left, right };
     }
@@ -126,11 +126,11 @@ function aggregationOf(node: Node, context: Context): Metric {
     refuse(`${operator}: ${isTop ? "a whole number above 0" : "no number"} is needed`);
   }
   const grouping = groupingOf(node);
-  // What keeps labels needs those that are needed around it.
+  // An aggregation that keeps labels must have the labels that the outer expression needs.
   const around = isTop || operator.startsWith("sort") || grouping.isWithout ? context.wanted : [];
   const wanted = grouping.isWithout ? around : [...around, ...grouping.names];
   const of = metricOf(needed(node, "MetricExpr"), { ...context, wanted });
-  // What the database can do in one go.
+  // The database can do this aggregation in the same call.
   if (of.kind === "range" && of.joins === operator && of.aggregate !== undefined) {
     return { ...of, by: groupedBy(of, grouping), isGrouped: true };
   }
@@ -145,7 +145,7 @@ function absenceOf(node: Node, context: Context): Metric {
       name: name.text,
       value: operator.text === "=" ? stringOf(value.text) : "",
     }));
-  // As Loki: what the selector says of a label by one equality.
+  // Like Loki: the labels that the selector fixes by a single equality.
   const told = matchers.filter(({ name, value }) =>
     value !== "" && matchers.filter((other) => other.name === name).length === 1
   );
@@ -159,7 +159,7 @@ function absenceOf(node: Node, context: Context): Metric {
 function replacementOf(node: Node, context: Context): Metric {
   const [target, replacement, source, pattern] = node.children
     .filter(({ name }) => name === "String").map(({ text }) => stringOf(text));
-  if (pattern === undefined) refuse("label_replace takes four texts");
+  if (pattern === undefined) refuse("label_replace needs four strings");
   if (!/^[A-Za-z_]\w*$/.test(target)) refuse(`invalid label name ${JSON.stringify(target)}`);
   const wanted = [...context.wanted.filter((name) => name !== target), source];
   const of = metricOf(needed(node, "MetricExpr"), { ...context, wanted });

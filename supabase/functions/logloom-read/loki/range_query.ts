@@ -1,11 +1,11 @@
 import { LogQuery } from "./logql_query.ts";
-import type { Context, Range, Sampled } from "./metrics.ts";
-import { streamFields } from "./names.ts";
-import { refuse } from "./refusal.ts";
+import type { Context, Range, Sampled } from "./metric_tree.ts";
+import { streamFields } from "./label_names.ts";
+import { refuse } from "./loki_error.ts";
 import { childOf, type Grouping, groupingOf, needed, type Node } from "./syntax_tree.ts";
-import { wholeSeconds } from "./times.ts";
+import { wholeSeconds } from "./times_and_durations.ts";
 
-/** `rate({service="api"} [5m])`. Without a grouping it has the labels of a stream, and those wanted around it. */
+/** `rate({service="api"} [5m])`. Without a grouping it has the stream labels, and those that the outer expression needs. */
 export function rangeOf(node: Node, { namesOf, wanted }: Context): Range {
   const name = needed(node, "RangeOp").text;
   const range = needed(node, "LogRangeExpr");
@@ -39,7 +39,7 @@ export function groupedBy(
 
 type Unwrapped = Sampled["unwrapped"];
 
-/** The label whose number is taken. */
+/** The label of `unwrap`. */
 function unwrappedBy(node: Node | undefined, logs: LogQuery): Unwrapped {
   if (node === undefined) return undefined;
   const inner = childOf(node, "UnwrapExpr");
@@ -59,11 +59,11 @@ function unwrappedBy(node: Node | undefined, logs: LogQuery): Unwrapped {
   return { name, conversion };
 }
 
-/** How the database computes a function of numbers, and how its values of adjacent times are joined. */
+/** The aggregate of each function of numbers, and how values of adjacent time ranges are joined. */
 const ofNumbers: Record<string, { aggregate: string; joins: Range["joins"]; needs?: true }> = {
   count_over_time: { aggregate: "count()", joins: "sum", needs: true },
   absent_over_time: { aggregate: "count()", joins: "sum", needs: true },
-  // A sum of no numbers is no sample.
+  // Without any number there is no sample, so records without one are left out.
   sum_over_time: { aggregate: "sum", joins: "sum", needs: true },
   rate: { aggregate: "sum", joins: "sum", needs: true },
   min_over_time: { aggregate: "min", joins: "min" },
@@ -71,7 +71,7 @@ const ofNumbers: Record<string, { aggregate: string; joins: Range["joins"]; need
   avg_over_time: { aggregate: "avg", joins: undefined },
   quantile_over_time: { aggregate: "p", joins: undefined },
 };
-/** Those of which only the records tell. */
+/** Functions that need the records themselves. */
 const ofSamples = ["first_over_time", "last_over_time", "stddev_over_time", "stdvar_over_time"];
 const ofRecords = ["count_over_time", "rate", "absent_over_time"];
 const ofBytes = ["bytes_over_time", "bytes_rate"];
@@ -117,5 +117,5 @@ function percentileOf(number: string | undefined): string {
   const percent = Math.round(Number(number) * 1e6) / 1e4;
   return percent >= 0 && percent <= 100
     ? `p${percent}`
-    : refuse(`quantile_over_time: 0 to 1 is needed, and this is ${number}`);
+    : refuse(`quantile_over_time needs a number from 0 to 1, not ${number}`);
 }

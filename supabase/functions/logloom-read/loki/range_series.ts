@@ -1,16 +1,16 @@
-import type { Ask, Row } from "./ask.ts";
-import type { Range } from "./metrics.ts";
-import { textOf } from "./names.ts";
-import { refuse } from "./refusal.ts";
-import { nanosecondsOfSeconds, parametersOfRange } from "./times.ts";
+import type { Ask, Row } from "./call_operation.ts";
+import type { Range } from "./metric_tree.ts";
+import { textOf } from "./label_names.ts";
+import { refuse } from "./loki_error.ts";
+import { nanosecondsOfSeconds, parametersOfRange } from "./times_and_durations.ts";
 import type { Evaluated } from "./vectors.ts";
 
-/** Of all steps, as many as Loki takes of those. */
+/** The most buckets of a query: as many as Loki has steps. */
 const maxBuckets = 11_001;
-/** As many as one series of ours has. */
+/** The most points of a series in one call of log_series. */
 const bucketsOfCall = 1000;
 
-/** The query in our language; names that mean one field are grouped by it once. */
+/** The query in our language. Labels that stand for the same field are grouped by it once. */
 function seriesDsl({ logs, aggregate, by }: Range, width?: number, also = ""): string {
   const keys = [...new Set(by.flatMap((name) => logs.fields(name)))];
   if (width !== undefined) keys.unshift(`(${widthOf(width)})`);
@@ -18,19 +18,19 @@ function seriesDsl({ logs, aggregate, by }: Range, width?: number, also = ""): s
   return `${logs.dsl} | ${aggregate}${also}${grouped}`;
 }
 
-/** Our language takes five digits and a unit. */
+/** A width in our query language, which allows five digits and a unit. */
 function widthOf(seconds: number): string {
   if (seconds <= 99_999) return `${seconds}s`;
   return seconds % 3600 === 0
     ? `${seconds / 3600}h`
-    : refuse(`${seconds}s is too long, or no whole number of hours`);
+    : refuse(`${seconds}s is too long, or not a whole number of hours`);
 }
 
 type Group = Row["group"];
 
 type Buckets = Map<number, number>;
 
-/** Series by their labels. Where two attributes have one name, two groups may be one series. */
+/** Series by their labels. If two attributes have the same label, two groups may be one series. */
 class Found {
   readonly #series = new Map<string, { labels: Record<string, string>; buckets: Buckets }>();
 
@@ -78,12 +78,12 @@ function between(from: number, to: number) {
   return parametersOfRange({ start: nanosecondsOfSeconds(from), end: nanosecondsOfSeconds(to) });
 }
 
-/** As many as log_stats answers. */
+/** The most rows that log_stats answers. */
 const rowsAtOnce = 1000;
 
 export async function atOnce(range: Range, at: number, ask: Ask): Promise<Evaluated> {
   const end = at - range.offset;
-  // A sum of no records is 0, which Loki does not say.
+  // Our sum of no records is 0; Loki has no sample then.
   const isSum = range.aggregate?.startsWith("sum(");
   const rows = await ask<Row[]>("log_stats", {
     p_query_dsl: seriesDsl(range, undefined, isSum ? " as s, count() as n" : ""),
@@ -112,7 +112,7 @@ interface LogSeries {
   }[];
 }
 
-/** A step's value is that of the buckets before it, as many as the range has. */
+/** A step's value is joined from the buckets before it, as many as fill the range. */
 export async function overTime(
   range: Range,
   steps: readonly number[],
@@ -133,7 +133,7 @@ export async function overTime(
         "multiple",
     );
   }
-  // log_series says 0 for a sum of no numbers.
+  // log_series has 0 for a sum of no numbers.
   const isSum = range.aggregate?.startsWith("sum(");
   const largest = isSum ? undefined : await largestOf(range, times, ask);
   const isCut = largest?.isCut ?? false;
@@ -149,7 +149,7 @@ export async function overTime(
   };
 }
 
-/** Seconds since 1970, and of a bucket. */
+/** The first and last bucket in seconds since 1970, and the seconds of a bucket. */
 interface Cut {
   readonly first: number;
   readonly last: number;
@@ -189,7 +189,7 @@ async function allOf(range: Range, { first, last, width }: Cut, ask: Ask): Promi
       if (buckets === 1) {
         refuse(
           `more than ${rowsAtOnce} series at one step: ` +
-            "group what is inside by fewer labels, or narrow the selector",
+            "group the inner metric by fewer labels, or narrow the selector",
         );
       }
       buckets = Math.max(1, Math.min(buckets >> 1, Math.floor(buckets * rows.length / total)));
@@ -205,8 +205,8 @@ async function allOf(range: Range, { first, last, width }: Cut, ask: Ask): Promi
 }
 
 /**
- * A range of n buckets is joined of two parts, which are known beforehand: to the end of one block of n, and from the
- * beginning of the next. So a long range costs no more than a short one.
+ * Joins the n buckets of each range in constant time. Buckets are cut into blocks of n. Each range is the end of one
+ * block and the beginning of the next, and both parts are computed beforehand.
  */
 function slid(
   { seconds, offset, joins, isPerSecond }: Range,
@@ -241,7 +241,7 @@ function slid(
   return points;
 }
 
-/** Loki has no sample where there was no record. */
+/** Whether a value stands for no record: Loki has no sample then. */
 function isNothing({ aggregate }: Range, value: number): boolean {
   return value === 0 && aggregate === "count()";
 }

@@ -1,11 +1,11 @@
-// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported before it.
+// deno.lock is not deployed: a package's dependency gets the version in deno.json only if it is imported first.
 import "@lezer/lr";
 import { parser } from "@grafana/lezer-logql";
 import type { SyntaxNode } from "@lezer/common";
-import { refuse } from "./refusal.ts";
-import { quoted, stringOf } from "./texts.ts";
+import { refuse } from "./loki_error.ts";
+import { quoted, stringOf } from "./string_literals.ts";
 
-/** A node of LogQL's syntax, as the grammar of Grafana names it. */
+/** A node of LogQL's syntax tree, named as in Grafana's grammar. */
 export interface Node {
   readonly name: string;
   readonly text: string;
@@ -13,12 +13,12 @@ export interface Node {
   readonly children: readonly Node[];
 }
 
-/** More than any editor sends; it bounds what a text in brackets within brackets can cost. */
+/** More than any editor sends. It limits the cost of nested brackets. */
 const maxCharacters = 5000;
-/** Of nodes within nodes: each level is a call within a call. */
+/** The deepest nesting of nodes, because each level is a nested call. */
 const maxDepth = 600;
 
-/** The parser never throws: what it does not understand is a node whose type is an error. */
+/** Parses a query and refuses errors. The parser itself never throws, but returns error nodes. */
 export function parseLogql(query: string): Node {
   if (query.length > maxCharacters) refuse(`query too long: more than ${maxCharacters} characters`);
   if (query.includes("\0")) refuse("parse error: the query contains a NUL");
@@ -27,10 +27,10 @@ export function parseLogql(query: string): Node {
 
 function copy(node: SyntaxNode, query: string, depth: number): Node {
   const { name, from, to } = node;
-  if (depth > maxDepth) refuse("query too complex: too much stands within something else");
+  if (depth > maxDepth) refuse("query too complex: it is nested too deeply");
   const text = query.slice(from, to);
   if (node.type.isError) {
-    const found = text === "" ? "unexpected end of a part" : `unexpected ${shortened(text)}`;
+    const found = text === "" ? "unexpected end" : `unexpected ${shortened(text)}`;
     refuse(`parse error at line 1, col ${from + 1}: syntax error: ${found}`);
   }
   const children: Node[] = [];
@@ -52,7 +52,7 @@ export function needed(node: Node, ...names: string[]): Node {
   return childOf(node, ...names) ?? refuse(`parse error at line 1, col ${node.from + 1}`);
 }
 
-/** A list, such as Matchers, holds itself as long as there is more than one item. */
+/** The items of a list such as Matchers, which the grammar nests within itself. */
 export function itemsOf(list: Node | undefined, item: string): Node[] {
   if (list === undefined) return [];
   return list.children.flatMap((child) => {
@@ -75,7 +75,7 @@ export function stringsOf(line: Node): string[] {
 export function filterChainOf(filter: Node): { operands: Node[]; operators: string[] } {
   const [left, ...rest] = filter.children;
   const right = rest[rest.length - 1];
-  // In brackets the text begins before the first part.
+  // A filter in brackets begins before its first part.
   if (left.name !== "LabelFilter" || right?.name !== "LabelFilter" || filter.from !== left.from) {
     return { operands: [filter], operators: [] };
   }

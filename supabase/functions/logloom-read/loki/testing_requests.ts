@@ -1,4 +1,4 @@
-import { answer } from "./api.ts";
+import { answer } from "./endpoints.ts";
 
 export interface Answered {
   readonly status: number;
@@ -7,7 +7,7 @@ export interface Answered {
   readonly calls: string[];
 }
 
-/** The look-up of names finds a record with those of the attributes that it asks for. */
+/** Answers the look-up of names with a record that has those attributes that were asked for. */
 export const lookUp = (...attributes: string[]) => (dsl: string) => {
   const found = attributes.filter((name) =>
     dsl.includes(`attrs.${name}:*`) || dsl.includes(`-${name}:*`)
@@ -25,7 +25,7 @@ export const answers: Record<string, unknown> = {
   validate_query: { valid: true },
 };
 
-/** Each operation as `answered` says, also of its query, to a reader for whom `hidden` is. */
+/** Sends a request. `answered` has the answer of each operation; fields in `hidden` are refused. */
 export async function asked(
   path: string,
   parameters: Record<string, string>,

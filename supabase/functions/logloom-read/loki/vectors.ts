@@ -1,6 +1,6 @@
-import { comparisons } from "./comparisons.ts";
-import type { Matching, Metric } from "./metrics.ts";
-import { refuse } from "./refusal.ts";
+import { comparisons } from "./comparison_operators.ts";
+import type { Matching, Metric } from "./metric_tree.ts";
+import { refuse } from "./loki_error.ts";
 import type { Grouping } from "./syntax_tree.ts";
 
 /** Labels, and the value at each step, by seconds. */
@@ -11,7 +11,7 @@ export interface Series {
 
 export interface Evaluated {
   readonly series: Series[];
-  /** Without what other groups there were. */
+  /** Whether series were left out. */
   readonly isCut: boolean;
 }
 
@@ -100,7 +100,7 @@ const operations: Record<string, (a: number, b: number) => number> = {
   "+": (a, b) => a + b,
   "-": (a, b) => a - b,
   "*": (a, b) => a * b,
-  // As Loki: by 0 there is no number.
+  // Like Loki: a division by 0 gives NaN.
   "/": (a, b) => b === 0 ? NaN : a / b,
   "%": (a, b) => b === 0 ? NaN : a % b,
   "^": (a, b) => a ** b,
@@ -108,7 +108,7 @@ const operations: Record<string, (a: number, b: number) => number> = {
 
 type Operand = readonly Series[] | number;
 
-/** With a number, or between series of the same labels. A comparison keeps what it is true of, or says 1 or 0. */
+/** A binary operator with a number, or between series of the same labels. A comparison filters, or gives 1 or 0 with bool. */
 export function arithmetic(
   operator: string,
   { isBool, labels: matched }: Matching,
@@ -160,13 +160,13 @@ function addOnce(
   const key = keyOf(labels);
   if (known.has(key)) {
     refuse(
-      `multiple matches for labels ${JSON.stringify(labels)}: group one side by what on() names`,
+      `multiple matches for labels ${JSON.stringify(labels)}: group one side by the labels in on()`,
     );
   }
   known.set(key, points);
 }
 
-/** and, or, unless: by which series there are at a step. */
+/** and, or, unless: step by step, by the labels of the series. */
 function setOf(
   operator: string,
   matched: Matching["labels"],
@@ -187,7 +187,7 @@ function setOf(
   return merged([...left, ...kept(right, false)]);
 }
 
-/** One series for what has the same labels at different steps. */
+/** Joins series with the same labels at different steps. */
 function merged(series: readonly Series[]): Series[] {
   const found = new Map<string, Series>();
   for (const { labels, points } of series) {
@@ -215,12 +215,12 @@ function mapped(
   });
 }
 
-/** The same of the same labels, in whatever order. */
+/** A key for labels that does not depend on their order. */
 export function keyOf(labels: Record<string, string>): string {
   return JSON.stringify(Object.entries(labels).sort());
 }
 
-/** As Go writes it. */
+/** A value in Go's notation. */
 export function textOfValue(value: number | undefined): string {
   return value === Infinity ? "+Inf" : value === -Infinity ? "-Inf" : String(value);
 }

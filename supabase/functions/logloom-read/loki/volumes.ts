@@ -1,22 +1,22 @@
 import { evaluated, type Times, timesOf } from "./evaluate.ts";
 import type { LogQuery } from "./logql_query.ts";
-import type { Range } from "./metrics.ts";
-import { isInternal, streamFields } from "./names.ts";
-import { answered, limitOf, type Request, stepOf } from "./query.ts";
-import { refuse } from "./refusal.ts";
-import { asked, cut, stats } from "./selected.ts";
+import type { Range } from "./metric_tree.ts";
+import { isInternal, streamFields } from "./label_names.ts";
+import { answered, limitOf, type Request, stepOf } from "./query_endpoints.ts";
+import { refuse } from "./loki_error.ts";
+import { asked, cut, stats } from "./selector_stats.ts";
 import { type Evaluated, matrixOf, vectorOf } from "./vectors.ts";
 
 type Answer = Promise<unknown>;
 
-/** Entries are counted; chunks and bytes are of Loki's own store. */
+/** The number of entries and streams. Chunks and bytes exist only in Loki's own store. */
 export async function indexStats(request: Request): Answer {
   const { p, logs } = await asked(request);
   const [row] = await stats(logs, "count()", p, request.ask);
   return { streams: 0, chunks: 0, entries: row?.value ?? 0, bytes: 0 };
 }
 
-/** The labels by which a volume is told apart: those asked for, or those of the selector. */
+/** The labels of a volume: those in the request, or those in the selector. */
 async function volumeOf(request: Request) {
   const found = await asked(request);
   const { parameters } = request;
@@ -39,7 +39,7 @@ async function volumeOf(request: Request) {
   return { ...found, names, isByLabel };
 }
 
-/** Records, since their bytes are not counted. */
+/** Counts records in place of bytes, which are not known by group. */
 function countOf(logs: LogQuery, by: readonly string[], seconds: number): Range {
   return {
     kind: "range",
@@ -93,7 +93,7 @@ export async function indexVolumeRange(request: Request): Answer {
   return answered(matrixOf(series), isCut);
 }
 
-/** Each pattern with one sample, of all its records, where it was seen last. */
+/** Patterns. Each has one sample: the count of its records, at the time of the last one. */
 export async function patterns(request: Request): Answer {
   const { p, logs } = await asked(request);
   const rows = await stats(logs, "patterns", { ...p, p_limit: 300 }, request.ask);

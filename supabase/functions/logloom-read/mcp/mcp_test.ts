@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import assert from "node:assert/strict";
 import { keyChecksum } from "../../_shared/auth.ts";
 import { createReadHandler } from "../handler.ts";
-import { maxAnswer } from "./answer.ts";
+import { maxAnswer } from "./tool_answer.ts";
 import { tools } from "./tools.ts";
 
 const address = "https://project.example/functions/v1/logloom-read/mcp";
@@ -17,7 +17,7 @@ async function connected(
   const calls: Call[] = [];
   const handler = createReadHandler({
     callDatabase: (_reader, operation, parameters) => {
-      // By this a message that is no call learns who asks.
+      // Messages that call no operation check the reader by this.
       if (operation === "validate_query") return Promise.resolve(Response.json({ valid: true }));
       const given = JSON.parse(parameters);
       calls.push([operation, given]);
@@ -67,7 +67,7 @@ Deno.test("a client lists the tools, which only read, and searches", async () =>
   assert.ok(fence !== undefined && fence === end);
 });
 
-Deno.test("patterns are a stage behind the filter", async () => {
+Deno.test("patterns become a stage after the filter", async () => {
   const { calls, call } = await connected(() => Response.json([]));
   await call("log_patterns", { query_dsl: "level:error" });
   await call("log_patterns");
@@ -77,7 +77,7 @@ Deno.test("patterns are a stage behind the filter", async () => {
   ]);
 });
 
-Deno.test("an answer is bounded, and one that was shortened says so", async () => {
+Deno.test("an answer is limited, and says so if it was shortened", async () => {
   const rows = Array.from({ length: 100 }, (_, id) => ({ id: `${id}`, msg: '"'.repeat(700) }));
   const { call } = await connected(() => Response.json(rows));
   const answer = await call("get_log_context", { id: "1" });
@@ -85,7 +85,7 @@ Deno.test("an answer is bounded, and one that was shortened says so", async () =
   assert.match(String(structureOf(answer).narrow), /^Only the first \d+ of 100 fit: narrow/);
 });
 
-Deno.test("a page that is too long is asked for again, so that its cursor goes on after it", async () => {
+Deno.test("a page that is too long is read again with fewer records, so that its cursor is right", async () => {
   const record = (n: number) => ({
     id: `${n}`,
     tenant_id: "t",
@@ -128,7 +128,7 @@ Deno.test("an error names the tool's own parameters, and leaves quoted text as i
   );
 });
 
-Deno.test("of two refusals list_alerts tells the first, whichever comes first", async () => {
+Deno.test("if both calls of list_alerts are refused, the error is always the first one's", async () => {
   const { call } = await connected((operation) => {
     const refused = Response.json({ code: "PT403", message: `No ${operation}` }, { status: 403 });
     return operation === "list_alert_rules"
@@ -139,7 +139,7 @@ Deno.test("of two refusals list_alerts tells the first, whichever comes first", 
   assert.equal(textOf(answer), "No list_alert_rules");
 });
 
-Deno.test("no log line makes an answer too large for the others", async () => {
+Deno.test("one long log line does not crowd out the others", async () => {
   const members = Array.from({ length: 20_000 }, (_, n) => [`member ${n}`, n]);
   const hostile = [
     { next_cursor: "n".repeat(60_000) },
@@ -161,7 +161,7 @@ Deno.test("no log line makes an answer too large for the others", async () => {
   }
 });
 
-Deno.test("nothing is cut within a character", async () => {
+Deno.test("texts are never cut within a character", async () => {
   const long = `${"a".repeat(499)}${"😀".repeat(2000)}`;
   const logs = [{ id: "1", msg: long, attrs: { [long]: 1, list: Array(30).fill(long) } }];
   const { call } = await connected((operation) =>
@@ -173,11 +173,11 @@ Deno.test("nothing is cut within a character", async () => {
   const refused = await call("log_stats");
   assert.match(textOf(found), /"msg":"a{499}… \(cut\)"/);
   assert.match(textOf(refused), /^a{499}(?:😀){1750}$/u);
-  // What is no character is an escape in JSON.
+  // JSON would have an escape for half a character.
   assert.doesNotMatch(JSON.stringify([found, refused]), /\\ud[89a-f]/);
 });
 
-Deno.test("a batch has few messages, since each may be a search", async () => {
+Deno.test("a batch has few messages, because each may be a search", async () => {
   const asked: string[] = [];
   const handler = createReadHandler({
     callDatabase: (_reader, operation) => {
@@ -209,7 +209,7 @@ Deno.test("a batch has few messages, since each may be a search", async () => {
   assert.equal(asked.filter((operation) => operation === "search_logs").length, 10);
 });
 
-Deno.test("what changed is passed on as the database tells it", async () => {
+Deno.test("the answer of log_changes is passed on unchanged", async () => {
   const told = {
     patterns: [{
       kind: "pattern",
@@ -228,7 +228,7 @@ Deno.test("what changed is passed on as the database tells it", async () => {
   assert.deepEqual(structureOf(answer).untrusted, told);
 });
 
-Deno.test("alerts are rules and their history, without the addresses of webhooks", async () => {
+Deno.test("list_alerts has rules and history, without the addresses of webhooks", async () => {
   const rules = [
     {
       rule_id: "a",
@@ -276,7 +276,7 @@ Deno.test("the query language is a page, by a tool and as a resource; a query is
   assert.match(await read("logloom://fields"), /untrusted.*\n<(untrusted-[\w-]+)>\n.*\n<\/\1>$/);
 });
 
-Deno.test("prompts name tools that there are", async () => {
+Deno.test("prompts name existing tools", async () => {
   const { client } = await connected(() => Response.json([]));
   const { prompts } = await client.listPrompts();
   assert.deepEqual(
@@ -295,7 +295,7 @@ Deno.test("prompts name tools that there are", async () => {
   }
 });
 
-Deno.test("a number that a double would change is a text", async () => {
+Deno.test("a number that a double would change becomes a text", async () => {
   const numbers = "[1,1.5,-0.25,1e21,1000000000000000000000,0.1,9007199254740993,1e400,1.00,0," +
     '1e-7,-12345678901234567890,0.12345678901234567,"12345678901234567890","a\\"9007199254740993"]';
   const { call } = await connected(() => new Response(`{"id":"1","attrs":{"n":${numbers}}}`));
@@ -307,7 +307,7 @@ Deno.test("a number that a double would change is a text", async () => {
   ]);
 });
 
-Deno.test("refusals say what Logloom says, and nothing from within", async () => {
+Deno.test("refusals have Logloom's text, and no internal errors", async () => {
   const refused = { code: "PT400", message: "Invalid query", details: null, hint: "At 3" };
   const inner = { code: "22P02", message: "secret table", details: null, hint: null };
   const { calls, call } = await connected((operation) => {
@@ -349,7 +349,7 @@ async function signingIn(url: string, publicUrl?: string) {
   return { metadata, ...await found.json() };
 }
 
-Deno.test("who is not known learns where to sign in, whatever headers a client makes up", async () => {
+Deno.test("an unknown reader learns where to sign in, and headers cannot change the address", async () => {
   const at = (resource: string, server: string) => ({
     metadata: `${resource}/.well-known/oauth-protected-resource`,
     resource,
@@ -357,7 +357,7 @@ Deno.test("who is not known learns where to sign in, whatever headers a client m
     bearer_methods_supported: ["header"],
   });
   assert.deepEqual(await signingIn(address), at(address, "https://project.example/auth/v1"));
-  // Hosted functions do not see /functions/v1, and see a scheme that is not the client's.
+  // Hosted functions see neither /functions/v1 nor the client's scheme.
   assert.deepEqual(
     await signingIn("http://inner:9000/logs/mcp", "https://project.example"),
     at("https://project.example/functions/v1/logs/mcp", "https://project.example/auth/v1"),

@@ -1,6 +1,6 @@
-import type { Schema } from "./output.ts";
+import type { Schema } from "./output_schemas.ts";
 
-/** Calls a reading operation, and gives back its JSON. Throws Refused. */
+/** Calls a reading operation and returns its parsed answer. Throws Refused. */
 export type Read = (operation: string, parameters: Given) => Promise<unknown>;
 
 /** Parameters by name. */
@@ -12,11 +12,11 @@ export interface Tool {
   readonly description: string;
   readonly properties: Readonly<Record<string, Property>>;
   readonly required: readonly string[];
-  /** What it reads by. */
+  /** The operations that it calls. */
   readonly operations: readonly string[];
-  /** What its operation answers. */
+  /** The schema of its answer. */
   readonly output: Schema;
-  /** Texts in its answers are cut. */
+  /** Whether long texts in its answers are cut. */
   readonly isCut?: boolean;
   ask(given: Given, read: Read): Promise<unknown>;
 }
@@ -35,15 +35,15 @@ type Described = Omit<Tool, "operations" | "required" | "ask"> & {
 };
 
 interface Asking {
-  /** What the query ends with. */
+  /** A stage that is added to the query. */
   readonly stage?: string;
   /** Parameters that are sent unless the assistant gives them. */
   readonly fixed?: Given;
-  /** What the assistant gets of the answer. */
+  /** Chooses the part of the answer for the assistant. */
   readonly shown?: (answer: unknown) => unknown;
 }
 
-/** A tool that is one operation, by the parameters that assistants get. */
+/** A tool that calls one operation, with the parameters for assistants. */
 export function toolOf(
   operation: string,
   tool: Described,
@@ -63,7 +63,7 @@ export function toolOf(
   };
 }
 
-/** Words of an operation with the names that a tool's parameters have, but for what is quoted. */
+/** An operation's text with the tool's names of parameters. Quoted parts stay. */
 export function inNamesOf({ properties }: Pick<Tool, "properties">, words: string): string {
   return words.split(/("[^"]*")/).map((part, n) =>
     n % 2 === 1 ? part : part.replace(

@@ -1,5 +1,5 @@
-import { countWithin, isObject } from "./answer.ts";
-import * as output from "./output.ts";
+import { countWithin, isObject } from "./tool_answer.ts";
+import * as output from "./output_schemas.ts";
 import {
   type Given,
   parametersOf,
@@ -17,14 +17,14 @@ const record = {
   ts: text("The record's ts, which finds it faster."),
 };
 
-/** A record without what tells the assistant nothing: members that are null, and the tenant. */
+/** A record without null members and the tenant, which tell the assistant nothing. */
 function slim(found: unknown): unknown {
   if (!isObject(found)) return found;
   const { tenant_id: _, ...rest } = found;
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
 }
 
-/** The same of one among others: get_log says when it was received. */
+/** A record of a list: also without received_at, which get_log shows. */
 function slimmer(found: unknown): unknown {
   const record = slim(found);
   if (!isObject(record)) return record;
@@ -36,7 +36,7 @@ function slimList(found: unknown): unknown {
   return Array.isArray(found) ? found.map(slimmer) : found;
 }
 
-/** A page of as many records as an answer holds, whose cursor goes on after the last of them. */
+/** A page with as many records as fit an answer. Its cursor continues after the last of them. */
 async function pageOf(given: Given, read: Read): Promise<unknown> {
   const parameters: Given = { p_limit: 20, ...parametersOf(given) };
   const slimPage = (page: unknown) =>
@@ -50,7 +50,7 @@ async function pageOf(given: Given, read: Read): Promise<unknown> {
   return page;
 }
 
-/** What reads logs and what stands around them; query_help is in help.ts. */
+/** All tools but query_help. */
 export const tools: readonly Tool[] = [
   {
     name: "search_logs",
@@ -158,7 +158,7 @@ export const tools: readonly Tool[] = [
         read("list_alert_rules", { p_limit: 100 }),
         read("list_alert_history", { p_limit: 20, ...parametersOf(given) }),
       ]);
-      // Of two refusals always the first one.
+      // If both calls are refused, the error is always the first one's.
       const [rules, alerts] = asked.map((one) => {
         if (one.status === "rejected") throw one.reason;
         return one.value;
@@ -166,7 +166,7 @@ export const tools: readonly Tool[] = [
       return {
         rules: (Array.isArray(rules) ? rules : []).filter(isObject)
           .filter(({ rule_id }) => given.rule_id === undefined || rule_id === given.rule_id)
-          // Addresses of webhooks let anybody post to them.
+          // Whoever knows a webhook's address can post to it.
           .map(({ notification_config: _, ...rule }) => rule),
         alerts,
       };

@@ -1,17 +1,17 @@
 import { corsHeaders } from "../../_shared/http.ts";
-import type { Reader } from "../caller.ts";
+import type { Reader } from "../reader.ts";
 import type { ReadDatabase } from "../database.ts";
-import { problem } from "../problem.ts";
+import { problem } from "../error_answer.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 import { parametersOf } from "./operation.ts";
 
-/** A response ends with the page that brings it to one of these: hosted isolates are retired after 1 s of processor. */
+/** A response ends with the page that reaches one of these limits: hosted isolates end after 1 s of processor time. */
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
 const maxProcessorMs = 400;
-/** Pages of a rare text are long in coming, and a hosted function ends after 150 s. */
+/** The time for reading pages. A rare text needs many, and a hosted function ends after 150 s. */
 const maxMs = 60_000;
-/** What compressing costs, in bytes a millisecond. */
+/** Bytes that gzip compresses in a millisecond of processor time. */
 const gzipSpeed = 40_000;
 /** How long a page waits for a free search slot. */
 const patienceMs = 5_000;
@@ -37,8 +37,8 @@ type Given = { [name in (typeof names)[number]]?: string };
 type Parameters = Given & { format: Format };
 
 /**
- * `GET /v1/export`, or POST with the parameters as JSON: records as NDJSON or CSV. Pages of the operation export_logs,
- * one after the other, of which the next is under way while one is sent.
+ * `GET /v1/export`, or POST with the parameters as JSON: records as NDJSON or CSV. Reads pages of export_logs one after
+ * the other; the next page is read while one is sent.
  */
 export const exported: Protocol = {
   methods: "GET, POST, OPTIONS",
@@ -90,7 +90,7 @@ async function parametersIn(request: Request): Promise<Parameters | Response> {
     if (typeof value !== "string") {
       return problem(400, `Invalid ${name}: a text`, { name: "reading.parameter_is_invalid" });
     }
-    // A plus that is not written %2B is a blank in an address.
+    // A plus in an address is a space unless it is written %2B.
     parameters[known] = known === "after" ? value.replace(" ", "+") : value;
   }
   const { format = "ndjson" } = parameters;
@@ -111,7 +111,7 @@ function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Paramet
       p_query_dsl: parameters.query,
       p_ts_from: parameters.from,
       p_ts_to: parameters.to,
-      // Records as JSON need not be written as a text within JSON, nor be read from it.
+      // Records as JSON save a JSON string around them.
       p_format: parameters.format === "ndjson" ? "json" : parameters.format,
       p_order: parameters.order,
       p_cursor: cursor,
@@ -121,17 +121,17 @@ function pagesOf(reader: Reader, callDatabase: ReadDatabase, parameters: Paramet
   };
 }
 
-/** Quality values aside: who names gzip takes it. */
+/** Whether a client accepts gzip: it names gzip, and its quality value is not 0. */
 function acceptsGzip(accepted: string | null): boolean {
   return /(?:^|[\s,])gzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/i.test(accepted ?? "");
 }
 
 const logsMember = '"logs":[';
 
-/** The lines of a page: its text, or its records, each of which begins a line of the JSON. */
+/** The lines of a page: its text, or its records, which each begin a line of the JSON. */
 function pageIn(answer: ArrayBuffer): Page {
   const bytes = new Uint8Array(answer);
-  // What stands before the records is short.
+  // The members before the records are short.
   const head = new TextDecoder().decode(bytes.subarray(0, 4096));
   const at = /^[^[]*"logs":\[/.exec(head)?.[0].length;
   if (at === undefined) {
@@ -149,12 +149,12 @@ const closingBracket = 0x5d;
 const closingBrace = 0x7d;
 const openingBrace = 0x7b;
 
-/** Of `{…}, \n {…}` from `start` to `end` the lines, in the same memory. */
+/** Turns `{…}, \n {…}` from `start` to `end` into NDJSON, in the same memory. */
 function ndjsonOf(bytes: Uint8Array<ArrayBuffer>, start: number, end: number) {
   let length = 0;
   let count = 0;
   for (let from = start; from < end; count++) {
-    // No line ends within a record, since JSON writes \n in texts.
+    // A record has no line break, because JSON escapes them.
     const next = bytes.indexOf(newline, from);
     const stop = next === -1 || next > end ? end : next;
     const first = bytes.indexOf(openingBrace, from);
@@ -181,7 +181,7 @@ function streamOf(
   let bytes = 0;
   let processorMs = 0;
   let isOver = false;
-  /** Whether the page was sent, which an error would take back. */
+  /** Whether the page was read from the stream: an error would discard it before that. */
   let isTaken = false;
   let next: Promise<Response> | undefined;
   count(first);
@@ -190,7 +190,7 @@ function streamOf(
   function count({ lines, records: found, next_cursor }: Page): void {
     records += found;
     bytes += lines.length;
-    // A CSV goes on after its last record, so it needs one.
+    // A CSV continues after its last record, so it must have one.
     const isLate = performance.now() - began > maxMs && (isNdjson || records > 0);
     const isFull = records >= maxRecords || bytes >= maxBytes || processorMs >= maxProcessorMs;
     next = next_cursor === null || isFull || isLate
@@ -198,7 +198,7 @@ function streamOf(
       : askPatiently(ask, next_cursor, () => isOver);
   }
 
-  /** Whether there was anything to send. */
+  /** Sends lines. False if there are none. */
   function send(controller: ReadableStreamDefaultController, lines: Uint8Array): boolean {
     const began = performance.now();
     const { length } = lines;
@@ -207,19 +207,21 @@ function streamOf(
     return length > 0;
   }
 
-  /** The last line of NDJSON says how it ended. A CSV that is not complete is broken off, so that none looks whole. */
+  /** Ends NDJSON with a line about how it ended. Breaks off an incomplete CSV, so that it does not look complete. */
   function end(controller: ReadableStreamDefaultController, last: Last): void {
     isOver = true;
     if (isNdjson) send(controller, encoder.encode(`${JSON.stringify(last)}\n`));
     else if (!last.complete) {
-      return controller.error(new Error("The export is not complete: go on after its last record"));
+      return controller.error(
+        new Error("The export is not complete: continue after its last record"),
+      );
     }
     controller.close();
   }
 
   return new ReadableStream({
     async pull(controller) {
-      // What sends nothing is not asked again, and a page may be empty.
+      // Pages may be empty, but this call must send something to be called again.
       for (let isSent = false; !isSent;) {
         isSent = !isTaken && send(controller, page.lines);
         isTaken = true;
@@ -230,7 +232,7 @@ function streamOf(
         }
         const answer = await next;
         if (answer.status !== 200) {
-          // What came so far stands.
+          // The client keeps the pages so far.
           const { message } = await answer.json();
           return end(controller, { error: message, next_cursor });
         }
@@ -247,7 +249,7 @@ function streamOf(
   }, { highWaterMark: 1 });
 }
 
-/** Waits for a search slot, which others of the tenant may have. */
+/** Waits for a scan slot, if the tenant's other reads have them all. */
 async function askPatiently(
   ask: AskPage,
   cursor: string,

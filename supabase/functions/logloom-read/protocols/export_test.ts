@@ -7,7 +7,7 @@ const headers = { "x-api-key": `${unsigned}${keyChecksum(unsigned)}` };
 
 type Answer = Partial<{ text: string; records: number; next_cursor: string | null }> | Response;
 
-/** An export whose pages are these, and the parameters of each call. */
+/** An export with these pages. Returns also the parameters of each call. */
 async function exported(pages: Answer[], parameters: Record<string, string> = {}) {
   const calls: Record<string, unknown>[] = [];
   const handler = createReadHandler({
@@ -29,13 +29,13 @@ async function lengthUntilBrokenOff({ body }: Response): Promise<number> {
   let length = 0;
   await assert.rejects(async () => {
     for await (const chunk of body ?? []) length += chunk.length;
-  }, /not complete: go on after its last record/);
+  }, /not complete: continue after its last record/);
   return length;
 }
 
 const away = () => Response.json({ code: "PT503", message: "Away" }, { status: 503 });
 
-Deno.test("an empty page, as a long search has them, holds nothing up", async () => {
+Deno.test("an export continues after an empty page", async () => {
   const pages = [
     { next_cursor: "2" },
     { next_cursor: "3" },
@@ -48,7 +48,7 @@ Deno.test("an empty page, as a long search has them, holds nothing up", async ()
   assert.deepEqual(calls.map(({ p_cursor }) => p_cursor), [undefined, "2", "3", "4", "5"]);
 });
 
-Deno.test("a response ends with its last page, and asks for no other", async () => {
+Deno.test("a response ends with its last page, without a further call", async () => {
   const full = { text: "a\n", records: 50_000, next_cursor: "2" };
   const { answer, calls } = await exported([full]);
   assert.equal(await answer.text(), 'a\n{"next_cursor":"2"}\n');
@@ -61,7 +61,7 @@ Deno.test("a response ends with its last page, and asks for no other", async () 
   assert.equal(csv.calls.length, 2);
 });
 
-Deno.test("a CSV is broken off after its records unless it is complete", async () => {
+Deno.test("an incomplete CSV is broken off after its records", async () => {
   const page = { text: "a\r\n", records: 50_000, next_cursor: "2" };
   const cut = await exported([page], { format: "csv" });
   assert.equal(await lengthUntilBrokenOff(cut.answer), 3);
@@ -69,7 +69,7 @@ Deno.test("a CSV is broken off after its records unless it is complete", async (
   assert.equal(await whole.answer.text(), "a\r\n");
 });
 
-Deno.test("another format than these two is refused here", async () => {
+Deno.test("an unknown format is refused", async () => {
   for (const format of ["json", "xml", "toString"]) {
     const { answer, calls } = await exported([], { format });
     const { message } = await answer.json();
@@ -81,7 +81,7 @@ Deno.test("another format than these two is refused here", async () => {
   }
 });
 
-Deno.test("a database that goes away ends NDJSON with the place, and cuts a CSV off", async () => {
+Deno.test("if the database becomes unreachable, NDJSON ends with a cursor, and a CSV is broken off", async () => {
   const page = { text: "a\n", records: 1, next_cursor: "2" };
   const { answer } = await exported([page, away()]);
   assert.equal(await answer.text(), 'a\n{"error":"Away","next_cursor":"2"}\n');
@@ -91,13 +91,13 @@ Deno.test("a database that goes away ends NDJSON with the place, and cuts a CSV 
   assert.equal(first.answer.status, 503);
 });
 
-Deno.test("a place whose plus was read as a blank is understood", async () => {
+Deno.test("a cursor whose plus was decoded as a space is understood", async () => {
   const after = "2026-11-21T12:30:00.5 00:00,00000000-0000-4000-8000-000000000000";
   const { calls } = await exported([{}], { after });
   assert.equal(calls[0].p_after, after.replace(" ", "+"));
 });
 
-Deno.test("records that come as JSON are sent as they are, each in its line", async () => {
+Deno.test("records in JSON are sent unchanged, one a line", async () => {
   const records = [
     '{"id":"1","n":1.50,"big":12345678901234567890,"msg":"a\\n]}, {\\"logs\\":["}',
     '{"id":"2","attrs":{"a": [1, {"b": "}"}]}, "msg":"💡"}',

@@ -1,17 +1,17 @@
-// A deploy leaves deno.lock behind: what a package needs has the version of deno.json if it is imported before it.
+// deno.lock is not deployed: a package's dependency gets the version in deno.json only if it is imported first.
 import "zod";
 import "@modelcontextprotocol/core";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { corsHeaders, jsonText } from "../../_shared/http.ts";
-import { bodyText } from "../body.ts";
-import type { Reader } from "../caller.ts";
+import { bodyText } from "../read_body.ts";
+import type { Reader } from "../reader.ts";
 import type { ReadDatabase } from "../database.ts";
-import { refusalOfReader } from "../known.ts";
-import { isObject } from "../mcp/answer.ts";
+import { refusalOfReader } from "../unknown_reader.ts";
+import { isObject } from "../mcp/tool_answer.ts";
 import { serverFor } from "../mcp/server.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 
-/** Each may be a search. */
+/** The most messages of a batch, because each may be a search. */
 const maxMessages = 10;
 const tooManyMessages = {
   code: -32600,
@@ -21,8 +21,8 @@ const tooManyMessages = {
 const metadataPath = "/.well-known/oauth-protected-resource";
 
 /**
- * `POST /mcp`: the Model Context Protocol, without sessions. Any origin may call, because credentials
- * are in headers that no browser adds by itself: a page that rebinds a name has no rights by that.
+ * `POST /mcp`: the Model Context Protocol, without sessions. Any origin may call: credentials are in headers that no
+ * browser adds by itself, so DNS rebinding gains nothing.
  */
 export const mcp: Protocol = {
   methods: "GET, POST, DELETE, OPTIONS",
@@ -66,7 +66,7 @@ async function answered(
     return jsonText(400, JSON.stringify({ jsonrpc: "2.0", error: tooManyMessages, id: null }));
   }
   if (text !== undefined && !asksDatabase(message)) {
-    // A client signs in where the first request is refused, and not where a tool is.
+    // Clients start to sign in if the first request is refused, but not if a tool call is.
     const refusal = await refusalOfReader(reader, callDatabase);
     if (refusal !== undefined) return refusal;
   }
@@ -78,12 +78,12 @@ async function answered(
         if (answer.status === 401) refused = answer.clone();
         return answer;
       }),
-    // Nothing here changes that a client could wait for.
+    // Nothing changes here, so there is nothing to subscribe to.
     { maxSubscriptions: 0 },
   );
   const { url, method, headers, signal } = request;
   const answer = await fetch(new Request(url, { method, headers, body: text, signal }));
-  // The answer is only known at its end: what a client may no longer read is a 401.
+  // Only the end of the answer tells whether the credential was refused meanwhile, which must be a 401.
   const body = await answer.text();
   return refused ?? new Response(body === "" ? null : body, {
     status: answer.status,
@@ -91,7 +91,7 @@ async function answered(
   });
 }
 
-/** Undefined for what is no JSON, which the protocol's server refuses in its own words. */
+/** The parsed body; undefined if it is not JSON, which the MCP server refuses itself. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -100,7 +100,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether a message is refused by the database itself where its sender is not known. */
+/** Whether a message calls the database, which then checks the sender. */
 function asksDatabase(message: unknown): boolean {
   if (!isObject(message)) return false;
   const { method } = message;
@@ -108,9 +108,8 @@ function asksDatabase(message: unknown): boolean {
 }
 
 /**
- * Where clients see us; the gateway takes `/functions/v1` away. Where the project does not know its own
- * address we say the one that the client called, and never one that a header names beside it: whoever
- * signs in would follow it.
+ * This endpoint's address as clients see it; the gateway removes `/functions/v1`. If the project does not know its own
+ * address, this is the address that was called, and never one from a header: users sign in at this address.
  */
 function addressOf({ url }: Request, publicUrl: string | undefined): URL {
   const { pathname, origin } = new URL(url);

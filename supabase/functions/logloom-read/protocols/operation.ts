@@ -1,14 +1,14 @@
-import { bodyText } from "../body.ts";
+import { bodyText } from "../read_body.ts";
 import { operations } from "../operations.ts";
-import { problem } from "../problem.ts";
+import { problem } from "../error_answer.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 
-/** `POST /v1/<operation>`: the reading operations, with the JSON that they take and give as RPC. */
+/** `POST /v1/<operation>`: the reading operations, with the same JSON as RPC. */
 export const operation: Protocol = {
   methods: "POST, OPTIONS",
   async answer({ request, path, reader, callDatabase }: Asked): Promise<Response> {
     const name = path.slice("/v1/".length);
-    // A user's token may do more elsewhere, also with functions of the project's own.
+    // A user's token could otherwise call any function of the project here.
     if (!operations.includes(name)) {
       return problem(404, `No such reading operation: ${name}`, {
         name: "reading.operation_is_unknown",
@@ -33,18 +33,18 @@ export async function parametersOf(request: Request): Promise<string | Response>
       const nested = Object.entries(parameters).find(([, value]) =>
         typeof value === "object" && value !== null
       );
-      // No reading operation takes one, and in the database its depth costs.
+      // No reading operation has a nested parameter, and a deep one would be costly in the database.
       return nested === undefined
         ? text
-        : problem(400, `Invalid ${nested[0].slice(0, 60)}: no list and no object`, {
+        : problem(400, `Invalid ${nested[0].slice(0, 60)}: lists and objects are not allowed`, {
           name: "reading.parameter_is_invalid",
         });
     }
   } catch {
-    return problem(400, "The body is no JSON", { hint: "Send the parameters as a JSON object." });
+    return problem(400, "The body is not JSON", { hint: "Send the parameters as a JSON object." });
   }
   return problem(400, "Invalid parameters: send a JSON object", {
     name: "reading.parameters_are_no_object",
-    hint: "{} where there are none.",
+    hint: "Send {} if there are none.",
   });
 }

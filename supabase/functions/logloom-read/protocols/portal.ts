@@ -1,10 +1,10 @@
 import { isWellFormedKey, portalCodePrefix, sha256Hex } from "../../_shared/auth.ts";
 import { jsonText } from "../../_shared/http.ts";
-import { problem } from "../problem.ts";
+import { problem } from "../error_answer.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 import { parametersOf } from "./operation.ts";
 
-/** `POST /v1/portal/session` with `{code}`: the session of a link to the portal, once. */
+/** `POST /v1/portal/session` with `{code}`: exchanges the code of a portal link for its session, once. */
 export const portal: Protocol = {
   methods: "POST, OPTIONS",
   async answer({ request, callDatabase }: Asked): Promise<Response> {
@@ -27,8 +27,8 @@ export const portal: Protocol = {
 };
 
 /**
- * What the page has parts for, with parameters that are refused where the operation is open, before it reads anything:
- * a refused call is undone, and so counts against no limit. Only get_log_context asks for more, which needs get_log.
+ * The operations that the page uses, with invalid parameters. If the reader may call an operation, it refuses these with
+ * 400 before it reads anything, and a refused call counts against no limit. Only get_log_context reads, by get_log.
  */
 const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
   search_logs: { p_limit: 0 },
@@ -41,7 +41,7 @@ const refusedWhereOpen: Readonly<Record<string, Readonly<Record<string, string |
   get_log_context: {},
 };
 
-/** `POST /v1/portal/operations`: which of them the reader may call, so that a page shows no others. */
+/** `POST /v1/portal/operations`: the operations that the reader may call, so that the page hides the others. */
 export const portalOperations: Protocol = {
   methods: "POST, OPTIONS",
   async answer({ reader, callDatabase }: Asked): Promise<Response> {
@@ -52,7 +52,7 @@ export const portalOperations: Protocol = {
         return { operation, answer };
       }),
     );
-    // Of who is not known, and where the database is away, nothing is known.
+    // An unknown reader or an unreachable database says nothing about operations.
     const failed = answers.find(({ answer: { status } }) => status === 401 || status >= 500);
     if (failed) return failed.answer;
     const operations = answers

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { keyChecksum } from "../../_shared/auth.ts";
 import { createReadHandler } from "../handler.ts";
-import { problem } from "../problem.ts";
+import { problem } from "../error_answer.ts";
 
 const unsigned = `llp_${"A".repeat(30)}`;
 const token = `${unsigned}${keyChecksum(unsigned)}`;
 
-/** What a page is told of its operations, of which the database answers each with a status. */
+/** The operations that the page gets, if the database answers each with a status. */
 async function told(statusOf: (operation: string) => number) {
   const asked: string[] = [];
   const handler = createReadHandler({
@@ -24,10 +24,10 @@ async function told(statusOf: (operation: string) => number) {
   return { status: answer.status, body: await answer.json(), asked };
 }
 
-Deno.test("an operation is open unless it is refused to who asks", async () => {
+Deno.test("an operation is listed unless the reader may not call it", async () => {
   const open = ["search_logs", "get_log_context", "tail_logs"];
   const { status, body, asked } = await told((operation) =>
-    // Whoever is told to wait may call it.
+    // A rate limit means that the reader may call it.
     operation === "tail_logs" ? 429 : open.includes(operation) ? 400 : 403
   );
   assert.equal(status, 200);
@@ -35,7 +35,7 @@ Deno.test("an operation is open unless it is refused to who asks", async () => {
   assert.equal(new Set(asked).size, asked.length, "each once");
 });
 
-Deno.test("nothing is said to who is not known, or while the database is away", async () => {
+Deno.test("an unknown reader, or an unreachable database, gives an error", async () => {
   for (const status of [401, 503]) {
     const { status: answered } = await told((one) => one === "log_stats" ? status : 400);
     assert.equal(answered, status);

@@ -1,6 +1,6 @@
 import { partsOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
-import { post } from "../push.ts";
+import { post } from "../post_batch.ts";
 
 /** Datadog's log intake: an array of objects, with its own names for our fields. */
 export const datadog: Kind = {
@@ -14,11 +14,11 @@ export const datadog: Kind = {
 function objectOf(record: string, tags: string | undefined): string {
   const { fields, attrs } = partsOf(record);
   const { ts, level, msg, host, env, ...others } = fields;
-  // A tag has no commas, and no blanks.
+  // A tag must not have commas or spaces.
   const isTag = env !== undefined && /^[\w./-]{1,100}$/.test(env);
   const ddtags = [...tags === undefined ? [] : [tags], ...isTag ? [`env:${env}`] : []];
   const object = JSON.stringify({
-    // Milliseconds: VictoriaLogs takes nothing else.
+    // Milliseconds, because VictoriaLogs accepts nothing else.
     timestamp: Date.parse(ts),
     status: level,
     message: msg,

@@ -1,15 +1,15 @@
-import { retryAfterOf } from "../../_shared/outgoing.ts";
+import { retryAfterOf } from "../../_shared/outgoing_request.ts";
 import { placeOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
-import { judge, type Refused, retry, sparesRecords } from "../outcome.ts";
-import { post } from "../push.ts";
+import { judge, type Refused, retry, sparesRecords } from "../delivery_outcome.ts";
+import { post } from "../post_batch.ts";
 
 interface Answer {
   readonly items?: readonly (Readonly<Record<string, { readonly status?: number }>> | null)[];
 }
 
 /**
- * Elasticsearch's bulk requests: each record is created under its own id, so that one that is there stays the only one.
+ * Elasticsearch's bulk requests. Each record is created under its own id, so that a repeat adds nothing.
  */
 export const elasticsearch: Kind = {
   push(batch, secrets, send) {
@@ -29,12 +29,13 @@ export const elasticsearch: Kind = {
     );
   },
 
-  // Only that nothing failed, or what became of each record, says that they are stored: much else answers 200.
+  // A 200 is not enough: proxies and other servers answer 200 too. The answer must say that nothing failed, or list the
+  // result of each record.
   judge(answer, batch, now) {
     const said = judge(answer, batch, now);
     if (said.outcome !== "delivered") return said;
     const text = new TextDecoder().decode(answer.body);
-    // All that may stand before it are some numbers, such as "took".
+    // Only numbers, such as "took", may come before "errors".
     if (/^\s*\{(?:\s*"\w+"\s*:\s*\d+\s*,){0,9}\s*"errors"\s*:\s*false\s*[,}]/.test(text)) {
       return said;
     }
@@ -43,7 +44,7 @@ export const elasticsearch: Kind = {
       return retry("The receiver did not answer as Elasticsearch does", answer.status);
     }
     const spared = statuses.find(sparesRecords);
-    // Those that were taken are there when all are sent again.
+    // Sends all records again: those that were stored already count as success then.
     if (spared !== undefined) return retry(`HTTP ${spared}`, spared, retryAfterOf(answer, now));
     const refused = statuses.flatMap((status, at): Refused[] => {
       const record = batch.records[at];
@@ -55,7 +56,7 @@ export const elasticsearch: Kind = {
   },
 };
 
-/** What became of each record; undefined where the answer does not say it. */
+/** The status of each record; undefined if the answer does not list them. */
 function statusesOf(text: string): readonly number[] | undefined {
   try {
     const { items } = JSON.parse(text) as Answer;

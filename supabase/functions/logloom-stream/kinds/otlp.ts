@@ -1,8 +1,8 @@
 import { markedNumber, markNumbers, unmarkNumbers } from "../../_shared/numbers.ts";
 import { epochSeconds, type Fields, partsOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
-import { judge } from "../outcome.ts";
-import { post } from "../push.ts";
+import { judge } from "../delivery_outcome.ts";
+import { post } from "../post_batch.ts";
 import {
   asProtobuf,
   type OtlpAttribute,
@@ -13,8 +13,8 @@ import {
 } from "./otlp_protobuf.ts";
 
 /**
- * OTLP/HTTP: a resource for each service, environment and host. In the encoding that the stream names; without one in
- * JSON, and once more in protobuf where the receiver says 415.
+ * OTLP/HTTP, with a resource for each service, environment and host. Uses the stream's encoding. Without one, tries
+ * JSON, and then protobuf if the receiver answers 415.
  */
 export const otlp: Kind = {
   async push(batch, secrets, send) {
@@ -77,7 +77,7 @@ function resourcesOf(records: readonly string[]): OtlpResource[] {
   }));
 }
 
-/** The first of each range of OTLP's severities. */
+/** The first number of each of OTLP's severity ranges. */
 const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };
 
 function logRecord(fields: Fields, attrs: Record<string, unknown>): OtlpRecord {
@@ -98,7 +98,7 @@ function logRecord(fields: Fields, attrs: Record<string, unknown>): OtlpRecord {
       ...attributeIf("route", route),
       ...Object.entries({
         ...others,
-        // What is no id stays an attribute.
+        // A text that is not an id stays an attribute.
         ...traceId === undefined && trace_id !== undefined && { trace_id },
         ...spanId === undefined && span_id !== undefined && { span_id },
       }).map(([key, value]) => ({ key, value: anyValue(value) })),
@@ -108,7 +108,7 @@ function logRecord(fields: Fields, attrs: Record<string, unknown>): OtlpRecord {
   };
 }
 
-/** So many hexadecimal digits, not all of them 0. */
+/** An id of this many hexadecimal digits, not all 0; undefined for any other value. */
 function idOf(value: unknown, digits: number): string | undefined {
   return typeof value === "string" && value.length === digits && /^[0-9a-f]+$/i.test(value) &&
       /[^0]/.test(value)
@@ -138,7 +138,7 @@ function anyValue(value: unknown): OtlpValue {
   return { kvlistValue: { values: members.map(([key, one]) => ({ key, value: anyValue(one) })) } };
 }
 
-/** 64-bit integers are texts. */
+/** A number. OTLP writes 64-bit integers as strings. */
 function numberValue(text: string, value: unknown): OtlpValue {
   return /^-?\d{1,18}$/.test(text) ? { intValue: text } : { doubleValue: value };
 }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { PbfReader, PbfWriter } from "pbf";
 import { markedNumber } from "../../_shared/numbers.ts";
 
-/** Values and records as OTLP's JSON has them. Numbers beyond a double may be marked. */
+/** Values and records in the form of OTLP's JSON. Numbers too large for a double may be marked. */
 export interface OtlpValue {
   readonly stringValue?: string;
   readonly boolValue?: boolean;
@@ -49,7 +49,7 @@ export function asProtobuf(resourceLogs: readonly OtlpResource[]): Uint8Array {
   return writer.finish();
 }
 
-/** Records that an ExportLogsServiceResponse says were rejected. */
+/** The number of rejected records in an ExportLogsServiceResponse. */
 export function rejectedOf(body: Uint8Array): number {
   const pbf = new PbfReader(body);
   let rejected = 0;
@@ -81,7 +81,7 @@ function writeRecord(writer: PbfWriter, record: OtlpRecord): void {
   if (record.spanId !== undefined) writer.writeBytesField(10, Buffer.from(record.spanId, "hex"));
 }
 
-/** pbf's own goes by way of a double. */
+/** Our own, because pbf's goes through a double. */
 function writeFixed64(writer: PbfWriter, field: number, text: string): void {
   const value = BigInt.asUintN(64, BigInt(text));
   writer.writeTag(field, 1);
@@ -121,7 +121,7 @@ function writeValue(writer: PbfWriter, value: OtlpValue): void {
   }
 }
 
-/** pbf's own goes by way of a double, and would split a byte above 127. */
+/** Our own, because pbf's goes through a double and would write a byte above 127 as two. */
 function writeVarint(writer: PbfWriter, value: bigint): void {
   for (let rest = value;; rest >>= 7n) {
     writer.realloc(1);

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { createS3, nameInKeys } from "../../_shared/s3.ts";
 import type { Kind } from "../kind.ts";
-import { judge, retry } from "../outcome.ts";
+import { judge, retry } from "../delivery_outcome.ts";
 
-/** An object for each batch: its records as lines, compressed. Sent again, it replaces itself. */
+/** An object for each batch: its records as compressed lines. A repeat replaces the object. */
 export const s3: Kind = {
   push(batch, secrets, send, now) {
     const { endpoint, region, bucket, prefix, access_key_id: accessKeyId } = batch.config;
@@ -24,8 +24,7 @@ export const s3: Kind = {
     return client.put(key, body, { "Content-Type": "application/gzip" });
   },
 
-  // What is in an object is nothing to the store: whatever it refuses is the address. Nor does it know batches: 409 says
-  // that it was busy.
+  // A store does not look at records, so a refusal is about the address. A 409 means that it was busy.
   judge(answer, batch, now) {
     const { status } = answer;
     const said = judge(answer, batch, now);

@@ -1,7 +1,7 @@
 import { epochSeconds, placeOf } from "../batch.ts";
 import type { Kind } from "../kind.ts";
-import { judge, retry } from "../outcome.ts";
-import { post } from "../push.ts";
+import { judge, retry } from "../delivery_outcome.ts";
+import { post } from "../post_batch.ts";
 
 /** Splunk's HTTP Event Collector: objects one after another. */
 export const splunkHec: Kind = {
@@ -22,7 +22,7 @@ export const splunkHec: Kind = {
     );
   },
 
-  // A code other than 0 is an error, whatever the status beside it.
+  // A code other than 0 is an error, whatever the status is.
   judge(answer, batch, now) {
     const said = judge(answer, batch, now);
     const code = /"code"\s*:\s*(\d{1,3})\b/.exec(new TextDecoder().decode(answer.body))?.[1];

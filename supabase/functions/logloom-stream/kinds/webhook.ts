@@ -1,16 +1,16 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { Kind } from "../kind.ts";
-import { post } from "../push.ts";
+import { post } from "../post_batch.ts";
 
-/** A JSON array of records; with a secret it is signed as Standard Webhooks are. */
+/** A JSON array of records. With a secret it is signed like a Standard Webhook. */
 export const webhook: Kind = {
   push(batch, secrets, send, now) {
     const body = `[${batch.records.join(",\n")}]`;
     const { signing_secret: secret } = secrets;
     if (secret === undefined) return post(batch, secrets, send, body, {});
     const time = `${Math.floor(now().getTime() / 1000)}`;
-    // As the library does it, but by the platform: its own SHA-256 takes far longer.
+    // Signs like the library, but with the platform's SHA-256, which is far faster.
     const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
     const signature = createHmac("sha256", key).update(`${batch.id}.${time}.${body}`);
     return post(batch, secrets, send, body, {

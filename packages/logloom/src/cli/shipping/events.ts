@@ -1,4 +1,4 @@
-import { Draft, type Envelope } from "../../../../../supabase/functions/ingest/draft.ts";
+import { Draft, type Envelope } from "../../../../../supabase/functions/ingest/event_draft.ts";
 import {
   isObject,
   type JsonObject,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   EventCollector,
   storableJson,
-} from "../../../../../supabase/functions/ingest/collector.ts";
+} from "../../../../../supabase/functions/ingest/event_collector.ts";
 import { parseJson } from "../../../../../supabase/functions/ingest/json.ts";
 import { addLine } from "../../../../../supabase/functions/ingest/protocols/lines.ts";
 import { eventsOf, isOfShipper } from "./events.ts";

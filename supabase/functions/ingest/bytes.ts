@@ -1,8 +1,0 @@
-export type Bytes = Uint8Array<ArrayBuffer>;
-
-/** The content of a compressed body. */
-export interface Unpacked {
-  readonly count: number;
-  /** Undefined if there were more than the limit. */
-  readonly bytes: Bytes | undefined;
-}

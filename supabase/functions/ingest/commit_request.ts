@@ -1,0 +1,212 @@
+import { type Caller, sha256Hex } from "../_shared/auth.ts";
+import type { Failure, Notes } from "../_shared/errors.ts";
+import type { Bytes } from "./unpacked_bytes.ts";
+import { type Batch, type EventCollector, type EventError } from "./event_collector.ts";
+import { cutRecords } from "./cut_records.ts";
+import type { Commit } from "./group_commit.ts";
+import { counts, type Outcome } from "./protocol.ts";
+import { batchText } from "./request_text.ts";
+
+export interface Request {
+  readonly caller: Caller;
+  readonly body: Bytes;
+  /** The parts of the request beside its body that make its records. */
+  readonly besideBody: string;
+  /** These events' share of the body, for metering; by default all of it. */
+  readonly bytes?: number;
+  readonly events: EventCollector;
+  /** The sender's Idempotency-Key. */
+  readonly idempotencyKey: string | undefined;
+  /** Whether an equal request is a repeat if its events have their own times. */
+  readonly isRepeatKnown: boolean;
+  /** Whether to wait briefly for an unreachable database, because the sender does not retry. */
+  readonly isPatient: boolean;
+}
+
+export interface Committed {
+  readonly outcome: Outcome;
+  /** The error, if not all slices were committed. */
+  readonly failure: Failure | undefined;
+  /** The number of committed events, and of rejected ones before them. */
+  readonly events: number;
+  readonly notes: Notes | undefined;
+}
+
+/** The pauses between attempts while the database is unreachable. */
+const patienceMs = [300, 700, 1000];
+
+/** How long a key stays known to a function that stores nothing for it. */
+const knownMs = 60_000;
+
+/** If all events are Logloom's own traffic, calls the database only once a minute: a drain would deliver a line for each call. */
+export async function commitUnlessOwn(request: Request, commit: Commit): Promise<Committed> {
+  const { events, body } = request;
+  if (events.areOwn && events.sender.knownUntil > Date.now()) return nothing(body.length);
+  const committed = await commitEvents(request, commit);
+  if (committed.failure === undefined) events.sender.knownUntil = Date.now() + knownMs;
+  return committed;
+}
+
+/** Commits the events of a request, slice by slice; the first refused slice ends it. */
+export async function commitEvents(request: Request, commit: Commit): Promise<Committed> {
+  const { caller, events, body } = request;
+  const slices = events.slices(request.bytes ?? body.length);
+  const repeat = repeatParameters(request);
+  // A retry must be recognisable as a repeat. A wrong guess of a time changes the digest's meaning, so then only the
+  // sender's key identifies a repeat.
+  const mayRetry = repeat !== undefined &&
+    (request.idempotencyKey !== undefined || !events.mayGuessWrong);
+  const answers: string[] = [];
+  let notes: Notes | undefined;
+  let committed = 0;
+  for (const [n, slice] of slices.entries()) {
+    const parameters = {
+      ...callerParameters(caller),
+      p_bytes: slice.bytes,
+      ...repeat,
+      ...slices.length > 1 && { p_slice: n },
+    };
+    const answer = await patiently(
+      sliceCommit(caller, slice.batch, parameters, repeat === undefined, commit),
+      request.isPatient && mayRetry ? patienceMs : [],
+    );
+    notes = answer.ok ? answer.notes : answer.failure.notes;
+    if (!answer.ok) {
+      const outcome = new Answers(answers, body.length);
+      return { outcome, failure: answer.failure, events: committed, notes };
+    }
+    answers.push(answer.value);
+    committed += slice.batch.p_ts.length;
+  }
+  return {
+    outcome: new Answers(answers, body.length),
+    failure: undefined,
+    events: committed,
+    notes,
+  };
+}
+
+/** The result if nothing was committed, with the reason if there is one. */
+export function nothing(bytes: number, failure?: Failure): Committed {
+  return { outcome: new Answers([], bytes), failure, events: 0, notes: failure?.notes };
+}
+
+function callerParameters(caller: Caller): Record<string, unknown> {
+  return caller.kind === "api_key"
+    ? { p_key_digest: caller.keyDigest }
+    : { p_tenant_id: caller.tenantId, p_claims: caller.claims };
+}
+
+/** A longer text probably has a record that is too long, so it is cut before the database gets it. */
+const unaskedLength = 1024 * 1024;
+
+/**
+ * Commits a slice. The database measures each record and refuses one that is too large. Only then, or if the whole text
+ * is long, asks for the limit, cuts records to it, and tries again.
+ */
+function sliceCommit(
+  caller: Caller,
+  batch: Batch,
+  parameters: Record<string, unknown>,
+  mayShare: boolean,
+  commit: Commit,
+): () => Promise<Answer> {
+  let request = batchText(batch, parameters);
+  let isCut = false;
+  return async () => {
+    if (isCut || request.length <= unaskedLength) {
+      const answer = await commit(caller, request, mayShare);
+      if (isCut || answer.ok || answer.failure.status !== 413) return answer;
+    }
+    const known = await askWhoCalls(caller, commit);
+    if (!known.ok) return known;
+    const { max_event_bytes: maxBytes, max_event_values: maxValues }: Limits = JSON.parse(
+      known.value,
+    );
+    const cut = cutRecords(batch, maxBytes, maxValues);
+    request = batchText(cut, parameters);
+    isCut = cut.p_cut !== undefined;
+    return await commit(caller, request, mayShare);
+  };
+}
+
+interface Limits {
+  /** The bytes that an event may have, so that its record keeps the limit. */
+  readonly max_event_bytes: number;
+  readonly max_event_values: number;
+}
+
+/** Whether the database knows the caller, and its limits. */
+export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
+  return commit(caller, JSON.stringify(callerParameters(caller)), true);
+}
+
+/** The idempotency key: the sender's, or the request's digest if an equal request must be a repeat. */
+function repeatParameters(request: Request) {
+  const { idempotencyKey, isRepeatKnown, events } = request;
+  if (idempotencyKey !== undefined) {
+    return { p_idempotency_key: idempotencyKey, p_body_digest: digestOf(request) };
+  }
+  if (!isRepeatKnown || !events.haveOwnTimes || events.count === 0) return undefined;
+  const digest = digestOf(request);
+  return { p_idempotency_key: `sha256:${digest}`, p_body_digest: digest };
+}
+
+function digestOf({ body, besideBody }: Request): string {
+  const digest = sha256Hex(body);
+  return besideBody === "" ? digest : sha256Hex(`${digest} ${besideBody}`);
+}
+
+type Answer = Awaited<ReturnType<Commit>>;
+
+/** Retries while the database is unreachable. */
+async function patiently(
+  attempt: () => Promise<Answer>,
+  pauses: readonly number[],
+): Promise<Answer> {
+  let answer = await attempt();
+  for (const pause of pauses) {
+    if (answer.ok || answer.failure.status !== 503) break;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    answer = await attempt();
+  }
+  return answer;
+}
+
+interface AnswerOfSlice {
+  readonly ingested: number;
+  readonly rejected: number;
+  readonly cut?: number;
+  readonly errors?: readonly EventError[];
+}
+
+/** The answers of all slices as one, parsed only if a protocol needs them. */
+class Answers implements Outcome {
+  #parsed: AnswerOfSlice[] | undefined;
+
+  constructor(readonly texts: readonly string[], readonly bytes: number) {}
+
+  get text(): string {
+    return this.texts.length === 1 ? this.texts[0] : JSON.stringify(counts(this));
+  }
+
+  get ingested(): number {
+    return this.#answers.reduce((sum, { ingested }) => sum + ingested, 0);
+  }
+
+  get rejected(): number {
+    return this.#answers.reduce((sum, { rejected }) => sum + rejected, 0);
+  }
+
+  get cut(): number {
+    return this.#answers.reduce((sum, { cut }) => sum + (cut ?? 0), 0);
+  }
+
+  get errors(): readonly EventError[] {
+    return this.#answers.flatMap(({ errors }) => errors ?? []);
+  }
+
+  get #answers(): AnswerOfSlice[] {
+    return this.#parsed ??= this.texts.map((text) => JSON.parse(text));
+  }
+}

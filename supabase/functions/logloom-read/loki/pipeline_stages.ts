@@ -1,0 +1,134 @@
+import { comparisons } from "./comparison_operators.ts";
+import {
+  isText,
+  jsonOf,
+  labelsOfJson,
+  labelsOfLogfmt,
+  type Template,
+  textOfMember,
+} from "./line_parsers.ts";
+import { isInternal } from "./label_names.ts";
+import { refuse } from "./loki_error.ts";
+
+/** A record on its way through the stages of a query. */
+export interface Entry {
+  line: string;
+  readonly labels: Map<string, string>;
+  readonly metadata: Map<string, string>;
+  /** Labels that stages made. They win over the others. */
+  readonly parsed: Map<string, string>;
+}
+
+/** Changes an entry; false leaves it out. */
+export type Stage = (entry: Entry) => boolean | void;
+
+export const parserError = "__error__";
+
+const mapsOf = ({ labels, metadata, parsed }: Entry) => [parsed, metadata, labels];
+
+export function labelOf(entry: Entry, name: string): string {
+  return mapsOf(entry).find((map) => map.has(name))?.get(name) ?? "";
+}
+
+const filled = (entry: Entry, template: Template) =>
+  template((name) => name === "__line__" ? entry.line : labelOf(entry, name));
+
+export function dropping(names: readonly string[]): Stage {
+  return (entry) => {
+    for (const map of mapsOf(entry)) names.forEach((name) => map.delete(name));
+  };
+}
+
+export function keeping(names: ReadonlySet<string>): Stage {
+  return (entry) => {
+    for (const map of mapsOf(entry)) {
+      for (const name of map.keys()) {
+        // Loki keeps the labels that mark a line as not parsed.
+        if (!names.has(name) && !isInternal(name)) map.delete(name);
+      }
+    }
+  };
+}
+
+export function writingLine(template: Template): Stage {
+  return (entry) => {
+    entry.line = filled(entry, template);
+  };
+}
+
+export function writingLabel(name: string, template: Template): Stage {
+  return (entry) => {
+    const text = filled(entry, template);
+    mapsOf(entry).forEach((map) => map.delete(name));
+    entry.parsed.set(name, text);
+  };
+}
+
+/** Renames a label. If it is missing, the target stays as it is. */
+export function renaming(from: string, to: string): Stage {
+  return (entry) => {
+    const home = mapsOf(entry).find((map) => map.has(from));
+    const text = home?.get(from);
+    if (home === undefined || text === undefined) return;
+    mapsOf(entry).forEach((map) => map.delete(to));
+    home.delete(from);
+    home.set(to, text);
+  };
+}
+
+/** Marks a line that cannot be parsed, as Loki does. */
+function fail({ parsed }: Entry): void {
+  parsed.set(parserError, "JSONParserErr");
+  parsed.set("__error_details__", "the line is not a JSON object");
+}
+
+/** `isInDatabase`: whether the database also parses the lines and returns their members as attributes. */
+export function parsing(kind: string, isInDatabase: () => boolean): Stage {
+  return (entry) => {
+    const json = kind === "json" ? jsonOf(entry.line) : undefined;
+    if (kind === "json" && json === undefined) return fail(entry);
+    const { labels, metadata, parsed } = entry;
+    for (const [name, text] of json ? labelsOfJson(json) : labelsOfLogfmt(entry.line)) {
+      if (isInDatabase() && metadata.get(name) === text) metadata.delete(name);
+      parsed.set(labels.has(name) || metadata.has(name) ? `${name}_extracted` : name, text);
+    }
+  };
+}
+
+/** Takes one member of the line as a label of another name. */
+export function extracting(kind: string, name: string, segments: readonly string[]): Stage {
+  return (entry) => {
+    const json = kind === "json" ? jsonOf(entry.line) : undefined;
+    if (kind === "json" && json === undefined) return fail(entry);
+    const found = json === undefined
+      ? labelsOfLogfmt(entry.line).get(segments.join("."))
+      : memberOf(json, segments);
+    if (found !== undefined) entry.parsed.set(name, found);
+  };
+}
+
+function memberOf(json: Record<string, unknown>, segments: readonly string[]): string | undefined {
+  let member: unknown = json;
+  for (const key of segments) {
+    if (typeof member !== "object" || member === null || !Object.hasOwn(member, key)) return;
+    member = (member as Record<string, unknown>)[key];
+  }
+  return textOfMember(member) ?? (member === null ? undefined : JSON.stringify(member));
+}
+
+export function havingText(name: string, operator: string, value: string): Stage {
+  return (entry) => isText(labelOf(entry, name), operator, value);
+}
+
+export function havingNumber(name: string, operator: string, bound: number): Stage {
+  const compare = comparisons[operator === "=" ? "==" : operator] ??
+    refuse(`label filter ${operator} is not supported`);
+  return (entry) => {
+    const text = labelOf(entry, name).trim();
+    return text !== "" && !Number.isNaN(Number(text)) && compare(Number(text), bound);
+  };
+}
+
+export function havingInLine(values: readonly string[], isNegative: boolean): Stage {
+  return ({ line }) => values.some((value) => line.includes(value)) !== isNegative;
+}
