@@ -15,13 +15,13 @@ const help = `Builds the console for a static host: npm run console:build -- [OP
   --url URL          the project's address, https://REF.supabase.co
   --key KEY          its publishable (or anon) key
   --providers LIST   OAuth providers of its sign-in page: github,google
-  --health NAME      what install-into --health-as called the function health
+  --health NAME      the name that install-into --health-as gave the function health
   --portal-origins LIST
-                     whose pages may show the portal in a frame: https://app.example.com,…
+                     origins whose pages may frame the portal: https://app.example.com,…
                      (default none)
-  --out DIR          where to (default console/dist)
+  --out DIR          the output folder (default console/dist)
 
-Without --url the folder has no config.json: write one beside index.html,
+Without --url no config.json is written. Write one beside index.html:
 {"url": "https://REF.supabase.co", "key": "sb_publishable_…", "auth": "supabase"}.`;
 
 function fail(sentence) {
@@ -69,9 +69,9 @@ if (options.url !== undefined && options.key === undefined) fail("--key is missi
 const portalOrigins = (options["portal-origins"] ?? "none").split(",").map((one) => one.trim())
   .filter((one) => one !== "" && one !== "none");
 for (const origin of portalOrigins) {
-  // Exact ones: a wildcard would let in whoever gets hold of a name below it.
+  // No wildcards: anybody who gets a subdomain could then frame the portal.
   const isHttp = /^(https:\/\/[a-z\d.-]+|http:\/\/(localhost|127\.0\.0\.1))(:\d+)?$/.test(origin);
-  // As browsers write it, without the usual port.
+  // Browsers leave out the default port.
   if (!isHttp || !URL.canParse(origin) || new URL(origin).origin !== origin) {
     fail(`${origin} is not an origin, such as https://app.example.com.`);
   }
@@ -107,7 +107,7 @@ for (const name of ["index.html", "portal.html"]) {
     readFileSync(page, "utf8").replace(/default-src 'none';[^"]*/, policy),
   );
 }
-// Read by Netlify, Cloudflare Pages and others.
+// Netlify, Cloudflare Pages and others read this file.
 const framedBy = (ancestors) =>
   `  Content-Security-Policy: ${policy}; frame-ancestors ${ancestors}\n`;
 const common = `  X-Content-Type-Options: nosniff
@@ -117,8 +117,8 @@ const common = `  X-Content-Type-Options: nosniff
 const assets = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
 `;
-// Hosts join the headers of all matching rules, and of two policies the stricter one holds: so the portal's page must
-// not match a rule that forbids frames.
+// A host sends the headers of every rule that matches, and a browser applies the stricter policy. So no rule that
+// forbids frames may match the portal's page.
 const rules = portalOrigins.length === 0 ? `/*\n${framedBy("'none'")}${common}` : [
   `/*\n${common}`,
   ...["/", "/index.html", "/index", "/404.html"].map((path) => `${path}\n${framedBy("'none'")}`),
@@ -126,7 +126,7 @@ const rules = portalOrigins.length === 0 ? `/*\n${framedBy("'none'")}${common}` 
 ].join("");
 writeFileSync(resolve(out, "_headers"), rules + assets);
 if (portalOrigins.length > 0) {
-  // Without it some hosts answer every path with the console, with no rule for that path.
+  // Without this file some hosts serve the console at every path, and no rule matches those paths.
   writeFileSync(resolve(out, "404.html"), "<!doctype html><title>Not found</title>Not found\n");
 }
 if (options.url !== undefined) {
@@ -144,7 +144,7 @@ console.log(`The console is in ${out}.`);
 if (portalOrigins.length > 0) {
   const value = `"${policy}; frame-ancestors ${portalOrigins.join(" ")}"`;
   console.log(`
-portal.html needs the header that _headers has. For nginx:
+portal.html needs the headers in _headers. For nginx:
 
   location = /portal.html {
     add_header Content-Security-Policy ${value};

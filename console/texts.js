@@ -30,7 +30,7 @@ for (const path of program.getSourceFileNames()) {
 }
 api.close();
 for (const sentence of singular.keys()) {
-  if (!texts.has(sentence)) wrong.push(`nothing says "${sentence}", which has a singular`);
+  if (!texts.has(sentence)) wrong.push(`no code uses "${sentence}", which has a singular`);
 }
 if (wrong.length > 0) fail(wrong.join("\n"));
 const labels = [...texts].sort().map((text) => {
@@ -50,7 +50,7 @@ function read(file, path) {
     wrong.push(`${path.slice(folder.length + 1)}:${line} ${what}`);
   };
   const add = (node, text) => {
-    if (text === undefined) tell(node, "says a text that its type does not name");
+    if (text === undefined) tell(node, "shows a text that its type does not name");
     else texts.add(text);
   };
   const visit = (node) => {
@@ -60,7 +60,7 @@ function read(file, path) {
     } else if (is.isVariableDeclaration(node) && node.name.text === "singular") {
       readSingular(node);
     } else if (is.isStringLiteral(node) && isWords(checker.getContextualType(node))) {
-      if (node.text.includes("{")) tell(node, "is a text whose values nobody gives");
+      if (node.text.includes("{")) tell(node, "has {values} but is not passed to say");
       else texts.add(node.text);
     }
     if (isShown(node) && isWords(checker.getTypeAtLocation(node.expression))) {
@@ -74,15 +74,15 @@ function read(file, path) {
   visit(file);
 }
 
-/** The expression that `say(…)` or `<Said words=…>` says. */
+/** The text argument of `say(…)` or `<Sentence text=…>`. */
 function saidBy(node) {
   if (is.isCallExpression(node) && node.expression.text === "say") return node.arguments[0];
-  const isSaid = is.isJsxAttribute(node) && node.name.text === "words" &&
-    node.parent.parent.tagName.text === "Said";
-  return isSaid ? node.initializer.expression ?? node.initializer : undefined;
+  const isSentence = is.isJsxAttribute(node) && node.name.text === "text" &&
+    node.parent.parent.tagName.text === "Sentence";
+  return isSentence ? node.initializer.expression ?? node.initializer : undefined;
 }
 
-/** Whether an element shows a variable: `<b>{label}</b>`. */
+/** Whether an element shows a variable, as in `<b>{label}</b>`. */
 function isShown(node) {
   return is.isJsxExpression(node) && !is.isJsxAttribute(node.parent) && node.expression &&
     (is.isIdentifier(node.expression) || is.isPropertyAccessExpression(node.expression));
@@ -95,7 +95,7 @@ function textsOf(expression) {
     : namedBy(checker.getTypeAtLocation(expression));
 }
 
-/** The texts that a type names. `Words` are found where they are written. */
+/** The texts of a literal type. `Words` are collected where they are written. */
 function namedBy(type) {
   if (type.isUnionType()) return type.getTypes().flatMap(namedBy);
   if (isWords(type)) return [];

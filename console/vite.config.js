@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { defineConfig } from "vite";
 
-/** A grammar is imported as its parser, `….grammar.terms` as the numbers of its tokens. */
+/** Imports a `.grammar` file as its parser, and `.grammar.terms` as the numbers of its tokens. */
 const grammar = {
   name: "lezer-grammar",
   resolveId(id, importer) {
@@ -19,7 +19,7 @@ const grammar = {
 };
 
 export default defineConfig({
-  // Relative, so that the page runs below any path.
+  // Relative, so that the page works below any path.
   base: "./",
   plugins: [grammar],
   publicDir: "public",
@@ -28,14 +28,14 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false },
-    // Nothing is inlined: style-src 'self' does not allow data: URLs.
+    // The page's policy does not allow data: URLs in styles.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     manifest: true,
     rollupOptions: {
       input: ["index.html", "portal.html"],
       output: {
-        // Few files to begin with: what several parts share is one of them.
+        // Few files in the first load: shared code goes into these two.
         codeSplitting: {
           groups: [
             {
@@ -45,7 +45,7 @@ export default defineConfig({
             {
               name: "page",
               test:
-                /[\\/](_shared|read|src[\\/](address|app|saved|search|service|shared))[\\/][^\\/]*\.tsx?$|[\\/](edit|rank)\.ts$/,
+                /[\\/](_shared|read|src[\\/](address|app|saved|search|service|shared))[\\/][^\\/]*\.tsx?$|[\\/](edit-query|match-rank)\.ts$/,
               minShareCount: 2,
             },
           ],

@@ -4,15 +4,15 @@ import { chromium, type Page } from "../node_modules/playwright-core/index.mjs";
 import { headlessShell as executablePath } from "../../local/browser.ts";
 
 export interface Drawing {
-  /** Milliseconds from the end of each search's answer until its rows are painted. */
+  /** Milliseconds from the end of each answer until its rows are painted. */
   searches: number[];
-  /** The page's own processor time in that: independent of other work on the machine. */
+  /** The page's processor time in that interval, which other work on the machine does not change. */
   searchesCpu: number[];
   /** Milliseconds between two frames of a scroll through the live rows. */
   frames: number[];
-  /** The longest task of the page's main thread meanwhile, in milliseconds. */
+  /** The longest task of the page's main thread during the scroll, in milliseconds. */
   longestTask: number;
-  /** The most processor time of such a task. */
+  /** The most processor time that one task took, in milliseconds. */
   longestTaskCpu: number;
 }
 
@@ -24,7 +24,7 @@ const categories = [
   "__metadata",
 ];
 
-/** Chromium's tracing of searches of 100 rows, and of a scroll through 5,000 live rows. */
+/** Traces Chromium during searches with 100 rows and during a scroll through 5,000 live rows. */
 export async function measureDrawing(
   { url, token, queries, send }: {
     url: string;
@@ -62,7 +62,7 @@ export async function measureDrawing(
   }
 }
 
-/** Runs the queries one after another and marks when the rows of each are painted. */
+/** Runs the queries one after another and marks when each one's rows are painted. */
 async function search(page: Page, queries: string[]): Promise<void> {
   await page.evaluate(() => {
     new MutationObserver((changes) => {
@@ -83,7 +83,7 @@ async function search(page: Page, queries: string[]): Promise<void> {
     }, query);
     await answered;
     await page.locator("[data-row]").first().waitFor();
-    // By then charts and fields are drawn, and the next search begins on an idle page.
+    // Charts and fields are drawn too, so the next search starts on an idle page.
     await page.waitForLoadState("networkidle");
     await page.waitForTimeout(400);
   }
@@ -95,8 +95,8 @@ async function fillLiveView(page: Page, send: (count: number) => Promise<void>):
   });
   await page.getByText("Following new records.").waitFor();
   await send(12_000);
-  await page.getByText("Shown are the last 5,000.").waitFor();
-  // Everything has arrived when the newest row stays the same.
+  await page.getByText("Only the last 5,000 are shown.").waitFor();
+  // Everything has arrived once the newest row no longer changes.
   const newest = () => page.locator("[data-row]").first().getAttribute("data-row");
   for (let before = ""; before !== await newest();) {
     before = await newest() ?? "";
@@ -104,7 +104,7 @@ async function fillLiveView(page: Page, send: (count: number) => Promise<void>):
   }
 }
 
-/** With the wheel, from the newest row to the oldest and half of the way back. */
+/** Scrolls with the wheel from the newest row to the oldest, and half the way back. */
 async function scroll(page: Page): Promise<void> {
   const rows = await page.locator(".rows").boundingBox();
   if (!rows) throw new Error("there are no rows");

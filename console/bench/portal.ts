@@ -5,10 +5,10 @@ import { headlessShell as executablePath } from "../../local/browser.ts";
 import { portalOrigins } from "../../local/processes/gateway.ts";
 import { checkout } from "../../local/stack.ts";
 
-/** A page of an application: one of the origins that the local stack lets frame the portal. */
+/** An application's page: one of the origins that may frame the portal on the local stack. */
 const application = portalOrigins.find((one) => one.includes("127.0.0.1")) ?? "";
 
-/** Milliseconds from the moment the element is put into a page until the first rows are painted in its frame. */
+/** Milliseconds from adding the element to a page until its frame paints the first rows. */
 export async function measurePortal(
   { url, token, count }: { url: string; token: string; count: number },
 ): Promise<number[]> {
@@ -31,7 +31,7 @@ export async function measurePortal(
   return times;
 }
 
-/** The element as a page loads it, by the console's own build tool. */
+/** The element as a page loads it, compiled by the console's build tool. */
 async function elementScript(): Promise<string> {
   const program = `import { readFile } from "node:fs/promises";
 import { transformWithOxc } from "vite";
@@ -46,7 +46,7 @@ console.log((await transformWithOxc(await readFile(file, "utf8"), file)).code);`
   return decoder.decode(stdout);
 }
 
-/** In a browser that knows neither the page nor its files. */
+/** Starts with an empty browser cache. */
 async function firstRows(browser: Browser, url: string, token: string): Promise<number> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   try {

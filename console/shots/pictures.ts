@@ -14,10 +14,10 @@ import { type Shot, shots } from "./shots.ts";
 const folder = `${checkout}/.logloom/shots`;
 const images = `${checkout}/docs/images`;
 const sizes = [{ width: 1440, height: 900 }, { width: 390, height: 844 }];
-/** The size of the pictures in the documents. */
+/** The size of pictures in the docs. */
 const documentSize = { width: 1280, height: 760 };
 
-/** Takes the named pictures, or all. */
+/** Takes the named pictures, or all of them. */
 export async function takePictures(names: string[]): Promise<void> {
   const stack = stackNamed("dev");
   const state = await runningState(stack);
@@ -80,7 +80,7 @@ async function picture(
   const context = await browser.newContext({ viewport, colorScheme, timezoneId: "UTC" });
   try {
     const page = await context.newPage();
-    // A busy machine is no failure.
+    // A busy machine must not fail the run.
     page.setDefaultTimeout(90_000);
     await page.addInitScript(() =>
       localStorage.setItem("logloom-preferences", JSON.stringify({ knowsItsWay: true }))
@@ -105,7 +105,7 @@ async function picture(
   }
 }
 
-/** The browser's own encoder: a quarter of PNG's size, and sharp text. */
+/** Encodes as WebP with the browser's encoder: a quarter of the size of PNG, and text stays sharp. */
 export async function webp(browser: Browser, png: Uint8Array): Promise<Uint8Array> {
   const page = await browser.newPage();
   const encoded = await page.evaluate(async (bytes) => {

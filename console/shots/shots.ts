@@ -6,13 +6,13 @@ export interface Shot {
   readonly name: string;
   /** The part of the address after `#`. */
   readonly hash: string;
-  /** The tenant: one with a day of logs by default. */
+  /** Who looks; by default a member of a tenant with a day of logs. */
   readonly as?: "newcomer" | "nobody" | "without-tenant";
-  /** Before the page opens: makes answers late or missing. */
+  /** Runs before the page opens, for example to delay answers. */
   readonly before?: (page: Page) => Promise<unknown>;
-  /** Brings the screen into the state to show, and waits for it. */
+  /** Brings the screen into the state to show and waits for it. */
   readonly then?: (page: Page) => Promise<unknown>;
-  /** The picture's name in the documents. */
+  /** The picture's name in the docs. */
   readonly document?: string;
 }
 
@@ -21,7 +21,7 @@ const table = (page: Page) => page.locator("main tbody tr").first().waitFor();
 const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).click();
 const dialog = (page: Page) => page.getByRole("dialog").waitFor();
 
-/** The service never answers: what a page shows meanwhile. */
+/** The service never answers, so the page shows what it shows while loading. */
 const held = (page: Page) => page.route("**/rest/v1/rpc/**", () => {});
 
 const refused = (page: Page) =>
@@ -119,7 +119,7 @@ export const shots: Shot[] = [
     hash: "",
     as: "newcomer",
     then: async (page) => {
-      await press(page, "Make a key and fill it in");
+      await press(page, "Create a key and fill it in");
       await page.locator("code.secret").waitFor();
     },
     document: "console-empty",

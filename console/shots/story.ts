@@ -1,11 +1,11 @@
-/** A day of a shop as its services logged it: quiet at night, and a card processor that fails for some minutes. */
+/** A day of a shop's logs: quiet at night, and a card processor that fails for some minutes. */
 
 const minute = 60_000;
 const routes = ["/", "/search", "/products/:id", "/cart", "/checkout", "/login"];
 const methods: Record<string, string> = { "/cart": "POST", "/checkout": "POST", "/login": "POST" };
 const regions = ["eu-west", "us-east"];
 
-/** Numbers that look random but are the same in every run. */
+/** Random numbers that are the same in every run. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {

@@ -12,7 +12,7 @@ export function tenantOf(url: string, name: string): Tenant {
   return { ...createReader({ url, token }), token };
 }
 
-/** A tenant after a day: logs, and at least one row on every screen. */
+/** A tenant with a day of logs and at least one row on every screen. */
 export async function furnishedTenant(url: string): Promise<Tenant> {
   const tenant = tenantOf(url, `acme-${crypto.randomUUID().slice(0, 4)}`);
   const events = story(Date.now());
@@ -112,7 +112,7 @@ async function addDashboard({ call }: Tenant): Promise<void> {
   });
 }
 
-/** Nobody receives it. */
+/** Adds a stream whose receiver does not exist. */
 async function addStream({ call }: Tenant): Promise<void> {
   await call("create_log_stream", {
     p_name: "Warehouse",
@@ -130,7 +130,7 @@ async function addSilence({ call }: Tenant): Promise<void> {
   });
 }
 
-/** Some of these rules fire within the next minute. */
+/** Adds rules, some of which fire within the next minute. */
 async function addRules({ call }: Tenant): Promise<void> {
   const rules = [
     ["Payments fail", 'service:checkout level:error "did not answer"', "gt", 3, true],
@@ -155,7 +155,7 @@ async function addRules({ call }: Tenant): Promise<void> {
   }
 }
 
-/** Waits for the alerts of `furnishedTenant`, and acknowledges one. */
+/** Waits until the rules of `furnishedTenant` have fired, and acknowledges one alert. */
 export async function firedAlerts({ call }: Tenant): Promise<void> {
   const alerts = await until("the rules fire", async () => {
     const found = await call("list_alert_history", {});

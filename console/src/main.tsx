@@ -1,4 +1,4 @@
-import { say } from "./shared/words.ts";
+import { say } from "./shared/translate.ts";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { useAddress } from "./address/address.ts";
@@ -9,7 +9,7 @@ import { Boundary } from "./shared/boundary.tsx";
 import { showTheme } from "./shared/preferences.ts";
 import "./styles/index.css";
 
-/** Another address may be one that can be shown. */
+/** After an error, another address is tried again. */
 function Root({ children }: { children: ReactNode }) {
   return <Boundary what={say("The console")} of={useAddress()}>{children}</Boundary>;
 }

@@ -19,7 +19,7 @@ import {
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-/** Keeps back the answers to a query until they are let go. */
+/** Holds back the answers to a query until `letGo` is called. */
 async function holdAnswers(page: Page, query: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
   let asked = 0;
@@ -30,12 +30,12 @@ async function holdAnswers(page: Page, query: string) {
       asked += 1;
       await promise;
     }
-    // The page may have taken the question back meanwhile.
+    // The page may have cancelled the request.
     await route.continue().catch(() => {});
   });
   return {
     letGo: resolve,
-    /** Waits until so many are kept back. */
+    /** Waits until this many requests are held back. */
     asked: (least: number) =>
       eventually(`${least} questions`, () => Promise.resolve(asked >= least)),
   };
@@ -44,7 +44,7 @@ async function holdAnswers(page: Page, query: string) {
 const total = (page: Page) => page.locator(".histogram-total");
 
 inBrowser(
-  "an answer stands under the query that it was asked for, and under no other",
+  "an answer is shown only under its own query",
   async () => {
     const user = await withLogs();
     await using tab = await browser.open(user.token, { hash: "q=level:error" });
@@ -61,7 +61,7 @@ inBrowser(
     assert.equal(await page.locator("[data-row]").count(), 0, "no rows");
     assert.equal(await page.locator(".fields .value").count(), 0, "no counts of fields");
 
-    // Another query overtakes the one that is awaited: what comes late is shown nowhere.
+    // Another query overtakes the first, whose late answer must not be shown.
     await search(page, "service:shop");
     await total(page).getByText("1 record", { exact: true }).waitFor();
     await isSeen(page, "card declined");
@@ -72,7 +72,7 @@ inBrowser(
   },
 );
 
-inBrowser("numbers of one aggregate do not stand under the next", async () => {
+inBrowser("the numbers of one aggregate are not shown under the next", async () => {
   const user = await withLogs();
   await using tab = await browser.open(user.token, { hash: "q=%7C+count()+by+service" });
   const { page } = tab;
@@ -87,7 +87,7 @@ inBrowser("numbers of one aggregate do not stand under the next", async () => {
 });
 
 inBrowser(
-  "lines over time have their place before they come: nothing under them moves",
+  "a chart that loads does not move the table below it",
   async () => {
     const user = await withLogs();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -109,33 +109,36 @@ inBrowser(
   },
 );
 
-inBrowser("another range marks what is shown as old until its own answer is here", async () => {
-  const user = await withLogs();
-  await using tab = await browser.open(user.token, { hash: "q=level:error" });
-  const { page } = tab;
-  // Each part is there: what has had no answer yet has none that is old.
-  await total(page).getByText("2 records").waitFor();
-  await isSeen(page, "card declined");
-  await page.locator(".fields .value").first().waitFor();
-  const held = await holdAnswers(page, "level:error");
-  await page.getByRole("button", { name: /Range:/ }).click();
-  await page.getByRole("button", { name: "Last 24 hours" }).click();
-  await held.asked(3);
-  for (const part of [".histogram", ".fields-list", ".rows"]) {
-    assert.equal(
-      await page.locator(`${part}[data-old], ${part} [data-old]`).first()
-        .getAttribute("aria-busy"),
-      "true",
-      part,
-    );
-  }
-  await total(page).getByText("Updating…").waitFor();
-  held.letGo();
-  await page.locator("[data-old]").first().waitFor({ state: "detached" });
-  assert.equal((await total(page).innerText()).trim(), "2 records");
-});
+inBrowser(
+  "after a change of the range, old answers are marked until the new ones arrive",
+  async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { hash: "q=level:error" });
+    const { page } = tab;
+    // Wait for every part: a part without an answer cannot be old.
+    await total(page).getByText("2 records").waitFor();
+    await isSeen(page, "card declined");
+    await page.locator(".fields .value").first().waitFor();
+    const held = await holdAnswers(page, "level:error");
+    await page.getByRole("button", { name: /Range:/ }).click();
+    await page.getByRole("button", { name: "Last 24 hours" }).click();
+    await held.asked(3);
+    for (const part of [".histogram", ".fields-list", ".rows"]) {
+      assert.equal(
+        await page.locator(`${part}[data-old], ${part} [data-old]`).first()
+          .getAttribute("aria-busy"),
+        "true",
+        part,
+      );
+    }
+    await total(page).getByText("Updating…").waitFor();
+    held.letGo();
+    await page.locator("[data-old]").first().waitFor({ state: "detached" });
+    assert.equal((await total(page).innerText()).trim(), "2 records");
+  },
+);
 
-inBrowser("between fixed times, too, what arrived is shown", async () => {
+inBrowser("running a search with fixed times again shows new records", async () => {
   const user = await newUser();
   const [from, ts, to] = [60, 50, 40].map((minutes) =>
     new Date(Date.now() - minutes * 60_000).toISOString()
@@ -152,7 +155,7 @@ inBrowser("between fixed times, too, what arrived is shown", async () => {
   await total(page).getByText("2 records").waitFor();
 });
 
-inBrowser("a key's only showing is not lost while its answer is awaited", async () => {
+inBrowser("the dialog stays open until a new key is shown", async () => {
   const user = await newUser();
   await using tab = await browser.open(user.token, { hash: "/keys" });
   const { page } = tab;
@@ -163,16 +166,16 @@ inBrowser("a key's only showing is not lost while its answer is awaited", async 
   });
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByLabel("Name (who uses it)").fill("web");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByRole("button", { name: "Cancel", disabled: true }).waitFor();
-  // The browser asks whether it may close a dialog, but not each time.
+  // After repeated Escape the browser closes a dialog without asking.
   for (let times = 0; times < 4; times++) await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "New API key" }).waitFor();
   resolve();
   await page.getByTestId("key-value").waitFor();
 });
 
-inBrowser("nor is that of a webhook's new secret", async () => {
+inBrowser("the dialog stays open until a webhook's new secret is shown", async () => {
   const user = await newUser();
   await createRule(user, { p_name: "broken", p_enabled: false });
   await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
@@ -188,7 +191,7 @@ inBrowser("nor is that of a webhook's new secret", async () => {
   await page.getByRole("button", { name: "Save", exact: true, disabled: true }).waitFor();
   await page.keyboard.press("Escape");
   resolve();
-  await page.getByText("Shown this once:").waitFor();
+  await page.getByText("Shown only once:").waitFor();
 
   const saved = Promise.withResolvers<void>();
   await page.route("**/rest/v1/rpc/update_alert_rule", async (route) => {
@@ -196,13 +199,13 @@ inBrowser("nor is that of a webhook's new secret", async () => {
     await route.continue();
   });
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  // The answer to the change closes the dialog.
+  // Saving closes the dialog.
   await page.getByRole("button", { name: "New webhook secret", disabled: true }).waitFor();
   saved.resolve();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
-inBrowser("what takes longer than it is run again is answered all the same", async () => {
+inBrowser("a search that takes longer than the refresh interval is still answered", async () => {
   const user = await withLogs();
   const held = Promise.withResolvers<void>();
   let asked = 0;
@@ -218,7 +221,7 @@ inBrowser("what takes longer than it is run again is answered all the same", asy
     },
   });
   const { page } = tab;
-  // From here on time passes by this test alone: after 30 seconds the page asks anew.
+  // From here on only this test advances the time.
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
   await page.getByRole("link", { name: "Search" }).click();
   await page.getByLabel("Run repeatedly").selectOption("10");
@@ -238,7 +241,7 @@ inBrowser("what takes longer than it is run again is answered all the same", asy
   await eventually("it is asked for again", () => Promise.resolve(asked > 1));
 });
 
-inBrowser("a shared search of a time that no clock has harms nothing else", async () => {
+inBrowser("a shared search with an impossible time does not break the page", async () => {
   const user = await withLogs();
   await user.client.call("create_saved_search", {
     p_name: "far",
@@ -253,7 +256,7 @@ inBrowser("a shared search of a time that no clock has harms nothing else", asyn
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
 
-inBrowser("an open record stays open when the search is run again", async () => {
+inBrowser("an open record stays open when the search runs again", async () => {
   const user = await withLogs();
   const ts = new Date(Date.now() - 50 * 60_000).toISOString();
   await store(user, Array.from({ length: 80 }, (_, i) => ({ ts, msg: `before it ${i}` })));
@@ -281,12 +284,12 @@ inBrowser("an open record stays open when the search is run again", async () => 
 });
 
 inBrowser(
-  "one record or answer that nobody expected takes no more than its own place",
+  "a malformed record or answer breaks only its own part of the page",
   async () => {
     const user = await withLogs();
     let isWhole = false;
     await using tab = await browser.open(user.token, {
-      // The page tells the browser's console what it could not show.
+      // React reports the errors to the browser's console.
       expected: /^(console|error): /,
       prepare: async (page) => {
         await page.route("**/rpc/search_logs", async (route) => {
@@ -321,7 +324,7 @@ inBrowser(
 );
 
 inBrowser(
-  "* finds what has no message, too; groups come by value, in the columns that were asked for",
+  "* also finds records without a message; groups are sorted by value and keep the order of columns",
   async () => {
     const user = await newUser();
     const group = (service: string, host: string, times: number) =>
@@ -354,7 +357,7 @@ inBrowser(
   },
 );
 
-inBrowser("what changed since the range before is told, and narrows the query", async () => {
+inBrowser("changes since the range before are listed, and a click filters by one", async () => {
   const user = await newUser();
   const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const events = Array.from({ length: 80 }, (_, i) => ({
@@ -367,13 +370,13 @@ inBrowser("what changed since the range before is told, and narrows the query", 
   const { page } = tab;
   await total(page).getByText("80 records").waitFor();
   const ask = page.getByRole("button", { name: "What changed here?" });
-  assert.equal(await ask.count(), 0, "it is about what was dragged over");
+  assert.equal(await ask.count(), 0, "it belongs to a dragged range");
   await dragOver(page, 0.55, 0.98);
   await total(page).getByText("40 records").waitFor();
   await ask.click();
   await ask.waitFor({ state: "detached" });
   const panel = page.getByRole("tabpanel", { name: "What changed?" });
-  await panel.getByText("40 records, after 40 from").waitFor();
+  await panel.getByText("40 records, compared with 40 from").waitFor();
   const row = panel.getByRole("row").filter({ hasText: "level: error" });
   assert.match(await row.innerText(), /new\s+level: error\s+0\s+40/);
   await panel.getByText("timeout after <*> ms").waitFor();
@@ -382,7 +385,7 @@ inBrowser("what changed since the range before is told, and narrows the query", 
   await eventually("the query is narrowed", async () => await boxText(page) === "level:error");
 });
 
-inBrowser("everything that was found is saved, and how much of it is said", async () => {
+inBrowser("an export saves all matches and says how many", async () => {
   const user = await newUser();
   const events = Array.from({ length: 2_310 }, (_, i) => ({ level: "info", msg: `event ${i}` }));
   await store(user, events);

@@ -16,32 +16,32 @@ const axe = new URL("../../console/node_modules/axe-core/axe.min.js", import.met
 export type { Locator, Page };
 
 export interface Options {
-  /** Where to begin: the search unless told otherwise; the page's own beginning is "". */
+  /** The fragment to open: the search by default; "" for the page's first screen. */
   hash?: string;
   theme?: "light" | "dark";
   width?: number;
   height?: number;
-  /** Failures that this test provokes: a request, or a line of the browser's console, with this text. */
+  /** Matches failures that this test provokes: requests, or lines of the browser's console. */
   expected?: RegExp;
   url?: string;
   timezone?: string;
-  /** The language of the reader. */
+  /** The reader's locale. */
   locale?: string;
-  /** Somebody who was never here, whom notes explain the page. */
+  /** A first visit, with its notes. */
   isFirstVisit?: boolean;
-  /** Before the page is opened: routes that answer in the service's place. */
+  /** Runs before the page opens, for example to route requests. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
-/** A name of the stack that is not the machine's own: over plain HTTP it gets what insecure pages get. */
+/** A name for the stack that is not localhost, so that browsers treat the page as insecure. */
 export const plainHost = "logloom.test";
 
-/** A test in a browser that outlives it, since the tests of a file share one. */
+/** A test in the browser that all tests of a file share, so its resources outlive the test. */
 export function inBrowser(name: string, test: () => Promise<void>): void {
   Deno.test({ name, fn: test, sanitizeOps: false, sanitizeResources: false });
 }
 
-/** A browser whose pages fail the test on what no page should do. */
+/** Opens a browser. Errors and failed requests in its pages fail the test. */
 export async function openBrowser() {
   const browser: Browser = await chromium.launch({
     executablePath,
@@ -49,7 +49,7 @@ export async function openBrowser() {
     args: ["--no-sandbox", `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`],
   });
 
-  /** A tab of its own context: nothing is shared with another. */
+  /** Opens a tab that shares nothing with other tabs. */
   async function open(token: string | null, options: Options = {}) {
     const context = await browser.newContext({
       viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
@@ -59,11 +59,11 @@ export async function openBrowser() {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();
-    // A busy machine is no failure: what never comes fails all the same.
+    // A busy machine must not fail the test.
     page.setDefaultTimeout(patience);
     const faults: string[] = [];
     const note = (fault: string) => {
-      // Several tabs of a tenant may ask too much at once: the page waits and asks again.
+      // Several tabs may exceed the tenant's searches at once. The page retries.
       if (/status (of )?429/.test(fault)) return;
       if (!options.expected?.test(fault)) faults.push(fault);
     };
@@ -73,7 +73,7 @@ export async function openBrowser() {
     page.on("pageerror", (error) => note(`error: ${error.message}`));
     page.on("requestfailed", (request) => {
       const reason = request.failure()?.errorText ?? "";
-      // The page takes back what it does not need any more.
+      // The page cancels requests that it no longer needs.
       if (reason !== "net::ERR_ABORTED") note(`failed: ${request.url()} ${reason}`);
     });
     page.on("response", (response) => {
@@ -106,7 +106,7 @@ export async function openBrowser() {
       async [Symbol.asyncDispose]() {
         await context.close();
         for (const fault of faults) console.log(`fault: ${fault}`);
-        assert.deepEqual(faults, [], "nothing fails that was not expected to");
+        assert.deepEqual(faults, [], "only expected failures");
       },
     };
   }
@@ -117,9 +117,9 @@ interface AxeResult {
   violations: { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }[];
 }
 
-/** What axe-core finds on a page as it is now: rules of WCAG 2.2 A and AA, and its best practices. */
+/** What axe-core finds on the page: WCAG 2.2 A and AA, and best practices. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // The page's policy forbids scripts of others; the debugger is not bound by it.
+  // The page's policy forbids other scripts, but does not bind the debugger.
   await page.evaluate(await Deno.readTextFile(axe));
   const result = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run: () => Promise<unknown> } }).axe.run()

@@ -7,14 +7,14 @@ import { rpc } from "../support/client.ts";
 import { newUser } from "../support/users.ts";
 import { editorAccepts } from "./grammar.ts";
 
-// The grammar of the documentation and that of the editor must not part from the service's compiler.
+// The documented grammar and the editor's grammar must accept what the service's compiler accepts.
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
 const page = await Deno.readTextFile(`${checkout}/docs/reference/query-language.md`);
 const grammarAccepts = readGrammar(page);
 
-/** What the service refuses beyond the grammar, which says nothing of it: what a term means, and the limits. */
+/** Errors of the service that the grammar does not express: the meaning of terms, and limits. */
 const beyond = [
   /^Unknown level /,
   /^Not a (UUID|time|network): /,
@@ -50,13 +50,13 @@ async function compare(queries: string[]): Promise<string[]> {
   const wrong: string[] = [];
   let next = 0;
   const work = async () => {
-    // A tenant has two queries validated at once.
+    // A tenant may validate two queries at once, so each worker has its own tenant.
     const { token } = await newUser();
     while (next < queries.length) {
       const text = queries[next++];
       const { status, body } = await rpc<Verdict>(token, "validate_query", { p_query_dsl: text });
       assert.equal(status, 200, JSON.stringify(body));
-      // How much work a regular expression may be is the compiler's business alone.
+      // Only the compiler limits the complexity of a regular expression.
       if (body.error?.startsWith("Regular expression: it is too complex")) continue;
       const says = `${JSON.stringify(text)}: the service says ${body.error ?? "it is valid"}`;
       if (body.valid !== editorAccepts(text)) wrong.push(`${says}, the editor does not`);
@@ -70,13 +70,13 @@ async function compare(queries: string[]): Promise<string[]> {
   return wrong;
 }
 
-/** What stands in code in the first column of the tables, with \| for a bar. */
+/** The code in the first column of the documentation's tables, where a bar is written \|. */
 function documented(): string[] {
   const cells = [...page.matchAll(/^\| (`+)(.*?)\1 +\|/gm)];
   return cells.map((cell) => cell[2].replaceAll("\\|", "|"));
 }
 
-Deno.test("grammar and editor accept what the documentation shows, as the service does", async () => {
+Deno.test("grammar, editor and service accept the documented examples", async () => {
   const queries = documented();
   assert.ok(queries.length > 100, `${queries.length} examples`);
   assert.deepEqual(await compare(queries), []);
@@ -94,7 +94,7 @@ Deno.test(`grammar, editor and service accept the same 2,000 random queries, see
   assert.deepEqual(await compare(queries), []);
 });
 
-Deno.test("each refusal that the grammar says nothing of is one of the service's", async () => {
+Deno.test("every error beyond the grammar is documented", async () => {
   const errors = await Deno.readTextFile(`${checkout}/docs/reference/errors.md`);
   const messages = [...errors.matchAll(/^\| `PT400` +\| `[\w.]+` +\| `(.*?)` +\|/gm)].map((
     [, text],

@@ -8,10 +8,9 @@ const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 inBrowser(
-  "a newcomer makes a key, sends the first event and sees it; a colleague elsewhere does not",
+  "a newcomer creates a key, sends the first event and sees it; another tenant does not",
   async () => {
     const [user, other] = [await newUser(), await newUser()];
-    // A tenant that does not exist yet has no usage and no settings.
     await using tab = await browser.open(user.token, { hash: "" });
     await using elsewhere = await browser.open(other.token, { hash: "" });
     const { page } = tab;
@@ -19,13 +18,13 @@ inBrowser(
 
     await page.getByText("Send the first event").waitFor();
     await elsewhere.page.getByText("Send the first event").waitFor();
-    await page.getByRole("button", { name: "Make a key and fill it in" }).click();
+    await page.getByRole("button", { name: "Create a key and fill it in" }).click();
     const key = await page.locator("code.secret").innerText();
     assert.match(key, /^ll_[0-9A-Za-z]{36,}$/);
     const curl = await page.locator("#sender-panel pre").innerText();
-    assert.ok(curl.includes(key), "the key stands in what is to be pasted");
+    assert.ok(curl.includes(key), "the key is in the snippet");
 
-    // What the page says to paste does what it says.
+    // The snippet works.
     const { success } = await new Deno.Command("sh", {
       args: ["-c", curl],
       stdout: "null",
@@ -44,10 +43,10 @@ inBrowser(
 );
 
 inBrowser(
-  "a search: by click, by text, by the chart, wrong ones told at their place, all in the address",
+  "searching by click, text and chart works, errors show their position, and the address has it all",
   async () => {
     const user = await withLogs();
-    // A query that is wrong is a 400.
+    // A wrong query is a 400.
     await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
     const { page } = tab;
     await isSeen(page, "card declined");
@@ -72,7 +71,7 @@ inBrowser(
     await search(page, "");
     await isSeen(page, "card declined");
 
-    // The last quarter of the chart: the two errors of the last minutes.
+    // The last part of the chart holds the two errors of the last minutes.
     await dragOver(page, 0.8, 0.99);
     await page.waitForFunction(() => location.hash.includes("from=20"));
     await isSeen(page, "card declined");
@@ -85,7 +84,7 @@ inBrowser(
   },
 );
 
-inBrowser("live shows what comes in; a search is saved, and found by a colleague", async () => {
+inBrowser("live shows new records; a colleague finds a saved search", async () => {
   const user = await withLogs();
   const colleague = await newUser(user.tenantId);
   await using tab = await browser.open(user.token, { hash: "q=level:error" });
@@ -112,7 +111,7 @@ inBrowser("live shows what comes in; a search is saved, and found by a colleague
   await isSeen(other.page, "just now");
 });
 
-inBrowser("what is typed on a slow machine stays as it was typed", async () => {
+inBrowser("no typed letter is lost on a slow machine", async () => {
   const user = await withLogs();
   await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
   const { page } = tab;
@@ -124,7 +123,7 @@ inBrowser("what is typed on a slow machine stays as it was typed", async () => {
     "service:api slow",
     ` and ${"what is typed on while it runs ".repeat(3).trim()}`,
   ];
-  // All keys are pressed before the first is answered for.
+  // All keys are pressed before the page handles the first one.
   await Promise.all([...`${run}\r${typedOn}`].flatMap((text) => [
     keys.send("Input.dispatchKeyEvent", {
       type: "keyDown",

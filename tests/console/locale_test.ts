@@ -7,7 +7,7 @@ import { isSeen, store } from "./steps.ts";
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-inBrowser("numbers and times are written as the reader's language writes them", async () => {
+inBrowser("numbers and times follow the reader's locale", async () => {
   const user = await newUser();
   const two = (part: number) => String(part).padStart(2, "0");
   const at = (day: string, minute: number, second = 0) =>
@@ -34,15 +34,15 @@ inBrowser("numbers and times are written as the reader's language writes them", 
     const { page } = tab;
     await isSeen(page, "m1199");
     await page.locator(".histogram-total", { hasText: number }).waitFor();
-    // Browsers differ in their blanks.
+    // Browsers differ in white space.
     const label = await page.locator(".range-label").innerText();
     assert.equal(label.replace(/\s/g, " "), range);
-    // The time of a record is the one that is copied.
+    // A row's time is the same in every locale.
     await page.getByRole("row").filter({ hasText: "17:59:19.000" }).first().waitFor();
   }
 });
 
-inBrowser("a threshold is shown and read as the reader's language writes it", async () => {
+inBrowser("a threshold follows the reader's locale", async () => {
   const user = await newUser();
   await createRule(user, {
     p_name: "rate",
@@ -61,7 +61,7 @@ inBrowser("a threshold is shown and read as the reader's language writes it", as
   await page.getByRole("button", { name: "rate", exact: true }).click();
   await field.waitFor();
   assert.equal(await field.inputValue(), "2,5");
-  // A point might be meant for thousands.
+  // A point could be a thousands separator.
   await field.fill("1.500");
   await save.click();
   await page.getByText("Write a number such as 1,5").waitFor();

@@ -9,7 +9,7 @@ import {
   untyped,
   wider,
 } from "../../console/src/address/range.ts";
-import { courseOf, recordsOf } from "../../console/src/alerts/incidents.ts";
+import { courseOf, recordsOf } from "../../console/src/alerts/incident-query.ts";
 import { ParentPage } from "../../console/src/portal/parent-page.ts";
 import { createPortalService } from "../../console/src/portal/portal-service.ts";
 import { PortalSession } from "../../console/src/portal/portal-session.ts";
@@ -18,7 +18,7 @@ import type { Config } from "../../console/src/service/config.ts";
 import type { AlertIncident, HealthReport } from "../../console/src/service/logloom.ts";
 import { readerOf } from "../../console/src/service/session.ts";
 import { TokenSession } from "../../console/src/service/token-session.ts";
-import { mended, suggestionOf } from "../../console/src/search/mend.ts";
+import { suggestionOf, withSuggestion } from "../../console/src/search/query-suggestion.ts";
 import { jsonIn, stackIn } from "../../console/src/search/message-parts.ts";
 import {
   aggregates,
@@ -33,32 +33,32 @@ import {
   withClause,
   withOnly,
   withoutClause,
-} from "../../console/src/language/edit.ts";
-import { columnsOf, segmentsOf } from "../../console/src/search/columns.ts";
-import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export.ts";
-import { marksOf } from "../../console/src/search/query-marks.ts";
-import { exactJson, parseExactly } from "../../console/src/service/numbers.ts";
-import { concerns } from "../../console/src/health/concerns.ts";
-import { draftOf, parametersOf } from "../../console/src/alerts/rules.ts";
+} from "../../console/src/language/edit-query.ts";
+import { columnsOf, segmentsOf } from "../../console/src/search/record-columns.ts";
+import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export-file.ts";
+import { marksOf } from "../../console/src/search/query-diagnostics.ts";
+import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts";
+import { concerns } from "../../console/src/health/health-summary.ts";
+import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
 import {
   change,
   decimalSign,
   readNumber,
   took,
   writtenNumber,
-} from "../../console/src/shared/numbers.ts";
-import { ansiSpans, oneLine, plain } from "../../console/src/shared/plain.ts";
+} from "../../console/src/shared/format-number.ts";
+import { ansiSpans, oneLine, plain } from "../../console/src/shared/safe-text.ts";
 
-Deno.test("what you send is as well as the worst of what can refuse it", () => {
+Deno.test("the health of sending is the worst of database, storage and queue", () => {
   const of = (checks: Record<string, unknown>) =>
     concerns({ status: "unhealthy", timestamp: "", checks } as unknown as HealthReport)[0];
   const healthy = { status: "healthy" };
   const filling = { status: "degraded", reason: "Storage is 83 % full, full in 9 days" };
   const readOnly = { status: "unhealthy", reason: "The database is read-only" };
-  const title = "What you send";
+  const title = "Sending events";
   assert.deepEqual(of({ database: healthy, storage: healthy, queue: healthy }), {
     title,
-    words: "It is accepted and kept.",
+    words: "Events are accepted and stored.",
     tone: "good",
   });
   assert.deepEqual(of({ storage: filling, queue: healthy }), {
@@ -73,7 +73,7 @@ Deno.test("what you send is as well as the worst of what can refuse it", () => {
   });
 });
 
-Deno.test("an address says the screen and what is on it, and is read back as written", () => {
+Deno.test("an address is read back as it was written", () => {
   const addresses = [
     { screen: "search", parameters: { q: 'level:error "a & b" | count() by x', from: "now-1h" } },
     { screen: "search", parameters: { q: "日本 #%+?=&", cols: 'attrs."a,b",host' } },
@@ -90,7 +90,7 @@ Deno.test("an address says the screen and what is on it, and is read back as wri
   assert.equal(readAddress("#/nonsense").screen, "search");
 });
 
-Deno.test("a range is times or words; what is neither is none", () => {
+Deno.test("a range has times or words like now-1h, and anything else is invalid", () => {
   const now = Date.parse("2026-11-21T12:00:00Z");
   assert.equal(instant("now-90m", now), Date.parse("2026-11-21T10:30:00Z"));
   assert.equal(instant("2026-11-21T10:00", now), Date.parse("2026-11-21T10:00:00Z"));
@@ -106,7 +106,7 @@ Deno.test("a range is times or words; what is neither is none", () => {
   assert.equal(wider(range)?.from, "now-6h");
 });
 
-Deno.test("a click adds a condition, takes back its opposite, and leaves the rest as it was", () => {
+Deno.test("a click adds a condition, replaces its opposite, and keeps the rest of the query", () => {
   const cases: [string, string][] = [
     [withClause("", "service", "api", "in"), "service:api"],
     [withClause("level:error", "service", "api", "in"), "level:error service:api"],
@@ -138,7 +138,7 @@ Deno.test("a click adds a condition, takes back its opposite, and leaves the res
   assert.equal(attributeField(["user agent", "a.b", "é"]), 'attrs."user agent"."a.b".é');
 });
 
-Deno.test("the records of an incident are those of its group, also of the one without a value", () => {
+Deno.test("an incident's query is limited to its group, also to the group without a value", () => {
   const incident = (group: Record<string, string | null>) =>
     ({ query_dsl: "level:error | count() by service, env", group }) as unknown as AlertIncident;
   assert.equal(recordsOf(incident({ service: "a b" })), 'level:error service:"a b"');
@@ -149,7 +149,7 @@ Deno.test("the records of an incident are those of its group, also of the one wi
   );
 });
 
-Deno.test("a pressed value gives way, and takes the AND that held it along", () => {
+Deno.test("a click on a pressed value removes its condition and the AND beside it", () => {
   const cases: [string, string][] = [
     ["service:api", ""],
     ["a service:api b | count()", "a b | count()"],
@@ -161,14 +161,14 @@ Deno.test("a pressed value gives way, and takes the AND that held it along", () 
     assert.ok(hasClause(query, "service", "api"), query);
     assert.equal(withoutClause(query, "service", "api"), wanted);
   }
-  // Not each record that these find has it.
+  // These queries do not require the value.
   for (const query of ["service:api OR b", "NOT service:api", "-service:api", "(service:api)"]) {
     assert.equal(hasClause(query, "service", "api"), false, query);
     assert.equal(withoutClause(query, "service", "api"), query);
   }
 });
 
-Deno.test("the columns of groups are those that the query names, in its order", () => {
+Deno.test("groups have the columns of the query, in its order", () => {
   const cases: [string, string[]][] = [
     ["| count() by service, host", ["service", "host"]],
     ['x | count() as n, max(@a) by (5m),@b."c, by d" | sort by n', ["ts", 'attrs.b."c, by d"']],
@@ -178,9 +178,9 @@ Deno.test("the columns of groups are those that the query names, in its order", 
   for (const [query, wanted] of cases) assert.deepEqual(groupKeys(query), wanted, query);
 });
 
-Deno.test("a time is typed in the zone that is shown; the address has the instant", () => {
+Deno.test("a time is typed in the displayed zone, and the address has the instant", () => {
   const now = Date.parse("2026-11-21T12:00:00Z");
-  // This machine's own zone, whatever it is.
+  // In this machine's zone.
   const local = new Date(2026, 10, 21, 9, 30).toISOString();
   assert.equal(untyped(" 2026-11-21T09:30 ", "local", now), local);
   assert.equal(typed(local, "local"), "2026-11-21T09:30");
@@ -196,7 +196,7 @@ Deno.test("a time is typed in the zone that is shown; the address has the instan
   assert.equal(typed("2026-11-21T09:30:05.250Z", "utc"), "2026-11-21T09:30:05.250");
 });
 
-Deno.test("a file takes records up to its bounds", () => {
+Deno.test("an export file takes records up to its limits", () => {
   const record = { ts: "t", msg: "m", attrs: { a: "x".repeat(1_000_000) } } as never;
   const file = new RecordFile("ndjson");
   let taken = 0;
@@ -209,7 +209,7 @@ Deno.test("a file takes records up to its bounds", () => {
   assert.equal(many.count, mostSaved.records);
 });
 
-Deno.test("a warning is marked at its word, with what to write instead", () => {
+Deno.test("the editor marks a warning at its word and shows the suggestion", () => {
   const warning = { position: 5, message: "level is a word", suggestion: "level:error" };
   const verdict = { valid: true, error: null, position: null, hint: null, warnings: [warning] };
   assert.deepEqual(marksOf("🪵 x level = error", { ...verdict }), [
@@ -227,7 +227,7 @@ Deno.test("numbers are shown as they were sent", () => {
   assert.equal(exactJson(parseExactly(text), 0), text);
 });
 
-Deno.test("what a log says does nothing: no escapes, no turned text, no formulas", () => {
+Deno.test("log texts are harmless: no escape codes, no reversed text, no formulas", () => {
   assert.deepEqual(ansiSpans("\x1b[1;31mred\x1b[0m plain \x1b]8;;http://x\x07link"), [
     { text: "red", className: "ansi-1 ansi-bold" },
     { text: " plain ", className: undefined },
@@ -250,7 +250,7 @@ Deno.test("what a log says does nothing: no escapes, no turned text, no formulas
   assert.match(csv, /"\{""a"":""q\\""""\}"/);
 });
 
-Deno.test("what is suggested takes the place of what it stands for", () => {
+Deno.test("a suggestion replaces the words that it corrects", () => {
   const cases: [string, string, number, string][] = [
     ["service = shop declined", "service:shop", 1, "service:shop declined"],
     ["card and declined", "AND", 6, "card AND declined"],
@@ -260,7 +260,7 @@ Deno.test("what is suggested takes the place of what it stands for", () => {
     ["foo", "bar", 1, "bar"],
   ];
   for (const [query, text, at, wanted] of cases) {
-    assert.equal(mended(query, { text, at }), wanted);
+    assert.equal(withSuggestion(query, { text, at }), wanted);
   }
   const verdict = { valid: false, error: "", position: 3, warnings: [] };
   assert.deepEqual(suggestionOf({ ...verdict, hint: "Write level:(a OR b), values only." }), null);
@@ -271,7 +271,7 @@ Deno.test("what is suggested takes the place of what it stands for", () => {
   assert.deepEqual(suggestionOf({ ...verdict, hint: "A level is debug or info." }), null);
 });
 
-Deno.test("what a message holds: JSON, and a stack with one's own first frame", () => {
+Deno.test("JSON and stack traces in a message are found, with the first frame of our own code", () => {
   assert.deepEqual(jsonIn('order {"id": 7}'), { before: "order", value: { id: 7 } });
   assert.equal(jsonIn("no {json}"), null);
   assert.equal(jsonIn("[]"), null);
@@ -292,7 +292,7 @@ Deno.test("what a message holds: JSON, and a stack with one's own first frame", 
   assert.equal(stackIn("a\n  b\n  c"), null);
 });
 
-Deno.test("a change is told in percent, a large one in times, and none from nothing", () => {
+Deno.test("a change is in percent, a large one a factor, and from nothing there is none", () => {
   assert.deepEqual(
     [change(125, 100), change(50, 100), change(999, 100), change(1234, 100), change(1, 0)],
     ["+25%", "-50%", "+899%", "×12", null],
@@ -300,7 +300,7 @@ Deno.test("a change is told in percent, a large one in times, and none from noth
   assert.deepEqual([took(0.2), took(18.4), took(1349)], ["1 ms", "18 ms", "1.3 sec"]);
 });
 
-Deno.test("a number is typed as the reader's locale writes it, and thousands are never guessed", () => {
+Deno.test("numbers are typed in the reader's locale, without thousands separators", () => {
   assert.deepEqual(["en-US", "de-DE", "ar-EG"].map(decimalSign), [".", ",", "."]);
   const cases: [string, string, number | null][] = [
     ["1,5", ",", 1.5],
@@ -325,7 +325,7 @@ Deno.test("a number is typed as the reader's locale writes it, and thousands are
   }
 });
 
-Deno.test("a rule whose threshold is no number is not sent", () => {
+Deno.test("a rule whose threshold is not a number is not sent", () => {
   const draft = draftOf({ threshold: 1.5 });
   assert.equal(parametersOf(draft)?.p_threshold, 1.5);
   for (const threshold of ["", "abc", `1${decimalSign() === "," ? "." : ","}5`]) {
@@ -333,7 +333,7 @@ Deno.test("a rule whose threshold is no number is not sent", () => {
   }
 });
 
-Deno.test("what is refused to the last reader does not sign out the next one", async () => {
+Deno.test("a refusal of the last reader's token does not sign out the next reader", async () => {
   const kept = new Map<string, string>();
   const session = new TokenSession({
     getItem: (name: string) => kept.get(name) ?? null,
@@ -366,7 +366,7 @@ Deno.test("what is refused to the last reader does not sign out the next one", a
   assert.deepEqual([session.hasEnded(), session.refusal?.message], [true, "The token has expired"]);
 });
 
-Deno.test("nor is it asked again in a portal with the next one's token", async () => {
+Deno.test("a portal does not repeat a request with the next reader's token", async () => {
   const session = new PortalSession(null);
   session.give("token-of-ada", false);
   const asked = Promise.withResolvers<void>();

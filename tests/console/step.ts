@@ -28,7 +28,7 @@ async function inBrowser({ files, stack }: Context, tests: string[]): Promise<St
 
 const log = `${checkout}/.logloom/console.log`;
 
-/** What the console's tests need and nothing else does: its test packages, a browser, the built page on the stack. */
+/** Installs the test packages and a browser, checks types, builds the page and puts it on the stack. */
 async function prepare({ stack, system }: TestStack): Promise<void> {
   const progress = (step: string) => console.log(`  ${step} …`);
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });

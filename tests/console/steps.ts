@@ -4,7 +4,7 @@ import { stack } from "../support/stack.ts";
 import { newUser, type User } from "../support/users.ts";
 import type { Locator, Page } from "./browser.ts";
 
-/** Sends events, all of which are taken, to what waits for them: a page that follows, a stream. Others need `store`. */
+/** Sends events without waiting until they are visible. For live pages and streams; other tests use `store`. */
 export async function send(token: string, events: unknown[]): Promise<void> {
   const response = await fetch(`${stack.url}/functions/v1/ingest`, {
     method: "POST",
@@ -14,10 +14,7 @@ export async function send(token: string, events: unknown[]): Promise<void> {
   assert.deepEqual(await response.json(), { success: true, ingested: events.length, rejected: 0 });
 }
 
-/**
- * Sends events of the last three days and waits until a search finds them: what asks once, like a portal or a page
- * with a fixed range, is opened on what is stored.
- */
+/** Sends events of the last three days and waits until a search finds them. */
 export async function store(user: User, events: unknown[]): Promise<void> {
   const records = async () => {
     const [{ value }] = await user.client.call("log_stats", {
@@ -26,7 +23,7 @@ export async function store(user: User, events: unknown[]): Promise<void> {
     });
     return value ?? 0;
   };
-  // What the tenant's pages ask at the same time may be as much as its plan lets it ask.
+  // The tenant's open pages may already run as many searches as its plan allows.
   const before = await eventually("the records are counted", records);
   await send(user.token, events);
   await eventually(
@@ -38,14 +35,14 @@ export async function store(user: User, events: unknown[]): Promise<void> {
 export const isSeen = (page: Page, text: string) =>
   page.getByRole("row").filter({ hasText: text }).first().waitFor();
 
-/** The box shows an example where it is empty: only rows count. */
+/** Looks only at rows, because an empty box shows an example. */
 export const isGone = (page: Page, text: string) =>
   page.getByRole("row").filter({ hasText: text }).first().waitFor({ state: "detached" });
 
-/** Where something is drawn; what is drawn anew at that moment is nowhere, and asked again. */
+/** An element's box. Asks again if the element is being rendered at that moment. */
 export const boxOf = (what: Locator) => eventually("it is drawn", () => what.boundingBox());
 
-/** Drags over a part of the chart, from and to in parts of its width, once it is that of what is asked. */
+/** Drags over the chart once it is up to date. `from` and `to` are parts of its width. */
 export async function dragOver(page: Page, from: number, to: number): Promise<void> {
   const chart = await boxOf(page.locator(".histogram:not([data-old]) .u-over"));
   await page.mouse.move(chart.x + chart.width * from, chart.y + 20);
@@ -54,7 +51,7 @@ export async function dragOver(page: Page, from: number, to: number): Promise<vo
   await page.mouse.up();
 }
 
-/** Runs a query as a person does: types it and presses Enter. */
+/** Types a query and presses Enter. */
 export async function search(page: Page, query: string): Promise<void> {
   await page.locator(".query-host").click();
   await page.keyboard.press("ControlOrMeta+a");
@@ -82,10 +79,7 @@ export async function withLogs(): Promise<User> {
   return user;
 }
 
-/**
- * The list of completions, once it is of all that is typed: until then it takes no key. What it offers of the records
- * is known when the panel of fields is there.
- */
+/** The list of completions, once the fields have loaded and the list takes keys. */
 export async function completions(page: Page): Promise<Locator> {
   await page.locator(".fields .value").first().waitFor();
   const list = page.locator(".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)");
@@ -93,7 +87,7 @@ export async function completions(page: Page): Promise<Locator> {
   return list;
 }
 
-/** What stands in the search box. */
+/** The text in the search box. */
 export async function boxText(page: Page): Promise<string> {
   const text = await page.getByRole("textbox", { name: "Query" }).innerText();
   return text.replaceAll("\n", "");

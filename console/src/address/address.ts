@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** The screens, by the first part of the fragment: `#/keys`. Parameters alone are a search. */
+/** The screens, named by the first part of the fragment: `#/keys`. Parameters without a path are a search. */
 export const screens = [
   "overview",
   "search",
@@ -15,13 +15,13 @@ export const screens = [
 ] as const;
 export type Screen = (typeof screens)[number];
 
-/** The state of the page for links, reload and the back button. It is never sent anywhere. */
+/** The page's state, in the fragment for links, reload and the back button. Browsers never send a fragment. */
 export interface Address {
   screen: Screen;
   parameters: Record<string, string>;
 }
 
-/** The screen of an address without a fragment. */
+/** The screen if there is no fragment. */
 let home: Screen = "overview";
 
 /** `#q=level:error&from=now-1h` is the search, `#/alerts?rule=…` another screen. */
@@ -31,7 +31,7 @@ export function readAddress(hash: string): Address {
     ? split(text.slice(1), "?")
     : [text === "" ? home : "search", text];
   const parameters = Object.fromEntries(new URLSearchParams(rest));
-  // Links of before.
+  // Older links.
   if (path === "history") {
     return { screen: "alerts", parameters: { ...parameters, tab: "history" } };
   }
@@ -46,7 +46,7 @@ export function writeAddress({ screen, parameters }: Address): string {
   return text === "" ? `#/${screen}` : `#/${screen}?${text}`;
 }
 
-/** Keeps harmless characters readable in a fragment, so that people can read a query in its link. */
+/** Leaves harmless characters unescaped, so that people can read the query in a link. */
 function encode(value: string): string {
   return encodeURIComponent(value)
     .replaceAll("%3A", ":")
@@ -73,16 +73,16 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** In a frame: the earlier places. The browser's own history belongs to the page around it. */
+/** The earlier fragments when the page is in a frame, where the browser's history belongs to the outer page. */
 let earlier: string[] | null = null;
 
-/** Keeps this page's steps out of the browser's history: a frame, which has the search alone. */
+/** For a frame, which has only the search: keeps its steps out of the browser's history. */
 export function keepOwnHistory(): void {
   earlier = [];
   home = "search";
 }
 
-/** The place before. */
+/** Goes one step back. */
 export function back(): void {
   if (earlier === null) return history.back();
   const hash = earlier.pop();
@@ -95,7 +95,7 @@ export function onAddress(listener: () => void): () => void {
   return subscribe(listener);
 }
 
-/** Navigates; `replace` adds no step for the back button. */
+/** Navigates. With `replace` the back button gets no new step. */
 export function go(address: Address, { replace = false } = {}): void {
   const hash = writeAddress(address);
   if (hash === location.hash || (hash === "#" && location.hash === "")) return;
@@ -106,7 +106,7 @@ export function go(address: Address, { replace = false } = {}): void {
   for (const listener of listeners) listener();
 }
 
-/** Changes some parameters of the address; an empty text removes one. */
+/** Changes some parameters of the address. An empty text removes a parameter. */
 export function change(parameters: Record<string, string>, options?: { replace?: boolean }): void {
   const now = readAddress(location.hash);
   go({ ...now, parameters: { ...now.parameters, ...parameters } }, options);

@@ -1,12 +1,13 @@
-import { timeRange, type Zone } from "../shared/format.ts";
-import { say, type Words } from "../shared/words.ts";
-/** A range as in the address: times, or words relative to now. */
+import { timeRange, type Zone } from "../shared/format-time.ts";
+import { say, type Words } from "../shared/translate.ts";
+
+/** A range as in the address: times, or words like `now-1h`. */
 export interface Range {
   from: string;
   to: string;
 }
 
-/** The same as instants, for one run of a search. */
+/** A range as instants, the same for all requests of one run. */
 export interface Instants {
   from: string;
   to: string;
@@ -26,10 +27,10 @@ export const standardRange: Range = { from: "now-1h", to: "now" };
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
 
-/** The years 0 to 9999, of which everybody can write the times. */
+/** The years 0 to 9999, whose times ISO 8601 can write. */
 const times = [Date.parse("0000-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59.999Z")] as const;
 
-/** Milliseconds since 1970, or null if the word is not a time. `zone` is used if it names none. */
+/** Milliseconds since 1970, or null if the word is not a time. `zone` applies to a time without a zone. */
 export function instant(word: string, now: number, zone: Zone = "utc"): number | null {
   const time = timeOf(word, now, zone);
   return time !== null && time >= times[0] && time <= times[1] ? time : null;
@@ -51,7 +52,7 @@ function timeOf(word: string, now: number, zone: Zone): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** A word as typed in the displayed zone: `2026-11-21T09:00`, or unchanged if it is not a time. */
+/** A time as people type it in the displayed zone: `2026-11-21T09:00`. Other words stay as they are. */
 export function typed(word: string, zone: Zone): string {
   const time = /^\d{4}-/.test(word) ? instant(word, 0) : null;
   if (time === null) return word;
@@ -60,20 +61,20 @@ export function typed(word: string, zone: Zone): string {
   return `${day}T${seconds}`;
 }
 
-/** A typed time as in the address: the instant, or words relative to now. */
+/** A typed time as in the address: an instant. Words like `now-1h` stay as they are. */
 export function untyped(text: string, zone: Zone, now: number): string {
   const word = text.trim();
   const time = word.startsWith("now") ? null : instant(word, now, zone);
   return time === null ? word : new Date(time).toISOString();
 }
 
-/** The zone of typed times. */
+/** A sentence about the zone of typed times. */
 export function zoneWords(zone: Zone): string {
   if (zone === "utc") return say("Times without a zone are UTC.");
   return say("Times without a zone are local ({zone}).", { zone: zoneName(zone) });
 }
 
-/** The displayed zone in a word: "UTC", "UTC+05:30". */
+/** The name of the displayed zone: "UTC", "UTC+05:30". */
 export function zoneName(zone: Zone): string {
   const offset = zone === "utc" ? "Z" : wholeTime(new Date().toISOString(), zone).slice(23);
   return `UTC${offset === "Z" ? "" : offset}`;
@@ -124,13 +125,13 @@ export function clock(time: number, zone: Zone): string {
   return parts(time, zone).clock;
 }
 
-/** The times of rows, all of the same width: `11-21 19:15:13.750`. */
+/** A row's time, always equally wide: `11-21 19:15:13.750`. */
 export function rowTime(ts: string, zone: Zone): string {
   const { day, clock, thousandths } = parts(Date.parse(ts), zone);
   return `${day.slice(5)} ${clock}.${thousandths}`;
 }
 
-/** A complete instant with its zone, microseconds included. */
+/** A complete time with its zone and microseconds. */
 export function wholeTime(ts: string, zone: Zone): string {
   const time = Date.parse(ts);
   if (Number.isNaN(time)) return ts;

@@ -3,9 +3,9 @@ import { change, useAddress } from "../address/address.ts";
 import { IncidentView } from "./incident-view.tsx";
 import { IncidentsTab } from "./incidents-tab.tsx";
 import type { AlertRule } from "../service/logloom.ts";
-import { ScreenHead } from "../shared/controls.tsx";
+import { ScreenHead } from "../shared/basic-controls.tsx";
 import { Tabs } from "../shared/tabs.tsx";
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 import { ChannelsTab } from "./channels-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
 import { RuleDialog } from "./rule-dialog.tsx";
@@ -21,7 +21,7 @@ const tabs = [
 ] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
-/** What is wrong now, the rules that say so, and each time that they fired. */
+/** Incidents, rules, the history of alerts, channels and silences. */
 export default function AlertsScreen() {
   const { parameters } = useAddress();
   const [edited, setEdited] = useState<Partial<AlertRule> | null>(null);

@@ -1,23 +1,23 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule, Channel } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote } from "../shared/controls.tsx";
-import { actions, Loaded, mostAtOnce, Table } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
-import { addressOf, labelOf } from "./channels.ts";
+import { Badge, Empty, ErrorNote } from "../shared/basic-controls.tsx";
+import { actions, Loaded, mostAtOnce, Table } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
+import { addressOf, labelOf } from "./notification-channels.ts";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
 
-interface Place {
+interface RuleChannel {
   rule: AlertRule;
   channel: Channel;
 }
 
-/** Where alerts go: each channel of each rule. */
+/** A row for each channel of each rule. */
 export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
-  const [doomed, setDoomed] = useState<Place | null>(null);
+  const [toDelete, setToDelete] = useState<RuleChannel | null>(null);
   const [delivered, setDelivered] = useState<AlertRule | null>(null);
   const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { every: 30_000 });
   const test = useChange("test_alert_rule", ["list_alert_deliveries"]);
@@ -35,7 +35,7 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
           );
           if (places.length === 0) {
             return (
-              <Empty title={say("Alerts go nowhere yet")}>
+              <Empty title={say("No channels yet")}>
                 <p>{say("Choose channels in a rule, under Notify.")}</p>
               </Empty>
             );
@@ -72,7 +72,7 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
                     <button
                       type="button"
                       className="button small danger"
-                      onClick={() => setDoomed({ rule, channel })}
+                      onClick={() => setToDelete({ rule, channel })}
                     >
                       {say("Remove")}
                     </button>
@@ -84,23 +84,23 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
         }}
       </Loaded>
       {delivered && <DeliveriesDialog rule={delivered} onClose={() => setDelivered(null)} />}
-      {doomed && (
+      {toDelete && (
         <Confirm
           title={say("Remove the channel?")}
           action={say("Remove")}
           change={change}
           parameters={{
-            p_rule_id: doomed.rule.rule_id,
-            p_notification_destinations: doomed.rule.notification_destinations
-              .filter((one) => one !== doomed.channel),
+            p_rule_id: toDelete.rule.rule_id,
+            p_notification_destinations: toDelete.rule.notification_destinations
+              .filter((one) => one !== toDelete.channel),
           }}
-          onClose={() => setDoomed(null)}
+          onClose={() => setToDelete(null)}
         >
-          <Said
-            words="{rule} tells {channel} nothing any more. Its address stays in the rule."
-            of={{
-              rule: <strong>{plain(doomed.rule.name)}</strong>,
-              channel: labelOf(doomed.channel),
+          <Sentence
+            text="{rule} no longer notifies {channel}. The rule keeps the address."
+            values={{
+              rule: <strong>{plain(toDelete.rule.name)}</strong>,
+              channel: labelOf(toDelete.channel),
             }}
           />
         </Confirm>
@@ -109,7 +109,7 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
   );
 }
 
-function Address({ rule, channel }: Place) {
+function Address({ rule, channel }: RuleChannel) {
   const address = addressOf(rule, channel);
   if (address === true) return <Badge tone="good">{say("set")}</Badge>;
   if (address === null) return <Badge tone="warn">{say("not set")}</Badge>;

@@ -1,13 +1,13 @@
 import { useId, useRef } from "react";
 import { QueryBox } from "../search/query-box.tsx";
 import type { BoxHandle } from "../search/query-editor.tsx";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
-import { type Draft, signs } from "./rules.ts";
-import { readNumber, writtenNumber } from "../shared/numbers.ts";
+import { type Draft, signs } from "./rule-draft.ts";
+import { readNumber, writtenNumber } from "../shared/format-number.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 
 const words: Record<Comparison, Words> = {
   gt: "more than",
@@ -18,7 +18,7 @@ const words: Record<Comparison, Words> = {
   neq: "not exactly",
 };
 
-/** The query, and the threshold for its value. */
+/** The query and the condition on its value. */
 export function ConditionFields({ draft, onChange }: {
   draft: Draft;
   onChange: (part: Partial<Draft>) => void;
@@ -35,7 +35,9 @@ export function ConditionFields({ draft, onChange }: {
     <>
       <div>
         <p className="field-words">
-          {say("Query: a filter counts its records; | rate(), | p95(attrs.ms) and others work too")}
+          {say(
+            "Query: counts the matching records, or ends with an aggregate such as | rate() or | p95(attrs.ms)",
+          )}
         </p>
         <div className="query-field">
           <QueryBox
@@ -48,7 +50,7 @@ export function ConditionFields({ draft, onChange }: {
         </div>
         <QueryVerdict
           text={draft.query_dsl}
-          onMend={(query_dsl) => box.current?.put(query_dsl)}
+          onCorrect={(query_dsl) => box.current?.put(query_dsl)}
         />
       </div>
       <div className="condition">
@@ -73,7 +75,7 @@ export function ConditionFields({ draft, onChange }: {
           onChange={(threshold) => onChange({ threshold })}
         />
         <TextField
-          label={say("Within, minutes")}
+          label={say("Window (minutes)")}
           required
           type="number"
           min={1}

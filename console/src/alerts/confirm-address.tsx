@@ -1,16 +1,16 @@
 import { useQueries } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Zone } from "../address/range.ts";
-import { useChange, useService } from "../service/hooks.ts";
+import { useChange, useService } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { plain } from "../shared/plain.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { standingOf } from "./deliveries.ts";
-import { mailsTo } from "./rules.ts";
-import { say } from "../shared/words.ts";
+import { deliveryState } from "./delivery-state.ts";
+import { mailsTo } from "./rule-draft.ts";
+import { say } from "../shared/translate.ts";
 
-/** A rule with an unconfirmed address: says so, and takes the mailed code if there is one. */
+/** Says that an address is not confirmed, and takes the code from the email. */
 export function ConfirmAddress({ rule, rules, email }: {
   rule: AlertRule;
   rules: AlertRule[];
@@ -30,14 +30,14 @@ export function ConfirmAddress({ rule, rules, email }: {
   return (
     <form className="confirm-address" onSubmit={submit}>
       <span className="field-error">
-        {say("{email} gets nothing before it is confirmed", { email: plain(email) })}
+        {say("{email} gets no alerts until it is confirmed", { email: plain(email) })}
       </span>
       {isMailed
         ? (
           <>
             <input
               aria-label={say("Code mailed to {email}", { email })}
-              placeholder={say("Code of the mail")}
+              placeholder={say("Code from the email")}
               inputMode="numeric"
               autoComplete="one-time-code"
               pattern="\s*[0-9]{6}\s*"
@@ -65,28 +65,28 @@ export function ConfirmAddress({ rule, rules, email }: {
           resend.mutate({ p_rule_id: rule.rule_id });
         }}
       >
-        {resend.isSuccess ? say("Asked for") : isMailed ? say("New code") : say("Mail a code")}
+        {resend.isSuccess ? say("Requested") : isMailed ? say("New code") : say("Email a code")}
       </button>
       <ErrorNote error={confirm.error ?? resend.error} />
     </form>
   );
 }
 
-/** The reason why there is no code to type. */
+/** Says why no code has arrived. */
 function MailNote({ mail, zone }: { mail: AlertDelivery; zone: Zone }) {
-  const { word, about } = standingOf(mail, zone);
+  const { word, about } = deliveryState(mail, zone);
   if (mail.last_error === null) {
-    return <span className="about">{say("Its code: {state}", { state: say(word) })}</span>;
+    return <span className="about">{say("Code: {state}", { state: say(word) })}</span>;
   }
   return (
     <span className="field-error">
-      {say("Its code could not be mailed: {error}", { error: plain(mail.last_error) })}
+      {say("The code could not be emailed: {error}", { error: plain(mail.last_error) })}
       {about !== null && <span className="about">, {about}</span>}
     </span>
   );
 }
 
-/** The last mail with a code for the address, for any rule. */
+/** The last email with a code to the address, whichever rule sent it. */
 function useLastMail(rules: AlertRule[], email: string): AlertDelivery | undefined {
   const service = useService();
   const address = email.toLowerCase();

@@ -1,13 +1,13 @@
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
 import { Dialog } from "../shared/dialog.tsx";
-import { ago } from "../shared/format.ts";
-import { actions, ListTable } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { ago } from "../shared/format-time.ts";
+import { actions, ListTable } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { standingOf } from "./deliveries.ts";
-import { say, type Words } from "../shared/words.ts";
+import { deliveryState } from "./delivery-state.ts";
+import { say, type Words } from "../shared/translate.ts";
 
 const purposes: Record<AlertDelivery["purpose"], Words> = {
   alert: "an alert",
@@ -16,7 +16,7 @@ const purposes: Record<AlertDelivery["purpose"], Words> = {
   confirmation: "a code",
 };
 
-/** The deliveries of a rule, including tests, and their outcomes. */
+/** The deliveries of a rule, including tests. */
 export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: () => void }) {
   const list = useOperation("list_alert_deliveries", {
     p_rule_id: rule.rule_id,
@@ -80,7 +80,7 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
 
 function Status({ delivery }: { delivery: AlertDelivery }) {
   const { zone } = usePreferences();
-  const { word, tone, about } = standingOf(delivery, zone);
+  const { word, tone, about } = deliveryState(delivery, zone);
   return (
     <>
       <Badge tone={tone}>{say(word)}</Badge>

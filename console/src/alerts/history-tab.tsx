@@ -1,17 +1,17 @@
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
-import { standingOf } from "./deliveries.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { deliveryState } from "./delivery-state.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { Alert, AlertRule } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { measure } from "../shared/numbers.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { measure } from "../shared/format-number.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** Each time that a rule fired, the newest first. */
+/** Every alert, the newest first. */
 export function HistoryTab() {
   const [isOpenOnly, setOpenOnly] = useState(false);
   const [limit, setLimit] = useState(100);
@@ -32,7 +32,7 @@ export function HistoryTab() {
           checked={isOpenOnly}
           onChange={(event) => setOpenOnly(event.target.checked)}
         />
-        {say("Not acknowledged only")}
+        {say("Only unacknowledged")}
       </label>
       <ListTable
         answer={alerts}
@@ -117,7 +117,7 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
   );
 }
 
-/** The destinations an alert reached, failures, and retries under way. */
+/** Which destinations got the alert, which failed, and which are being retried. */
 function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const { zone } = usePreferences();
   const { notification_channels: channels, notification_error: failure } = alert;
@@ -126,7 +126,7 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
   const isOpen = wanted.some((channel) =>
     !reached.has(channel) && !failure?.startsWith(`${channel}:`)
   );
-  // One request for all alerts of a rule.
+  // All alerts of a rule share one request.
   const deliveries = useOperation("list_alert_deliveries", {
     p_rule_id: alert.rule_id,
     p_limit: mostAtOnce,
@@ -147,7 +147,7 @@ function Told({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }) {
       {[...failed].map((words) => <Badge key={words} tone="bad">{plain(words).slice(0, 200)}
       </Badge>)}
       {pending.map((delivery) => {
-        const { word, tone, about } = standingOf(delivery, zone);
+        const { word, tone, about } = deliveryState(delivery, zone);
         return (
           <span key={delivery.delivery_id}>
             {delivery.channel} <Badge tone={tone}>{say(word)}</Badge>{" "}

@@ -1,30 +1,30 @@
 import { change, go } from "../address/address.ts";
-import { standingOf } from "./deliveries.ts";
-import { signs } from "./rules.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { deliveryState } from "./delivery-state.ts";
+import { signs } from "./rule-draft.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
-import { useMembers } from "../service/role.ts";
-import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
-import { ago, shortTime } from "../shared/format.ts";
-import { count, measure, minutes } from "../shared/numbers.ts";
-import { Loaded, Table } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { useMembers } from "../service/roles.ts";
+import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
+import { ago, shortTime } from "../shared/format-time.ts";
+import { count, measure, minutes } from "../shared/format-number.ts";
+import { Loaded, Table } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { GroupBadges } from "./incidents-tab.tsx";
-import { IncidentCourse } from "./incident-course.tsx";
-import { rangeOf, recordsOf, resolutions, states } from "./incidents.ts";
+import { IncidentCourse } from "./incident-chart.tsx";
+import { rangeOf, recordsOf, resolutions, states } from "./incident-query.ts";
 
-/** An incident: since when, its course, its records, who was told and who acknowledged it. */
+/** An incident: its times and values, the chart, each time it fired, and the deliveries. */
 export function IncidentView({ id }: { id: string }) {
   const answer = useOperation("get_alert_incident", { p_incident_id: id }, { every: 15_000 });
   return (
     <div className="page">
       <Loaded
         answer={answer}
-        missing={<Empty title={say("There is no such incident")}>{back()}</Empty>}
+        missing={<Empty title={say("This incident does not exist")}>{back()}</Empty>}
       >
-        {(incident) => <Whole incident={incident} />}
+        {(incident) => <IncidentPage incident={incident} />}
       </Loaded>
     </div>
   );
@@ -40,7 +40,7 @@ const back = () => (
   </button>
 );
 
-function Whole({ incident }: { incident: AlertIncidentDetails }) {
+function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
   const acknowledge = useChange("acknowledge_alert_incidents", [
     "list_alert_incidents",
     "get_alert_incident",
@@ -168,7 +168,7 @@ function Deliveries({ deliveries }: { deliveries: AlertDelivery[] }) {
           columns={[say("To"), say("Status"), say("Last answer"), say("When")]}
         >
           {deliveries.map((delivery) => {
-            const { word, tone, about } = standingOf(delivery, zone);
+            const { word, tone, about } = deliveryState(delivery, zone);
             return (
               <tr key={delivery.delivery_id}>
                 <th scope="row">{delivery.channel}</th>

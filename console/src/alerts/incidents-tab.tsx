@@ -1,20 +1,20 @@
 import { useState } from "react";
 import { change, go, useAddress } from "../address/address.ts";
-import { signs } from "./rules.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { signs } from "./rule-draft.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertIncident } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { count, measure } from "../shared/numbers.ts";
-import { ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
-import { states } from "./incidents.ts";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { count, measure } from "../shared/format-number.ts";
+import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
+import { states } from "./incident-query.ts";
 
 const filters = ["open", "acknowledged", "resolved", "all"] as const;
 type Filter = (typeof filters)[number];
 
-/** What is wrong: a rule and group that has fired and not recovered; many are acknowledged at once. */
+/** The incidents in one state. Several can be acknowledged at once. */
 export function IncidentsTab() {
   const { parameters } = useAddress();
   const filter: Filter = filters.find((one) => one === parameters.state) ?? "open";
@@ -154,7 +154,7 @@ function IncidentRow({ incident, isChosen, onChoose }: {
   );
 }
 
-/** The group of a rule with `by`. */
+/** The group, if the rule's query has `by`. */
 export function GroupBadges({ group }: { group: AlertIncident["group"] }) {
   return Object.entries(group ?? {}).map(([field, value]) => (
     <Badge key={field} tone="plain">{plain(`${field}: ${value ?? "none"}`)}</Badge>

@@ -1,11 +1,11 @@
 import { lazy, Suspense } from "react";
 import { messageOf } from "../../../supabase/functions/logloom-notify/message.ts";
 import type { Comparison } from "../service/logloom.ts";
-import { loadPart } from "../shared/update.ts";
+import { loadPart } from "../shared/load-part.ts";
 import { useSession } from "../service/session.ts";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
-import { conditionOf, type Draft } from "./rules.ts";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
+import { conditionOf, type Draft } from "./rule-draft.ts";
 
 const TemplatePreview = lazy(() =>
   loadPart(() =>
@@ -13,7 +13,7 @@ const TemplatePreview = lazy(() =>
   )
 );
 
-/** The words of the message that the rule would send, by the code that makes them. */
+/** The message that the rule would send, written by the same code as the real one. */
 export function MessagePreview({ draft }: { draft: Draft }) {
   const tenant = useSession().claims()?.tenant ?? "";
   if (draft.destinations.length === 0) return null;
@@ -36,7 +36,7 @@ export function MessagePreview({ draft }: { draft: Draft }) {
         </dl>
         <p className="about">
           {say(
-            "With the three newest records and a link to them. Each channel has it in its own form; a webhook gets JSON, or what its template makes.",
+            "Plus the three newest records and a link to them. Each channel formats the message in its own way. A webhook gets JSON, or the output of its template.",
           )}
         </p>
         {hasTemplate && (
@@ -55,13 +55,13 @@ export function MessagePreview({ draft }: { draft: Draft }) {
   );
 }
 
-/** A value that is the next beyond the threshold. */
+/** The nearest value that fires. */
 function valueOf(threshold: number, comparison: Comparison): number {
   if (comparison === "gt" || comparison === "neq") return threshold + 1;
   return comparison === "lt" ? threshold - 1 : threshold;
 }
 
-/** An alert of the last whole minutes. */
+/** An alert for the window that ended with the last whole minute. */
 function payloadOf(draft: Draft, tenantId: string, now: Date): Parameters<typeof messageOf>[0] {
   const { p_query_dsl, p_threshold, p_comparison, p_window_minutes } = conditionOf(draft);
   const end = Math.floor(now.getTime() / 60_000) * 60_000;

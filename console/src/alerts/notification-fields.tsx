@@ -1,19 +1,24 @@
 import type { Channel } from "../service/logloom.ts";
-import { useMay } from "../service/role.ts";
+import { useMay } from "../service/roles.ts";
 import { SecretField } from "../shared/secret-field.tsx";
-import { say } from "../shared/words.ts";
-import { type SecretChannel, secretPlaces, type ShownChannel, shownPlaces } from "./channels.ts";
-import type { Draft } from "./rules.ts";
+import { say } from "../shared/translate.ts";
+import {
+  type SecretChannel,
+  secretPlaces,
+  type ShownChannel,
+  shownPlaces,
+} from "./notification-channels.ts";
+import type { Draft } from "./rule-draft.ts";
 import { TemplateFields } from "./template-fields.tsx";
 
-/** The destinations of a firing rule. */
+/** The channels that a rule notifies, with their addresses. */
 export function NotificationFields({ draft, isSet, onChange }: {
   draft: Draft;
-  /** Whether a secret of this name is set. */
+  /** Whether the secret of this name is set. */
   isSet: (name: string) => boolean;
   onChange: (part: Partial<Draft>) => void;
 }) {
-  // The function seals for admins alone.
+  // Only admins may seal secrets.
   const maySeal = useMay("admin") !== false;
   const isOn = (name: Channel) => draft.destinations.includes(name);
   const check = (name: Channel, label: string) => (

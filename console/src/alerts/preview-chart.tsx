@@ -1,24 +1,24 @@
 import { useEffect, useMemo, useState } from "react";
 import type uPlot from "uplot";
-import { groupKeys } from "../language/edit.ts";
-import { marksOld, useOperation } from "../service/hooks.ts";
+import { groupKeys } from "../language/edit-query.ts";
+import { marksOld, useOperation } from "../service/operation-hooks.ts";
 import type { AlertPreview } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { labelsHeight } from "../shared/chart-plot.ts";
-import { writtenNumber } from "../shared/numbers.ts";
+import { writtenNumber } from "../shared/format-number.ts";
 import { AwaitedChart, TimeChart } from "../shared/time-chart.tsx";
-import { say } from "../shared/words.ts";
-import { linesOf, timesOf } from "./preview.ts";
+import { say } from "../shared/translate.ts";
+import { linesOf, timesOf } from "./preview-lines.ts";
 import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
-import { conditionOf, type Draft, signs } from "./rules.ts";
-import { Threshold } from "./threshold.tsx";
+import { conditionOf, type Draft, signs } from "./rule-draft.ts";
+import { Threshold } from "./threshold-slider.tsx";
 
 const height = 190;
-/** The chart's margin above and below its lines. */
+/** The chart's space above and below its lines. */
 const edges = { top: 6, bottom: labelsHeight };
 
-/** The query's value over the last day, a threshold to drag, and the windows that would have fired. */
+/** The query's value over the last day, with a threshold to drag and the windows in which the rule would have fired. */
 export function PreviewChart({ draft, onThreshold }: {
   draft: Draft;
   onThreshold: (threshold: string) => void;
@@ -29,7 +29,7 @@ export function PreviewChart({ draft, onThreshold }: {
   const isWhole = Object.values(asked).every((value) => value !== null && value !== "");
   const answer = useOperation("preview_alert_rule", asked, { enabled: isWhole, keep: true });
   const { data } = answer;
-  // While you type, the chart still shows the condition before.
+  // While you type, the chart still shows the previous condition.
   const isOld = data !== undefined &&
     (answer.isPlaceholderData ||
       JSON.stringify(asked) !== JSON.stringify(condition));
@@ -95,7 +95,7 @@ export function PreviewChart({ draft, onThreshold }: {
   );
 }
 
-/** Requests wait until typing or dragging stops. */
+/** The value once it has not changed for 300 ms, so that typing and dragging send few requests. */
 function useLater<Value>(value: Value): Value {
   const [later, setLater] = useState(value);
   const text = JSON.stringify(value);
@@ -106,7 +106,7 @@ function useLater<Value>(value: Value): Value {
   return later;
 }
 
-/** Paints the windows that would have fired behind the line. */
+/** Shades the windows in which the rule would have fired, behind the line. */
 function shade(plot: uPlot, alerts: AlertPreview["alerts"]): void {
   const { ctx, bbox } = plot;
   const probe = getComputedStyle(plot.root);

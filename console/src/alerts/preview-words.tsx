@@ -1,13 +1,13 @@
-import { shortTime } from "../shared/format.ts";
-import { say } from "../shared/words.ts";
-import { Said } from "../shared/said.tsx";
+import { shortTime } from "../shared/format-time.ts";
+import { say } from "../shared/translate.ts";
+import { Sentence } from "../shared/sentence.tsx";
 import { type Zone } from "../address/range.ts";
 import type { AlertPreview } from "../service/logloom.ts";
-import { measure } from "../shared/numbers.ts";
-import { groupLabel } from "../shared/groups.ts";
+import { measure } from "../shared/format-number.ts";
+import { groupLabel } from "../shared/group-label.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
 
-/** How often the rule would have fired, and the last time. */
+/** How often the rule would have fired, and when last. */
 export function PreviewWords({ preview, keys, zone }: {
   preview: AlertPreview;
   keys: string[];
@@ -17,9 +17,9 @@ export function PreviewWords({ preview, keys, zone }: {
   const last = alerts.at(-1);
   return (
     <>
-      <Said
-        words="In the last 24 hours it would have fired {times}"
-        of={{ times: times(total) }}
+      <Sentence
+        text="In the last 24 hours it would have fired {times}"
+        values={{ times: times(total) }}
         strong
       />
       {last && (
@@ -32,9 +32,9 @@ export function PreviewWords({ preview, keys, zone }: {
           {last.group && (
             <>
               {", "}
-              <Said
-                words="for {group}"
-                of={{ group: <bdi>{groupLabel(last.group, keys)}</bdi> }}
+              <Sentence
+                text="for {group}"
+                values={{ group: <bdi>{groupLabel(last.group, keys)}</bdi> }}
               />
             </>
           )}
@@ -45,7 +45,7 @@ export function PreviewWords({ preview, keys, zone }: {
   );
 }
 
-/** The groups of the lines, and how often each would have fired. */
+/** The group of each line, and how often the rule would have fired for it. */
 export function PreviewGroups({ preview, lines }: { preview: AlertPreview; lines: ChartSeries[] }) {
   const more = (preview.total_groups ?? 0) - lines.length;
   return (
@@ -68,7 +68,7 @@ function times(number: number): string {
 
 function crowdedWords(windows: number): string {
   return say(
-    "In {count} windows groups are too many or too long; the rule fires for none there",
+    "In {count} windows there are too many groups, or their names are too long: the rule does not fire there",
     { count: windows },
   );
 }

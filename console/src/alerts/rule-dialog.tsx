@@ -1,16 +1,16 @@
 import { useState } from "react";
-import { useChange, useSealedChange } from "../service/hooks.ts";
+import { useChange, useSealedChange } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
 import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
-import { type Draft, draftOf, parametersOf } from "./rules.ts";
+import { type Draft, draftOf, parametersOf } from "./rule-draft.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
 
@@ -44,7 +44,7 @@ export function RuleDialog({ initial, onClose, onSaved }: {
   return (
     <FormDialog
       title={draft.rule_id ? say("Alert rule") : say("New alert rule")}
-      action={draft.rule_id ? say("Save") : say("Make the rule")}
+      action={draft.rule_id ? say("Save") : say("Create the rule")}
       wide
       error={save.error}
       isPending={save.isPending || rotate.isPending}
@@ -95,11 +95,11 @@ export function RuleDialog({ initial, onClose, onSaved }: {
   );
 }
 
-/** Actions for an existing rule: a test, a new webhook secret. */
+/** For an existing rule: sends a test, creates a new webhook secret. */
 function RuleTools({ ruleId, rotate, isSaving }: {
   ruleId: string;
   rotate: ReturnType<typeof useChange<"rotate_alert_webhook_secret">>;
-  /** Its answer closes the dialog, and a secret is shown this once. */
+  /** Saving closes the dialog, which would hide a new secret that is shown only once. */
   isSaving: boolean;
 }) {
   const test = useChange("test_alert_rule", ["list_alert_deliveries"]);
@@ -130,7 +130,7 @@ function RuleTools({ ruleId, rotate, isSaving }: {
       )}
       {rotate.data && (
         <p role="status">
-          {say("Shown this once:")} <code className="secret">{rotate.data.secret}</code>{" "}
+          {say("Shown only once:")} <code className="secret">{rotate.data.secret}</code>{" "}
           <CopyButton text={rotate.data.secret} label={say("Copy the secret")} icon />
         </p>
       )}

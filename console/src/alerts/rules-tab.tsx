@@ -1,23 +1,23 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { measure, minutes } from "../shared/numbers.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { Badge } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { measure, minutes } from "../shared/format-number.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { ConfirmAddress } from "./confirm-address.tsx";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
-import { mailsTo, signs, stateOf } from "./rules.ts";
-import { say } from "../shared/words.ts";
+import { mailsTo, signs, stateOf } from "./rule-draft.ts";
+import { say } from "../shared/translate.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"] as const;
 
-/** The rules with their state; `onEdit` opens one. */
+/** The rules with their state. */
 export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
-  const [doomed, setDoomed] = useState<AlertRule | null>(null);
+  const [toDelete, setToDelete] = useState<AlertRule | null>(null);
   const [delivered, setDelivered] = useState<AlertRule | null>(null);
   const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { every: 30_000 });
   const plan = useOperation("check_plan_feature", { p_feature: "alerts" });
@@ -64,7 +64,7 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
             rules={rules.data ?? []}
             onEdit={() => onEdit(rule)}
             onDeliveries={() => setDelivered(rule)}
-            onDelete={() => setDoomed(rule)}
+            onDelete={() => setToDelete(rule)}
           />
         )}
       </ListTable>
@@ -74,17 +74,17 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
           onClose={() => setDelivered(null)}
         />
       )}
-      {doomed && (
+      {toDelete && (
         <Confirm
           title={say("Delete the rule?")}
           action={say("Delete")}
           change={remove}
-          parameters={{ p_rule_id: doomed.rule_id }}
-          onClose={() => setDoomed(null)}
+          parameters={{ p_rule_id: toDelete.rule_id }}
+          onClose={() => setToDelete(null)}
         >
-          <Said
-            words="{rule} is not evaluated any more. Its history stays."
-            of={{ rule: plain(doomed.name) }}
+          <Sentence
+            text="{rule} is no longer evaluated. Its history is kept."
+            values={{ rule: plain(toDelete.name) }}
             strong
           />
         </Confirm>

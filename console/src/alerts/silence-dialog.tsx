@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import { useChange } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
-import { plain } from "../shared/plain.ts";
+import { plain } from "../shared/safe-text.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const lengths = [
   [1, "An hour"],
@@ -14,7 +14,7 @@ const lengths = [
   [168, "A week"],
 ] as const;
 
-/** Makes a silence from now on. */
+/** Creates a silence that starts now. */
 export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose: () => void }) {
   const [ruleId, setRuleId] = useState("");
   const [field, setField] = useState("");

@@ -1,18 +1,18 @@
 import { useState } from "react";
 import { wholeTime } from "../address/range.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule, AlertSilence } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { SilenceDialog } from "./silence-dialog.tsx";
 
 const tones = { scheduled: "info", active: "warn", expired: "plain" } as const;
 
-/** Times in which alerts are not sent. */
+/** The silences: times in which alerts are not sent. */
 export function SilencesTab() {
   const { zone } = usePreferences();
   const [isNew, setNew] = useState(false);
@@ -24,7 +24,7 @@ export function SilencesTab() {
       <div className="tab-head">
         <p className="about">
           {say(
-            "Alerts of a silence are not sent, also not later. Rules are evaluated all the same.",
+            "Alerts raised during a silence are never sent. Rules are still evaluated.",
           )}
         </p>
         <button type="button" className="button primary" onClick={() => setNew(true)}>
@@ -36,7 +36,7 @@ export function SilencesTab() {
         answer={silences}
         empty={{
           title: say("No silences"),
-          about: say("Make one before a deployment or a night of maintenance."),
+          about: say("Create one before a deployment or maintenance."),
         }}
         label={say("Silences")}
         columns={[say("For"), say("State"), say("From"), say("To"), say("Comment"), actions]}

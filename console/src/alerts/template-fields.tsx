@@ -1,9 +1,9 @@
-import { say } from "../shared/words.ts";
-import type { Draft } from "./rules.ts";
+import { say } from "../shared/translate.ts";
+import type { Draft } from "./rule-draft.ts";
 
 const example = '{"text": "{{rule.name}} {{state}}: {{value}} {{group_text}}"}';
 
-/** What a webhook sends instead of the usual JSON. */
+/** The template of a webhook's body. */
 export function TemplateFields({ draft, onChange }: {
   draft: Draft;
   onChange: (part: Partial<Draft>) => void;
@@ -12,7 +12,9 @@ export function TemplateFields({ draft, onChange }: {
     <details className="template" open={draft.webhook_template !== ""}>
       <summary>{say("A template for the webhook")}</summary>
       <label className="field">
-        <span>{say("Mustache; the usual JSON if empty. A test tries it.")}</span>
+        <span>
+          {say("Mustache. If empty, the webhook gets the standard JSON. Send a test to try it.")}
+        </span>
         <textarea
           className="mono"
           rows={4}
@@ -29,7 +31,7 @@ export function TemplateFields({ draft, onChange }: {
           checked={draft.isTextTemplate}
           onChange={(event) => onChange({ isTextTemplate: event.target.checked })}
         />
-        {say("It makes plain text, not JSON")}
+        {say("The template makes plain text, not JSON")}
       </label>
     </details>
   );

@@ -4,10 +4,10 @@ import {
   type Template,
   TemplateError,
 } from "../../../supabase/functions/logloom-notify/template.ts";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
 
-/** What a webhook gets by its template, with an example of a record, or why it gets nothing. */
+/** The body that the template makes of an example record, or the template's error. */
 export function TemplatePreview({ template, payload }: { template: Template; payload: Payload }) {
   const [body, error] = rendered(template, withExample(payload));
   if (error) return <p className="field-error" role="status">{plain(error)}</p>;
@@ -28,7 +28,7 @@ function rendered(template: Template, payload: Payload): [body: string, error: s
   }
 }
 
-/** The query's newest records are not read for a preview. */
+/** A preview reads no records, so it shows an example. */
 function withExample(payload: Payload): Payload {
   const { group, value, window_end: ts } = payload.data;
   const logs = [{ ts, level: "error", service: "api", msg: say("An example of a record") }];

@@ -1,10 +1,10 @@
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { LogloomError } from "../service/logloom.ts";
-import { useService } from "../service/hooks.ts";
+import { useService } from "../service/operation-hooks.ts";
 
-/** Says that the service is unreachable, waits until it is back, and then reloads failed requests. */
+/** Says that the service is unreachable. When it is back, repeats the failed requests. */
 export function ConnectionNote() {
   const queries = useQueryClient();
   const service = useService();
@@ -14,7 +14,7 @@ export function ConnectionNote() {
     queries.getQueryCache().subscribe(({ query: { state: { error } } }) => {
       if (error instanceof LogloomError && error.isAway) setAway(true);
     }), [queries]);
-  // Before the calls that wait for it give up.
+  // Says so at once, while calls are still being retried.
   useEffect(() => service.away.subscribe(() => setAway(true)), [service]);
 
   useEffect(() => {

@@ -1,16 +1,16 @@
 import { type KeyboardEvent, useMemo, useState } from "react";
-import { usePlaces } from "../address/places.ts";
-import { useOperation } from "../service/hooks.ts";
+import { usePlaces } from "../address/last-places.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import { useSession } from "../service/session.ts";
-import { ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { Dialog } from "../shared/dialog.tsx";
-import { mostAtOnce } from "../shared/list.tsx";
-import { say } from "../shared/words.ts";
-import { type Command, commandsOf, found } from "./commands.ts";
+import { mostAtOnce } from "../shared/list-table.tsx";
+import { say } from "../shared/translate.ts";
+import { type Command, commandsOf, found } from "./palette-commands.ts";
 import { useScreens } from "./use-screens.ts";
 import { useSwitch } from "./tenant-switcher.tsx";
 
-/** Everything that one can go to or choose, by its name (Ctrl-K). */
+/** Finds screens, searches, dashboards, tenants and settings by name (Ctrl+K). */
 export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const session = useSession();
   const [typed, setTyped] = useState("");
@@ -36,7 +36,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
   const active = shown[Math.min(at, shown.length - 1)];
   const run = (command: Command | undefined) => {
     if (!command) return;
-    // Switching takes a moment, and may be refused.
+    // Switching tenants takes a moment and may be refused, so the palette stays open.
     if (!command.id.startsWith("tenant-")) onClose();
     command.run();
   };
@@ -90,7 +90,7 @@ export default function Palette({ onClose, onHelp }: { onClose: () => void; onHe
             </li>
           ))}
         </ul>
-        {shown.length === 0 && <p className="about">{say("Nothing of this name")}</p>}
+        {shown.length === 0 && <p className="about">{say("Nothing matches")}</p>}
       </form>
     </Dialog>
   );

@@ -1,20 +1,20 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useLayoutEffect, useState } from "react";
-import { Places, PlacesContext } from "../address/places.ts";
+import { Places, PlacesContext } from "../address/last-places.ts";
 import { ExportContext, ExportJob } from "../search/export-job.ts";
 import type { Service } from "../service/client.ts";
-import { ServiceContext } from "../service/hooks.ts";
+import { ServiceContext } from "../service/operation-hooks.ts";
 
 /**
- * What belongs to one reader: answers, places, the file that is being saved. It ends with them, so that the next one is
- * shown nothing of it: who uses it gives it a key for each reader.
+ * Holds what belongs to one reader: cached answers, the screens' addresses, a running export. Give it a key for each
+ * reader, so that the next reader sees nothing of the last.
  */
 export function ReaderScope({ service, children }: { service: Service; children: ReactNode }) {
   const [{ queries, places, job }] = useState(() => ({
     queries: new QueryClient({
       defaultOptions: {
         queries: {
-          // The reader of the package does.
+          // The client of the package retries.
           retry: false,
           staleTime: 15_000,
           refetchOnWindowFocus: false,
@@ -24,7 +24,7 @@ export function ReaderScope({ service, children }: { service: Service; children:
     places: new Places(),
     job: new ExportJob(),
   }));
-  // At once: its next page would be asked for with the next reader's token.
+  // Stops before the next page would be requested with the next reader's token.
   useLayoutEffect(() => () => job.stop(), [job]);
   return (
     <QueryClientProvider client={queries}>

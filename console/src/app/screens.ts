@@ -1,6 +1,6 @@
 import { type ComponentType, lazy } from "react";
 import type { Screen } from "../address/address.ts";
-import { loadPart } from "../shared/update.ts";
+import { loadPart } from "../shared/load-part.ts";
 
 type Load = () => Promise<{ default: ComponentType }>;
 

@@ -1,27 +1,27 @@
 import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
-import { useNotedPlaces } from "../address/places.ts";
+import { useNotedPlaces } from "../address/last-places.ts";
 import { OverviewScreen } from "../overview/overview-screen.tsx";
 import { ExportNote } from "../search/export-menu.tsx";
-import { allFeatures, FeaturesContext, viewersFeatures } from "../search/features.ts";
-import { useMay } from "../service/role.ts";
+import { allFeatures, FeaturesContext, viewersFeatures } from "../search/reader-features.ts";
+import { useMay } from "../service/roles.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { Boundary } from "../shared/boundary.tsx";
-import { Empty, Skeleton } from "../shared/controls.tsx";
+import { Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
-import { Help } from "./help.tsx";
+import { Help } from "./help-dialog.tsx";
 import { laterScreens } from "./screens.ts";
 import { useShortcuts } from "../shared/shortcuts.ts";
-import { loadPart } from "../shared/update.ts";
+import { loadPart } from "../shared/load-part.ts";
 import { VisitNotes } from "./visit-notes.tsx";
 import { UpdateNote } from "./update-note.tsx";
 import { TopBar } from "./top-bar.tsx";
-import { titleOf } from "./title.ts";
-import { say } from "../shared/words.ts";
+import { titleOf } from "./page-title.ts";
+import { say } from "../shared/translate.ts";
 
 const Palette = lazy(() => loadPart(() => import("./palette.tsx")));
 
-/** The frame of every screen: the bar at the top, connection notes, help. */
+/** The frame around every screen: the top bar, notes, help and the palette. */
 export function Shell() {
   const { screen, parameters } = useAddress();
   useNotedPlaces();
@@ -36,12 +36,12 @@ export function Shell() {
       event.preventDefault();
       setGoing(true);
     };
-    // Before the editor, which has a use of its own for it.
+    // Capture the key before the editor, which uses Ctrl+K too.
     document.addEventListener("keydown", listener, true);
     return () => document.removeEventListener("keydown", listener, true);
   }, []);
   useEffect(() => {
-    // A dashboard says its own name.
+    // A dashboard sets its own title.
     if (screen === "dashboards" && parameters.id) return;
     document.title = titleOf({ screen, parameters });
   }, [screen, parameters]);
@@ -104,7 +104,7 @@ export function Shell() {
   );
 }
 
-/** The screen failed to load or render: the bar stays. */
+/** Shown if the screen cannot load. The top bar stays. */
 function BrokenScreen() {
   return (
     <Empty title={say("This screen could not be loaded")}>

@@ -1,13 +1,13 @@
 import { useId, useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import { useSession } from "../service/session.ts";
-import { Badge, ErrorNote, Skeleton } from "../shared/controls.tsx";
+import { Badge, ErrorNote, Skeleton } from "../shared/basic-controls.tsx";
 import { Icon } from "../shared/icons.tsx";
-import { mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
 
-/** The tenant of the session, and the others that one belongs to. */
+/** The session's tenant, with a menu of the user's other tenants. */
 export function TenantSwitcher() {
   const tenant = useSession().claims()?.tenant ?? "";
   const id = useId();
@@ -61,7 +61,7 @@ function Tenants() {
   );
 }
 
-/** Chooses another tenant and refreshes the session, whose next token names it. */
+/** Switches the tenant and refreshes the session: its next token names the new tenant. */
 export function useSwitch() {
   const session = useSession();
   const [note, setNote] = useState<string | null>(null);

@@ -1,18 +1,18 @@
 import { type MouseEvent, useId, useRef } from "react";
 import { go, type Screen, useAddress, writeAddress } from "../address/address.ts";
-import { usePlaces } from "../address/places.ts";
+import { usePlaces } from "../address/last-places.ts";
 import { useIsNarrow } from "../shared/use-is-narrow.ts";
-import { useOperation } from "../service/hooks.ts";
-import { useMay } from "../service/role.ts";
-import { IconButton } from "../shared/controls.tsx";
+import { useOperation } from "../service/operation-hooks.ts";
+import { useMay } from "../service/roles.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
 import { Icon } from "../shared/icons.tsx";
-import { say } from "../shared/words.ts";
-import { labels } from "./title.ts";
+import { say } from "../shared/translate.ts";
+import { labels } from "./page-title.ts";
 import { useScreens } from "./use-screens.ts";
 import { TenantSwitcher } from "./tenant-switcher.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
-/** The bar at the top: the tenant, the screens, the user. */
+/** The bar with the tenant, the screens, the palette and the user menu. */
 export function TopBar({ screen, onHelp, onGo }: {
   screen: Screen;
   onHelp: () => void;
@@ -38,7 +38,7 @@ export function TopBar({ screen, onHelp, onGo }: {
   );
 }
 
-/** On a phone the screens are in a menu, which says where one is. */
+/** The menu of screens on a phone. Its button names the current screen. */
 function NavMenu({ screen }: { screen: Screen }) {
   const id = useId();
   const menu = useRef<HTMLElement>(null);
@@ -62,7 +62,7 @@ function NavMenu({ screen }: { screen: Screen }) {
   );
 }
 
-/** The screens as one left them; the present one from its beginning. */
+/** Links to the screens as you left them. The current screen's link resets it. */
 function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
   useAddress();
   const places = usePlaces();

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { IconButton } from "../shared/controls.tsx";
-import { wasUpdated } from "../shared/update.ts";
-import { say } from "../shared/words.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
+import { wasUpdated } from "../shared/load-part.ts";
+import { say } from "../shared/translate.ts";
 
-/** Says why the page reloaded by itself. */
+/** Says that the page reloaded because of an update. */
 export function UpdateNote() {
   const [isShown, setShown] = useState(wasUpdated);
   if (!isShown) return null;

@@ -1,10 +1,10 @@
 import { type Screen, screens } from "../address/address.ts";
-import { useMay } from "../service/role.ts";
+import { useMay } from "../service/roles.ts";
 
-/** What a viewer may read; everything else is refused to them. */
+/** The screens that a viewer may read. */
 const forViewers: readonly Screen[] = ["overview", "search", "dashboards"];
 
-/** The screens that are offered. */
+/** The screens of the current user. */
 export function useScreens(): readonly Screen[] {
   return useMay("member") === false ? forViewers : screens;
 }

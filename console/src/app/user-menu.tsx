@@ -1,13 +1,13 @@
 import { useRef } from "react";
 import { useSession } from "../service/session.ts";
-import { IconButton } from "../shared/controls.tsx";
+import { IconButton } from "../shared/basic-controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const themes = ["system", "light", "dark"] as const;
 const zones = ["local", "utc"] as const;
 
-/** The user, the theme, the time zone, and sign-out. */
+/** The user, the theme, the time zone and sign-out. */
 export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const session = useSession();
   const claims = session.claims();

@@ -1,19 +1,22 @@
 import { useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 
-/** What a first visit is told, and the places that it is about. */
+/** The notes of a first visit, and the selector of what each explains. */
 const notes: [place: string, words: Words][] = [
-  [".services", "Your services, beside the day before. A click leads to their records."],
+  [".services", "Your services, compared with the day before. Click one to see its records."],
   [
     ".nav a[href*=search], .nav-button",
-    "Search has every record; each screen stays as you left it.",
+    "Search shows every record. Each screen stays as you left it.",
   ],
-  [".query-field", "Words, field:value, and after a bar numbers: | count() by service."],
+  [".query-field", "Search for words or field:value. Add | count() by service for numbers."],
   [".histogram .chart-place", "Drag over the chart for a narrower range, double-click to go back."],
-  [".result-tabs", "Patterns groups messages by their shape; What changed? compares with before."],
-  ["[data-row]", "A click on a record opens it at the side, with all of the same request."],
+  [
+    ".result-tabs",
+    "Patterns groups similar messages. What changed? compares with the time before.",
+  ],
+  ["[data-row]", "Click a record to see it at the side, with the others of its request."],
 ];
 
 interface Place {
@@ -24,7 +27,7 @@ interface Place {
 
 const width = 290;
 
-/** Six short notes, each at the place that it is about, once. */
+/** Shows six short notes on a first visit, each beside what it explains. */
 export function VisitNotes() {
   const { knowsItsWay } = usePreferences();
   const { screen } = useAddress();
@@ -32,7 +35,7 @@ export function VisitNotes() {
   const [place, setPlace] = useState<Place | null>(null);
   useEffect(() => {
     if (knowsItsWay) return;
-    // Screens fill one after the other: the next note waits for its place.
+    // Parts of a screen appear one after another: the next note waits for its part.
     const look = () => setPlace((before) => placeOfNext(seen, before));
     look();
     const timer = setInterval(look, 400);

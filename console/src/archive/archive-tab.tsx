@@ -1,29 +1,31 @@
-import { useWholeList } from "../service/hooks.ts";
-import { useMay } from "../service/role.ts";
-import { Badge, Empty } from "../shared/controls.tsx";
-import { bytes, count } from "../shared/numbers.ts";
-import { Loaded, Table } from "../shared/list.tsx";
-import { say } from "../shared/words.ts";
-import { type Span, spansOf, sumOf } from "./files.ts";
+import { useWholeList } from "../service/operation-hooks.ts";
+import { useMay } from "../service/roles.ts";
+import { Badge, Empty } from "../shared/basic-controls.tsx";
+import { bytes, count } from "../shared/format-number.ts";
+import { Loaded, Table } from "../shared/list-table.tsx";
+import { say } from "../shared/translate.ts";
+import { type Span, spansOf, sumOf } from "./archive-estimate.ts";
 import { RestoreForm } from "./restore-form.tsx";
 import { Restores } from "./restores.tsx";
 
-/** The days that are in files, and bringing them back. */
+/** The archived days, and the form that restores them. */
 export function ArchiveTab() {
   const mayRestore = useMay("admin");
   const archive = useWholeList("list_log_archive", 60_000);
   return (
     <>
       <p className="about">
-        {say("Days that are over leave the database as Parquet files before they are deleted.")}
-        {mayRestore === false && ` ${say("An admin brings them back.")}`}
+        {say("Days that are over are saved as Parquet files before the database deletes them.")}
+        {mayRestore === false && ` ${say("Only an admin can restore them.")}`}
       </p>
       <Loaded answer={archive}>
         {(files) =>
           files.length === 0
             ? (
               <Empty title={say("Nothing is archived yet")}>
-                <p>{say("If your plan has an archive, a day is in it a day after its end.")}</p>
+                <p>
+                  {say("If your plan has an archive, a day is archived one day after it ends.")}
+                </p>
               </Empty>
             )
             : (

@@ -1,15 +1,15 @@
 import { type FormEvent, useState } from "react";
 import { zoneWords } from "../address/range.ts";
-import { useChange } from "../service/hooks.ts";
+import { useChange } from "../service/operation-hooks.ts";
 import type { ArchivedFile } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { bytes } from "../shared/numbers.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
+import { bytes } from "../shared/format-number.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
-import { estimateOf, rangeOf, type Sum } from "./files.ts";
+import { say } from "../shared/translate.ts";
+import { estimateOf, rangeOf, type Sum } from "./archive-estimate.ts";
 
-/** Orders days back, and says before what that reads. */
+/** Restores days, after an estimate of what that reads. */
 export function RestoreForm({ files }: { files: ArchivedFile[] }) {
   const { zone } = usePreferences();
   const newest = files[0]?.last_day ?? "";
@@ -46,14 +46,14 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
   );
   return (
     <section className="block">
-      <h2>{say("Bring days back")}</h2>
+      <h2>{say("Restore days")}</h2>
       <form className="form narrow" onSubmit={submit}>
         <div className="form-pair">
           {field(say("From"), from, setFrom)}
-          {field(say("To, with its whole day"), to, setTo)}
+          {field(say("To (including this day)"), to, setTo)}
         </div>
         <div className="form-pair">
-          {field(say("Query: which records; all if empty"), query, setQuery, "level:error")}
+          {field(say("Query (empty: all records)"), query, setQuery, "level:error")}
           <TextField
             label={say("Keep them for (days)")}
             type="number"
@@ -65,7 +65,7 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
           />
         </div>
         <p className="about">
-          {say("Days are of UTC.")} {zoneWords(zone)}
+          {say("Days are in UTC.")} {zoneWords(zone)}
         </p>
         <p role="status">
           {estimate === null
@@ -79,7 +79,7 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
             className="button primary"
             disabled={restore.isPending || !estimate || estimate.files === 0}
           >
-            {say("Bring back")}
+            {say("Restore")}
           </button>
         </div>
       </form>
@@ -88,8 +88,8 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
 }
 
 function estimateWords({ files, days, records, bytes: size }: Sum): string {
-  if (files === 0) return say("Nothing is archived of this range.");
-  return say("It reads {files} with {records}, {size}, and counts as {days} of your plan.", {
+  if (files === 0) return say("This range has no archived records.");
+  return say("This reads {files} with {records} ({size}) and counts as {days} of your plan.", {
     files: say("{count} files", { count: files }),
     records: say("{count} records", { count: records }),
     size: bytes(size),

@@ -1,19 +1,19 @@
 import type { Zone } from "../address/range.ts";
 import { writeAddress } from "../address/address.ts";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { ArchiveRestore } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { bytes, count } from "../shared/numbers.ts";
-import { actions, mostAtOnce, Table } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { bytes, count } from "../shared/format-number.ts";
+import { actions, mostAtOnce, Table } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
-import { rangeWords } from "./files.ts";
+import { say } from "../shared/translate.ts";
+import { rangeWords } from "./archive-estimate.ts";
 
 const tones = { queued: "plain", running: "info", done: "good", failed: "bad" } as const;
 
-/** Days that are back or on their way, how far they are, and when they go. */
+/** The restores: their progress, and when their records are deleted. */
 export function Restores() {
   const { zone } = usePreferences();
   const restores = useOperation("list_log_archive_restores", { p_limit: mostAtOnce }, {
@@ -25,15 +25,15 @@ export function Restores() {
       <ErrorNote error={restores.error} />
       {data.length > 0 && (
         <section className="block">
-          <h2>{say("Days that are back")}</h2>
+          <h2>{say("Restored days")}</h2>
           <Table
-            label={say("Days that are back")}
+            label={say("Restored days")}
             columns={[
               say("Range"),
               say("State"),
               { name: say("Records"), is: "number" },
               { name: say("Read"), is: "number" },
-              say("They go"),
+              say("Deleted"),
               actions,
             ]}
           >
@@ -63,7 +63,7 @@ function RestoreRow({ restore, zone }: { restore: ArchiveRestore; zone: Zone }) 
       <td>
         <div className="told">
           <Badge tone={isOver ? "plain" : tones[status]}>
-            {isOver && status === "done" ? say("gone") : say(status)}
+            {isOver && status === "done" ? say("deleted") : say(status)}
           </Badge>
           {(status === "queued" || status === "running") && (
             <span role="status" className="about">

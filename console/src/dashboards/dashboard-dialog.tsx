@@ -1,19 +1,17 @@
 import { useState } from "react";
-import { useChange } from "../service/hooks.ts";
-import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { useChange } from "../service/operation-hooks.ts";
+import type { LogDashboard } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** Makes a dashboard, or changes its name and who sees it. */
-export function DashboardDialog({ initial, panels, onClose, onMade }: {
+/** Creates a dashboard, or changes its name and sharing. */
+export function DashboardDialog({ initial, onClose, onMade }: {
   initial?: LogDashboard;
-  /** What a new one begins with. */
-  panels?: LogPanel[];
   onClose: () => void;
   onMade?: (made: LogDashboard) => void;
 }) {
-  // Another tab's change may arrive meanwhile.
+  // `initial` may change when another tab saves.
   const [before] = useState(initial);
   const [name, setName] = useState(initial?.name ?? "");
   const [isShared, setShared] = useState(initial?.is_shared ?? false);
@@ -26,7 +24,7 @@ export function DashboardDialog({ initial, panels, onClose, onMade }: {
       onMade?.(made);
     };
     if (before) {
-      // What is as it was stays as another tab may have made it.
+      // Sends only what was changed here, so that another tab's change is kept.
       update.mutate({
         p_dashboard_id: before.dashboard_id,
         ...name !== before.name && { p_name: name },
@@ -36,7 +34,6 @@ export function DashboardDialog({ initial, panels, onClose, onMade }: {
       create.mutate({
         p_name: name,
         p_is_shared: isShared,
-        p_panels: panels?.map((one) => ({ ...one })),
       }, { onSuccess });
     }
   };
@@ -56,7 +53,7 @@ export function DashboardDialog({ initial, panels, onClose, onMade }: {
           checked={isShared}
           onChange={(event) => setShared(event.target.checked)}
         />
-        {say("Everyone in this tenant can look at it")}
+        {say("Everyone in this tenant can see it")}
       </label>
     </FormDialog>
   );

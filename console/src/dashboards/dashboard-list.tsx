@@ -1,34 +1,34 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
 import { go } from "../address/address.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
-import { useMay } from "../service/role.ts";
+import { useMay } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { count } from "../shared/numbers.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { count } from "../shared/format-number.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
 import { DashboardDialog } from "./dashboard-dialog.tsx";
 
-/** One's own dashboards and those that colleagues share. */
+/** The user's dashboards, and those that colleagues share. */
 export function DashboardList() {
   const me = useSession().claims()?.user;
   const list = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
   const remove = useChange("delete_log_dashboard", ["list_log_dashboards"]);
   const mayMake = useMay("member");
   const [isNew, setNew] = useState(false);
-  const [doomed, setDoomed] = useState<LogDashboard | null>(null);
+  const [toDelete, setToDelete] = useState<LogDashboard | null>(null);
   const open = (one: LogDashboard) =>
     go({ screen: "dashboards", parameters: { id: one.dashboard_id } });
   return (
     <div className="page">
       <ScreenHead
         title={say("Dashboards")}
-        about={say("Queries that are shown together, over one range.")}
+        about={say("Charts of several queries over one time range.")}
       >
         {mayMake && (
           <button type="button" className="button primary" onClick={() => setNew(true)}>
@@ -43,8 +43,8 @@ export function DashboardList() {
         empty={{
           title: say("No dashboards yet"),
           about: mayMake === false
-            ? say("Those that colleagues share are here.")
-            : say("Make one, or add the numbers of a search to one."),
+            ? say("Dashboards that colleagues share appear here.")
+            : say("Create one, or add the chart of a search."),
         }}
       >
         {(one) => (
@@ -67,7 +67,7 @@ export function DashboardList() {
                   type="button"
                   className="button small danger"
                   aria-label={say("Delete {name}", { name: one.name })}
-                  onClick={() => setDoomed(one)}
+                  onClick={() => setToDelete(one)}
                 >
                   {say("Delete")}
                 </button>
@@ -77,17 +77,17 @@ export function DashboardList() {
         )}
       </ListTable>
       {isNew && <DashboardDialog onClose={() => setNew(false)} onMade={open} />}
-      {doomed && (
+      {toDelete && (
         <Confirm
           title={say("Delete the dashboard?")}
           action={say("Delete")}
           change={remove}
-          parameters={{ p_dashboard_id: doomed.dashboard_id }}
-          onClose={() => setDoomed(null)}
+          parameters={{ p_dashboard_id: toDelete.dashboard_id }}
+          onClose={() => setToDelete(null)}
         >
-          <Said
-            words="{name} is gone for everyone who uses it."
-            of={{ name: plain(doomed.name) }}
+          <Sentence
+            text="{name} is deleted for everyone."
+            values={{ name: plain(toDelete.name) }}
             strong
           />
         </Confirm>

@@ -4,22 +4,22 @@ import { standardRange } from "../address/range.ts";
 import { RangePicker } from "../search/range-picker.tsx";
 import { RefreshMenu } from "../search/refresh-menu.tsx";
 import { useInstants } from "../search/use-instants.ts";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
-import { useMay } from "../service/role.ts";
+import { useMay } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Empty, ErrorNote, IconButton, ScreenHead } from "../shared/controls.tsx";
+import { Empty, ErrorNote, IconButton, ScreenHead } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { Loaded } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { Loaded } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
 import { DashboardDialog } from "./dashboard-dialog.tsx";
-import { Panel } from "./panel.tsx";
+import { Panel } from "./dashboard-panel.tsx";
 import { PanelDialog } from "./panel-dialog.tsx";
-import { type Edited, mostPanels, moved, replaced, without } from "./panels.ts";
+import { type Edited, mostPanels, moved, replaced, without } from "./edit-panels.ts";
 import { type PanelsChange, usePanelsChange } from "./use-panels-change.ts";
 
-/** A dashboard: panels on a grid of twelve columns, over the range of the address. */
+/** A dashboard: panels on a grid of twelve columns, all over the range in the address. */
 export function DashboardView({ id }: { id: string }) {
   const answer = useOperation("get_log_dashboard", { p_dashboard_id: id });
   return (
@@ -27,7 +27,7 @@ export function DashboardView({ id }: { id: string }) {
       <Loaded
         answer={answer}
         missing={
-          <Empty title={say("There is no such dashboard, or nobody shares it")}>
+          <Empty title={say("This dashboard does not exist, or is not shared with you")}>
             <button
               type="button"
               className="button"
@@ -38,13 +38,13 @@ export function DashboardView({ id }: { id: string }) {
           </Empty>
         }
       >
-        {(dashboard) => <Whole dashboard={dashboard} />}
+        {(dashboard) => <DashboardPage dashboard={dashboard} />}
       </Loaded>
     </div>
   );
 }
 
-function Whole({ dashboard }: { dashboard: LogDashboard }) {
+function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
   const { parameters } = useAddress();
   const mayChange = useMay("member");
   const isMine = useSession().claims()?.user === dashboard.created_by && mayChange === true;
@@ -60,7 +60,7 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
   const put = (change: PanelsChange["change"]) => save.mutate({ dashboard, change });
   const isOwn = edited !== null && save.variables?.edited === edited;
   const edit = (what: Edited) => {
-    // What was wrong with another change.
+    // Clears the error of an earlier change.
     if (!save.isPending) save.reset();
     setEdited(what);
   };
@@ -137,7 +137,7 @@ function Whole({ dashboard }: { dashboard: LogDashboard }) {
           onClose={() => setEdited(null)}
           onSave={(panel) =>
             save.mutate({ dashboard, change: (now) => replaced(now, edited, panel), edited }, {
-              // By now another one may be open.
+              // Another dialog may be open by now.
               onSuccess: () => setEdited((now) => now === edited ? null : now),
             })}
         />

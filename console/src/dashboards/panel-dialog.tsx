@@ -3,8 +3,8 @@ import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { LogPanel } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
-import { kinds, widths } from "./panels.ts";
+import { say } from "../shared/translate.ts";
+import { kinds, widths } from "./edit-panels.ts";
 
 const fresh: LogPanel = {
   title: "",
@@ -13,7 +13,7 @@ const fresh: LogPanel = {
   width: 6,
 };
 
-/** A panel's title, query, kind and width. */
+/** Changes a panel's title, query, kind and width. */
 export function PanelDialog({ initial = fresh, isBusy, error, onClose, onSave }: {
   initial?: LogPanel;
   isBusy: boolean;
@@ -50,7 +50,7 @@ export function PanelDialog({ initial = fresh, isBusy, error, onClose, onSave }:
             onChange={(event) => put({ query_dsl: event.target.value })}
           />
         </label>
-        <QueryVerdict text={panel.query_dsl} onMend={(query_dsl) => put({ query_dsl })} />
+        <QueryVerdict text={panel.query_dsl} onCorrect={(query_dsl) => put({ query_dsl })} />
       </div>
       <div className="form-pair">
         <label className="field">

@@ -1,20 +1,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { forget, useService } from "../service/hooks.ts";
+import { forget, useService } from "../service/operation-hooks.ts";
 import { type LogDashboard, LogloomError, type LogPanel } from "../service/logloom.ts";
-import type { Edited } from "./panels.ts";
+import type { Edited } from "./edit-panels.ts";
 
-/** How often a change is made again where others are always first. */
+/** How often a change is tried when other tabs keep saving first. */
 const mostTries = 5;
 
 export interface PanelsChange {
-  /** As it was read. */
   dashboard: LogDashboard;
   change: (panels: LogPanel[]) => LogPanel[];
-  /** Where it comes from a dialog. */
+  /** Set if the change comes from a dialog. */
   edited?: Edited;
 }
 
-/** Changes the panels of a dashboard; what another tab has changed since it was read stays so. */
+/** Changes the panels of a dashboard, and keeps what other tabs changed in the meantime. */
 export function usePanelsChange() {
   const service = useService();
   const queries = useQueryClient();

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { HealthReport, LogloomError } from "../service/logloom.ts";
-import { useService } from "../service/hooks.ts";
-import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { bytes, count, seconds, took } from "../shared/numbers.ts";
-import { Loaded, Table } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say, type Words } from "../shared/words.ts";
-import { concerns } from "./concerns.ts";
+import { useService } from "../service/operation-hooks.ts";
+import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { bytes, count, seconds, took } from "../shared/format-number.ts";
+import { Loaded, Table } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say, type Words } from "../shared/translate.ts";
+import { concerns } from "./health-summary.ts";
 
 const words: Record<HealthReport["status"], Words> = {
   healthy: "All is well",
@@ -46,7 +46,7 @@ export default function HealthScreen() {
   );
 }
 
-/** What concerns a tenant first; the internals are for who runs the project. */
+/** First what concerns tenants, then the internals for operators. */
 function Checks({ report }: { report: HealthReport }) {
   const [isOpen, setOpen] = useState(report.status === "unhealthy");
   return (
@@ -59,7 +59,9 @@ function Checks({ report }: { report: HealthReport }) {
           <section className="tile" key={title}>
             <h2>{say(title)}</h2>
             <p>
-              <Badge tone={tone}>{tone === "good" ? say("fine") : say("look at it")}</Badge> {words}
+              <Badge tone={tone}>{tone === "good" ? say("fine") : say("needs attention")}</Badge>
+              {" "}
+              {words}
             </p>
           </section>
         ))}
@@ -70,7 +72,7 @@ function Checks({ report }: { report: HealthReport }) {
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        {say("Internals, for who runs the project")}
+        {say("Internals, for operators")}
       </button>
       {isOpen && <Internals report={report} />}
     </>
@@ -136,7 +138,7 @@ function Jobs({ jobs }: { jobs: Record<string, Job> }) {
   );
 }
 
-/** A figure of the report for people. */
+/** A value of the report as people read it. */
 function fact(key: string, value: unknown) {
   if (key === "status") return <Badge tone={tone(value)}>{String(value)}</Badge>;
   if (value === null || value === undefined) return "–";

@@ -1,12 +1,12 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import { useChange } from "../service/operation-hooks.ts";
 import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Dialog, FormDialog } from "../shared/dialog.tsx";
-import { plain } from "../shared/plain.ts";
+import { plain } from "../shared/safe-text.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 
 const lives: [string, Words][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
   "365",
@@ -31,7 +31,7 @@ export function NewKeyDialog({ onMade, onClose }: {
   return (
     <FormDialog
       title={say("New API key")}
-      action={say("Make the key")}
+      action={say("Create the key")}
       error={create.error}
       isPending={create.isPending}
       isBusy={create.isPending}
@@ -51,7 +51,7 @@ export function NewKeyDialog({ onMade, onClose }: {
         onChange={setName}
       />
       <label className="field">
-        <span>{say("It may")}</span>
+        <span>{say("Allowed to")}</span>
         <select value={right} onChange={(event) => setRight(event.target.value)}>
           {rights.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
         </select>
@@ -59,7 +59,7 @@ export function NewKeyDialog({ onMade, onClose }: {
       {scopes.length > 1 && (
         <p className="note warn">
           {say(
-            "A program that only sends needs no key that reads: whoever finds this one reads all records of the tenant.",
+            "A program that only sends should not have a key that reads: whoever finds the key can read all records of the tenant.",
           )}
         </p>
       )}
@@ -96,9 +96,9 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
       onClose={onClose}
     >
       <p>
-        <Said
-          words="A new key takes the place of {key} ({prefix}…). Both work during the overlap, so that no event is refused while you change it over."
-          of={{ key: <strong>{plain(apiKey.name)}</strong>, prefix: apiKey.key_prefix }}
+        <Sentence
+          text="A new key replaces {key} ({prefix}…). Both work during the overlap, so no event is refused while you switch."
+          values={{ key: <strong>{plain(apiKey.name)}</strong>, prefix: apiKey.key_prefix }}
         />
       </p>
       <label className="field">
@@ -112,14 +112,14 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
   );
 }
 
-/** The key's value: the service only stores a digest, so this is the only time it is shown. */
+/** Shows the key. The service stores only a digest, so the key is shown only once. */
 export function SecretDialog({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
   return (
     <Dialog title={say("Copy the key now")} onClose={onClose}>
       <p>
-        <Said
-          words="This is the only time that {key} is shown."
-          of={{ key: plain(made.name) }}
+        <Sentence
+          text="This is the only time that {key} is shown."
+          values={{ key: plain(made.name) }}
           strong
         />
       </p>

@@ -1,15 +1,15 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
-import { useMay } from "../service/role.ts";
+import { useMay } from "../service/roles.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ScreenHead } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { actions, ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
 
@@ -19,7 +19,7 @@ export default function KeysScreen() {
   const mayChange = useMay("admin");
   const [isNew, setNew] = useState(false);
   const [rotated, setRotated] = useState<ApiKey | null>(null);
-  const [doomed, setDoomed] = useState<ApiKey | null>(null);
+  const [toDelete, setToDelete] = useState<ApiKey | null>(null);
   const [secret, setSecret] = useState<CreatedApiKey | null>(null);
   const keys = useOperation("list_api_keys", { p_limit: mostAtOnce });
   const revoke = useChange("revoke_api_key", ["list_api_keys"]);
@@ -33,8 +33,8 @@ export default function KeysScreen() {
       <ScreenHead
         title={say("API keys")}
         about={[
-          say("Programs send events with a key, and read with one that may."),
-          mayChange === false && say("An admin makes, rotates and revokes them."),
+          say("Programs use keys to send events or to read records."),
+          mayChange === false && say("Only admins can create, rotate and revoke them."),
         ].filter(Boolean).join(" ")}
       >
         {mayChange && (
@@ -51,16 +51,16 @@ export default function KeysScreen() {
         answer={keys}
         empty={{
           title: say("No keys yet"),
-          about: say("A server that sends events needs one, and a program that reads."),
+          about: say("Servers that send events and programs that read records need one."),
         }}
         label={say("API keys")}
         columns={[
           say("Name"),
           say("Key"),
-          say("May"),
+          say("Allowed"),
           say("Status"),
           say("Last used"),
-          say("Made"),
+          say("Created"),
           say("Expires"),
           actions,
         ]}
@@ -71,24 +71,24 @@ export default function KeysScreen() {
             apiKey={key}
             mayChange={mayChange === true}
             onRotate={() => setRotated(key)}
-            onRevoke={() => setDoomed(key)}
+            onRevoke={() => setToDelete(key)}
           />
         )}
       </ListTable>
       {isNew && <NewKeyDialog onMade={show} onClose={() => setNew(false)} />}
       {rotated && <RotateDialog apiKey={rotated} onMade={show} onClose={() => setRotated(null)} />}
       {secret && <SecretDialog made={secret} onClose={() => setSecret(null)} />}
-      {doomed && (
+      {toDelete && (
         <Confirm
           title={say("Revoke the key?")}
           action={say("Revoke")}
           change={revoke}
-          parameters={{ p_key_id: doomed.key_id }}
-          onClose={() => setDoomed(null)}
+          parameters={{ p_key_id: toDelete.key_id }}
+          onClose={() => setToDelete(null)}
         >
-          <Said
-            words="The next request with {key} ({prefix}…) is refused. This cannot be taken back."
-            of={{ key: <strong>{plain(doomed.name)}</strong>, prefix: doomed.key_prefix }}
+          <Sentence
+            text="Requests with {key} ({prefix}…) are refused from now on. This cannot be undone."
+            values={{ key: <strong>{plain(toDelete.name)}</strong>, prefix: toDelete.key_prefix }}
           />
         </Confirm>
       )}

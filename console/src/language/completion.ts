@@ -1,4 +1,4 @@
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 import {
   type Completion,
   type CompletionContext,
@@ -11,9 +11,9 @@ import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import { fieldKinds, remarks } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Field } from "../service/logloom.ts";
-import { count as number } from "../shared/numbers.ts";
-import { quoted } from "./edit.ts";
-import { rankOf } from "./rank.ts";
+import { count as number } from "../shared/format-number.ts";
+import { quoted } from "./edit-query.ts";
+import { rankOf } from "./match-rank.ts";
 
 export interface Saved {
   name: string;
@@ -44,17 +44,17 @@ const aggregates: [string, Words][] = [
 ];
 
 const stages: [string, Words][] = [
-  ["patterns", "messages by their form"],
-  ["where ", "filters what the stages before it made"],
-  ["sort by ", "another order"],
-  ["limit ", "so many at most"],
-  ["json ", "takes a text apart"],
-  ["logfmt ", "takes key=value apart"],
+  ["patterns", "groups similar messages"],
+  ["where ", "filters the rows before it"],
+  ["sort by ", "sorts the rows"],
+  ["limit ", "at most this many"],
+  ["json ", "parses JSON in a text"],
+  ["logfmt ", "parses key=value in a text"],
 ];
 
 const levels = ["error", "warn", "info", "debug", ">=warn", ">=info"];
 
-/** The possible completions at the cursor, those that begin with what is typed first. */
+/** The completions at the cursor, best match first. */
 export function complete(known: () => Known) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.sliceDoc(0, context.pos);
@@ -133,7 +133,7 @@ function valueOptions(text: string, from: number, known: Known): CompletionResul
   return { from: at, options };
 }
 
-/** A field in a filter needs a value: its values are offered at once. */
+/** Inserts the field with a colon and offers its values at once. */
 function takeField(editor: EditorView, entry: Completion, from: number, to: number): void {
   editor.dispatch({
     ...insertCompletionText(editor.state, `${entry.label}:`, from, to),

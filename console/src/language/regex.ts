@@ -1,4 +1,4 @@
-/** Whether the service accepts a regular expression: `source` is the text between the quotes. */
+/** Whether the service accepts this regular expression, the text between the quotes. */
 export function isRegex(source: string): boolean {
   const chars = [...source.replace(/\\"/g, '"')];
   if ([...source].length > 256) return false;
@@ -11,7 +11,7 @@ export function isRegex(source: string): boolean {
 const known = /[dwsDWSntr]/;
 const named = new Set("alpha digit alnum upper lower space blank punct xdigit word".split(" "));
 
-/** Each reader returns its end, or null if it refuses. */
+/** The position after what a function read, or null if it is invalid. */
 type End = number | null;
 
 function alternatives(chars: string[], from: number): End {
@@ -65,7 +65,7 @@ function charClass(chars: string[], from: number): End {
   return end + 1;
 }
 
-/** `char` is null for a set like \d. */
+/** Reads one item of a class. `char` is null for a set such as \d. */
 function classItem(
   chars: string[],
   at: number,

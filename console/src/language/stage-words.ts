@@ -1,4 +1,4 @@
-import { type Can, fieldKind, type Found, isBlank, type Look, quotedAt } from "./reading.ts";
+import { type Can, fieldKind, type Found, isBlank, type Look, quotedAt } from "./read-word.ts";
 
 /** The fixed words of a stage. */
 const words: Record<string, string[]> = {
@@ -20,7 +20,7 @@ const words: Record<string, string[]> = {
   HavingOp: ["<", ">", "=", "<=", ">=", "!="],
 };
 
-/** Words recognised by their form. */
+/** Words that are recognised by their form. */
 const forms: Record<string, (text: string) => boolean> = {
   NumberFunction: (text) => /^(sum|avg|p(100|\d{1,2}(\.\d{1,4})?))$/.test(text),
   TextFieldName: (text) => /^(msg|text|host|attrs)$/.test(fieldKind(text) ?? ""),
@@ -36,14 +36,14 @@ const forms: Record<string, (text: string) => boolean> = {
   ColumnName: () => true,
 };
 
-/** Positions where a filter cannot continue: within a stage, or at its start. */
+/** Tokens that are possible only in a stage, not in a filter. */
 const places = [...Object.keys(words), ...Object.keys(forms)].filter((name) => name !== "AndOp");
 
 export function isStagePlace(can: Can): boolean {
   return places.some(can);
 }
 
-/** A word of a stage: quotes belong to names; commas, brackets and comparisons end them. */
+/** Reads a word of a stage. Quotes are part of a name. Commas, brackets and comparisons end it. */
 export function stageWordAt(look: Look, can: Can): Found | null {
   const length = lengthAt(look);
   if (length === 0) return null;

@@ -15,7 +15,7 @@ const stageNames: Record<string, string> = {
   Patterns: "rows",
 };
 
-/** Rules between stages: their order, and the columns that they name. */
+/** Whether the stages are in a valid order and name columns that exist. */
 export function stagesAgree(tree: Tree, query: string): boolean {
   const textOf = (node: SyntaxNode) => query.slice(node.from, node.to);
   const seen: string[] = [];
@@ -52,7 +52,7 @@ export function stagesAgree(tree: Tree, query: string): boolean {
   return true;
 }
 
-/** The name of a call's column: its own name, else its function. */
+/** The column of a call: the name after `as`, or the function's name. */
 function nameOf(call: SyntaxNode, textOf: (node: SyntaxNode) => string): string {
   const named = call.getChild("NewName") ?? call.firstChild;
   return named ? textOf(named) : "";

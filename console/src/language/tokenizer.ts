@@ -18,7 +18,7 @@ import {
   quotedAt,
   runAt,
   textOf,
-} from "./reading.ts";
+} from "./read-word.ts";
 import { isRegex } from "./regex.ts";
 import { isStagePlace, stageWordAt } from "./stage-words.ts";
 
@@ -48,7 +48,7 @@ const values: [string, (token: string) => boolean][] = [
 
 const signs = [["i=", "CaseSign"], ["w=", "WordSign"], ["=", "ExactSign"]] as const;
 
-/** Reads the words of a query; the meaning of a word depends on its position. */
+/** Reads the words of a query. What a word means depends on its position. */
 export function wordTokenizer(terms: Record<string, number>): ExternalTokenizer {
   return new ExternalTokenizer((input, stack) => {
     const can: Can = (name) => stack.canShift(terms[name] ?? -1);
@@ -70,7 +70,7 @@ function tokenAt(look: Look, can: Can): Found | null {
   return termAt(look, can);
 }
 
-/** A word of a filter: an operator, the start of a condition, or free text. */
+/** Reads a word of a filter: an operator, a field, or free text. */
 function termAt(look: Look, can: Can): Found | null {
   if (!isApart(look)) return null;
   if (look(0) === '"') {
@@ -102,9 +102,9 @@ function fieldAt(look: Look, condition: string): Found | null {
   return { name: fieldTokens[kind], length: condition.length };
 }
 
-/** A value of a field: after its colon, a sign or an operator, in a list or a range. */
+/** Reads a field's value: after the colon, a sign or an operator, or in a list or range. */
 function valueAt(look: Look, can: Can): Found | null {
-  // Directly after the colon, where signs and operators are possible.
+  // Signs and operators are possible only directly after the colon.
   const isFirst = can("Tilde") || can("ExactSign");
   if (look(0) === '"') {
     const quoted = quotedAt(look, 0);
@@ -130,16 +130,16 @@ function valueAt(look: Look, can: Can): Found | null {
   return named(run, can);
 }
 
-/** Whether the open bracket is that of a list: the only round one with values. */
+/** Whether this value is in a list, which is the only use of round brackets around values. */
 function isInList(look: Look): boolean {
   let before = -1;
   while (isBlank(look(before)) && look(before) !== "") before -= 1;
   if (look(before) === "(") return true;
-  // Further values of a list follow white space or a bracket; the first follows its field.
+  // Later values of a list follow white space or a bracket.
   return before < -1 && !isOperator(look, before) && !isRangeBound(look, before);
 }
 
-/** `>` and `=` may be followed by white space; their value is not a further one of a list. */
+/** White space may follow `>` and `=`: the value after it is not in a list. */
 function isOperator(look: Look, at: number): boolean {
   return /[<>=]/.test(look(at));
 }
@@ -166,7 +166,7 @@ function exactly(look: Look, word: string, name: string): Found | null {
   return isThere ? { name, length: word.length } : null;
 }
 
-/** Only the minus signs of this term precede it. */
+/** Whether a boundary precedes the term and its minus signs. */
 function isApart(look: Look): boolean {
   let before = -1;
   while (look(before) === "-") before -= 1;

@@ -1,33 +1,33 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { Member, Role } from "../service/logloom.ts";
-import { roles, useMay, useMembers } from "../service/role.ts";
+import { roles, useMay, useMembers } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
+import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
-import { ago } from "../shared/format.ts";
-import { actions, ListTable } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { ago } from "../shared/format-time.ts";
+import { actions, ListTable } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 
 const may: Record<Role, Words> = {
   owner: "everything, members too",
   admin: "also keys, settings and deletion",
   member: "reads, searches, keeps saved searches and alert rules",
-  viewer: "reads in a view",
+  viewer: "reads within a view",
 };
 
 export default function MembersScreen() {
   const me = useSession().claims()?.user;
   const [isNew, setNew] = useState(false);
-  const [doomed, setDoomed] = useState<Member | null>(null);
+  const [toDelete, setToDelete] = useState<Member | null>(null);
   const members = useMembers();
   const mayChange = useMay("owner");
   const owners = members.data?.filter(({ role }) => role === "owner").length;
-  // A tenant with members has an owner: the last one stays.
+  // A tenant with members keeps at least one owner.
   const isLastOwner = ({ role }: Member) => role === "owner" && owners === 1;
   const touched = ["list_tenant_members", "list_log_tenants"] as const;
   const set = useChange("set_tenant_member_role", touched);
@@ -38,7 +38,7 @@ export default function MembersScreen() {
         title={say("Members")}
         about={[
           say("Who belongs to this tenant, and what they may do."),
-          mayChange === false && say("An owner changes that."),
+          mayChange === false && say("Only owners can change this."),
         ].filter(Boolean).join(" ")}
       >
         {members.data && mayChange && (
@@ -54,16 +54,16 @@ export default function MembersScreen() {
       <ErrorNote error={set.error} />
       <ListTable
         answer={members}
-        // A missing operation is PostgREST's own 404.
+        // PostgREST answers 404 if the operation does not exist.
         missing={
           <Empty title={say("This project's database does not manage members yet")}>
-            <p>{say("Apply its migrations, or keep members in the SQL editor as before.")}</p>
+            <p>{say("Apply the migrations, or manage members in the SQL editor.")}</p>
           </Empty>
         }
         empty={{
           title: say("This tenant does not use roles"),
           about: say(
-            "Each of its users may do everything. The first member that you add changes that.",
+            "Every user may do everything until you add the first member.",
           ),
         }}
         label={say("Members")}
@@ -99,7 +99,7 @@ export default function MembersScreen() {
                 <button
                   type="button"
                   className="button small danger"
-                  onClick={() => setDoomed(member)}
+                  onClick={() => setToDelete(member)}
                 >
                   {say("Remove")}
                 </button>
@@ -109,17 +109,17 @@ export default function MembersScreen() {
         )}
       </ListTable>
       {isNew && <NewMember onClose={() => setNew(false)} />}
-      {doomed && (
+      {toDelete && (
         <Confirm
           title={say("Remove the member?")}
           action={say("Remove")}
           change={remove}
-          parameters={{ p_user_id: doomed.user_id }}
-          onClose={() => setDoomed(null)}
+          parameters={{ p_user_id: toDelete.user_id }}
+          onClose={() => setToDelete(null)}
         >
-          <Said
-            words="{user} sees nothing of this tenant any more."
-            of={{ user: plain(doomed.email ?? doomed.user_id) }}
+          <Sentence
+            text="{user} no longer has access to this tenant."
+            values={{ user: plain(toDelete.email ?? toDelete.user_id) }}
             strong
           />
         </Confirm>
@@ -130,7 +130,7 @@ export default function MembersScreen() {
 
 function NewMember({ onClose }: { onClose: () => void }) {
   const [who, setWho] = useState("");
-  // A role, or the id of the view in which a viewer reads.
+  // A role, or the view's id for a viewer.
   const [role, setRole] = useState("member");
   const views = useOperation("list_log_views", {});
   const add = useChange("add_tenant_member", ["list_tenant_members"]);
@@ -158,7 +158,7 @@ function NewMember({ onClose }: { onClose: () => void }) {
           ))}
           {views.data?.map(({ view_id, name }) => (
             <option key={view_id} value={view_id}>
-              {say("viewer: reads in {view}", { view: plain(name) })}
+              {say("viewer: reads within {view}", { view: plain(name) })}
             </option>
           ))}
         </select>

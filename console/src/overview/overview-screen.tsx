@@ -3,20 +3,19 @@ import { EmptyProject } from "../search/empty-project.tsx";
 import { RangePicker } from "../search/range-picker.tsx";
 import { RefreshMenu } from "../search/refresh-menu.tsx";
 import { useInstants } from "../search/use-instants.ts";
-import { useOperation } from "../service/hooks.ts";
-import { Empty, ErrorNote, ScreenHead } from "../shared/controls.tsx";
-import { Loaded } from "../shared/list.tsx";
+import { useOperation } from "../service/operation-hooks.ts";
+import { Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
+import { Loaded } from "../shared/list-table.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { ServicesTable } from "./services-table.tsx";
 import { useNewcomer } from "./use-newcomer.ts";
 
-/** A day is compared with the day before. */
 const standard = "now-24h";
 const buckets = 24;
 const most = 200;
 
-/** The first screen: which services there are and how they do, beside the day before. */
+/** The first screen: all services, compared with the day before. */
 export function OverviewScreen() {
   const { parameters } = useAddress();
   const range = { from: parameters.from || standard, to: parameters.to || "now" };
@@ -69,11 +68,11 @@ export function OverviewScreen() {
         {(data) => (
           <>
             {data.warnings.map(({ message }) => (
-              <p key={message} className="about">{say("Mind that {what}.", { what: message })}</p>
+              <p key={message} className="about">{say("Note: {what}.", { what: message })}</p>
             ))}
             {data.services.length === 0
               ? (
-                <Empty title={say("Nothing was sent in this range, nor the day before")}>
+                <Empty title={say("No records in this range or the day before")}>
                   <p>{say("Choose a longer range.")}</p>
                 </Empty>
               )

@@ -1,20 +1,20 @@
 import { go } from "../address/address.ts";
 import type { Range } from "../address/range.ts";
-import { clause } from "../language/edit.ts";
-import { marksOld } from "../service/hooks.ts";
+import { clause } from "../language/edit-query.ts";
+import { marksOld } from "../service/operation-hooks.ts";
 import type { LogOverview, LogService, Series } from "../service/logloom.ts";
-import { Badge } from "../shared/controls.tsx";
-import { ago, since } from "../shared/format.ts";
-import { change, count } from "../shared/numbers.ts";
-import { oneLine, plain } from "../shared/plain.ts";
+import { Badge } from "../shared/basic-controls.tsx";
+import { ago, since } from "../shared/format-time.ts";
+import { change, count } from "../shared/format-number.ts";
+import { oneLine, plain } from "../shared/safe-text.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { Sparkline } from "../shared/sparkline.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const valueOf = (service: LogService, column: string) =>
   service[column as keyof LogService] ?? null;
 
-/** The services with their volume, errors, change and last sign of life; a click leads to their records. */
+/** The services with their records, errors and last record. A click opens a service's records. */
 export function ServicesTable({ overview, courses, range, isOld }: {
   overview: LogOverview;
   courses: Series | undefined;
@@ -37,7 +37,7 @@ export function ServicesTable({ overview, courses, range, isOld }: {
         <thead>
           <tr>
             <SortHead name="service" label={say("Service")} sorting={sorting} />
-            <th scope="col">{say("Course")}</th>
+            <th scope="col">{say("Trend")}</th>
             <SortHead name="records" label={say("Records")} sorting={sorting} isNumber />
             <SortHead name="errors" label={say("Errors")} sorting={sorting} isNumber />
             <SortHead name="last_seen" label={say("Last seen")} sorting={sorting} />
@@ -89,7 +89,7 @@ function ServiceRow({ service, course, range }: {
         )}
         {service.records_before === 0 && <Badge tone="info">{say("new since yesterday")}</Badge>}
       </th>
-      <td className="course" data-column={say("Course")}>
+      <td className="course" data-column={say("Trend")}>
         {course && <Sparkline values={course} />}
       </td>
       <td className="number" data-column={say("Records")}>
@@ -117,7 +117,7 @@ function ServiceRow({ service, course, range }: {
   );
 }
 
-/** What it was in the same hours the day before. */
+/** The change against the same hours of the day before. */
 function Change({ now, before, isBad = false }: { now: number; before: number; isBad?: boolean }) {
   const words = change(now, before);
   if (words === null || now === before) return <span className="change" />;

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import { go } from "../address/address.ts";
 import { everything } from "../search/use-first-event.ts";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 
-/** Whether the tenant has no records at all; its first one is then shown in the search. */
+/** Whether the tenant has no records at all. When the first one arrives, the search opens and shows it. */
 export function useNewcomer(isNothing: boolean): boolean {
   const [isNew, setNew] = useState(false);
   const any = useOperation("search_logs", everything, {

@@ -5,10 +5,10 @@ import { standardRange } from "../address/range.ts";
 import { type Config, loadConfig, StartError } from "../service/config.ts";
 import { Boundary } from "../shared/boundary.tsx";
 import { keepPreferencesInMemory, prefer } from "../shared/preferences.ts";
-import { say, takeLabels } from "../shared/words.ts";
+import { say, takeLabels } from "../shared/translate.ts";
 import "../styles/index.css";
 import "../styles/portal.css";
-import { ParentPage, type Said } from "./parent-page.ts";
+import { type FromParent, ParentPage } from "./parent-page.ts";
 import { Portal } from "./portal.tsx";
 import { PortalSession } from "./portal-session.ts";
 import { propertiesOf } from "./theme.ts";
@@ -18,27 +18,27 @@ const narrow = 900;
 keepOwnHistory();
 keepPreferencesInMemory({ fields: innerWidth >= narrow });
 const linked = location.hash.slice(1);
-// Links do not carry what somebody else searched for, and a code is for nobody else to see.
+// The address must show neither somebody else's search nor the code.
 history.replaceState(null, "", location.pathname);
 
 try {
   const isLinked = parent === self && linked.startsWith("llc_");
   if (parent === self && !isLinked) {
     throw new StartError(
-      say("This page shows logs within another page, or by a link that is good once."),
+      say("This page works only inside another page, or with a link that works once."),
     );
   }
   const config = await loadConfig();
   if (config.portalOrigins.length === 0 && !isLinked) {
     throw new StartError(
-      say("No page may show these logs: portalOrigins in config.json names none."),
+      say("No page may embed these logs: portalOrigins in config.json is empty."),
     );
   }
-  const page = new ParentPage(config.portalOrigins, (said) => show(said));
+  const page = new ParentPage(config.portalOrigins, (message) => show(message));
   const session = new PortalSession(isLinked ? null : () => page.tell({ logloom: "token-needed" }));
 
   const isNew = changes();
-  const show = ({ token, renews, query, range, theme, labels, language }: Said) => {
+  const show = ({ token, renews, query, range, theme, labels, language }: FromParent) => {
     if (Object(theme) === theme && theme && isNew("theme", theme)) dress(theme);
     if (Object(labels) === labels && isNew("labels", [labels, language])) {
       takeLabels(labels as Record<string, unknown>, language);
@@ -76,7 +76,7 @@ try {
   );
 }
 
-/** The token of the session whose link has this code, which is good once. */
+/** Exchanges the code of a link, which works once, for the session's token. */
 async function tokenOf({ url }: Config, code: string): Promise<string> {
   const answer = await fetch(`${url}/functions/v1/logloom-read/v1/portal/session`, {
     method: "POST",
@@ -104,7 +104,7 @@ function placeOf(query: unknown, range: unknown): Record<string, string> | null 
 
 function dress(theme: Parameters<typeof propertiesOf>[0]): void {
   const { style } = document.documentElement;
-  // Also what the host took back.
+  // Removes what an earlier theme set.
   style.cssText = "";
   for (const [name, value] of Object.entries(propertiesOf(theme))) style.setProperty(name, value);
   prefer({
@@ -113,7 +113,7 @@ function dress(theme: Parameters<typeof propertiesOf>[0]): void {
   });
 }
 
-/** Whether a value differs from the last one of its name. The host repeats itself. */
+/** Whether a value differs from the last one of this name. Hosts send the same values repeatedly. */
 function changes(): (name: string, value: unknown) => boolean {
   const known: Record<string, string> = { labels: "[{},null]" };
   return (name, value) => {

@@ -1,7 +1,7 @@
 import type { Theme } from "./theme.ts";
 
-/** What the page around the frame says. */
-export interface Said {
+/** A message from the page around the frame. */
+export interface FromParent {
   logloom: "show";
   token?: unknown;
   renews?: unknown;
@@ -9,37 +9,37 @@ export interface Said {
   range?: unknown;
   theme?: Theme;
   labels?: unknown;
-  /** Of the labels: `de`. */
+  /** The language of the labels: `de`. */
   language?: unknown;
 }
 
-export type Told =
+export type ToParent =
   | { logloom: "hello" | "ready" | "token-needed" }
   | { logloom: "error"; status: number; message: string }
   | { logloom: "query-changed"; query: string; from: string; to: string }
   | { logloom: "height"; height: number };
 
-/** The page around the frame, if its origin is one of the allowed ones. */
+/** The page around the frame. Messages from other origins are ignored. */
 export class ParentPage {
   #origin: string | null = null;
 
   constructor(
     private readonly allowed: readonly string[],
-    private readonly onSaid: (said: Said) => void,
+    private readonly onMessage: (said: FromParent) => void,
   ) {}
 
-  /** The first message holds nothing, so whoever frames this page may read it. */
+  /** Says hello to any page: this message holds no data. */
   begin(): void {
     addEventListener("message", this.#take);
-    parent.postMessage({ logloom: "hello" } satisfies Told, "*");
+    parent.postMessage({ logloom: "hello" } satisfies ToParent, "*");
   }
 
-  /** Null before it has said anything, and where there is none. */
+  /** Null until the page has sent a message. */
   get origin(): string | null {
     return this.#origin;
   }
 
-  tell(told: Told): void {
+  tell(told: ToParent): void {
     if (this.#origin !== null) parent.postMessage(told, this.#origin);
   }
 
@@ -47,6 +47,6 @@ export class ParentPage {
     if (source !== parent || !this.allowed.includes(origin)) return;
     if (Object(data).logloom !== "show") return;
     this.#origin = origin;
-    this.onSaid(data as Said);
+    this.onMessage(data as FromParent);
   };
 }

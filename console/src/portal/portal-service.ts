@@ -1,26 +1,26 @@
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
 import { createReader, LogloomError } from "../service/logloom.ts";
-import { parseExactly } from "../service/numbers.ts";
+import { parseExactly } from "../service/exact-json.ts";
 import { Listeners } from "../service/session.ts";
 import type { ParentPage } from "./parent-page.ts";
 import type { PortalSession } from "./portal-session.ts";
 
-/** How long the page waits to hear which parts it has; a new token may take ten seconds of it. */
+/** How long the page waits for the list of allowed operations. A new token may take ten seconds. */
 const mostWaitMs = 15_000;
 const operations = "/functions/v1/logloom-read/v1";
-/** Every plan that Logloom brings has so many searches at once for customers: more would be refused at first. */
+/** Logloom's plans allow a customer this many searches at once. More would be refused. */
 const mostAtOnce = 2;
 
-/** The service as a session reads it. */
+/** The service as a portal session uses it. */
 export interface PortalService extends Service {
-  /** The operations that the session may call, of those that the page has parts for; null where nobody knows. */
+  /** The operations that the session may call, or null if the service does not say. */
   openOperations(): Promise<ReadonlySet<string> | null>;
 }
 
 /**
- * The service as the reader of a session has it now: what they began does not go on with the token of the next one. A
- * token that is refused is asked for anew, once.
+ * The service for the current reader. A request never continues with the next reader's token. If a token is refused,
+ * asks for a new one, once.
  */
 export function createPortalService(
   config: Config,
@@ -38,7 +38,7 @@ export function createPortalService(
     const send = (held: string | null) => {
       const headers = new Headers(init?.headers);
       if (held !== null) headers.set("Authorization", `Bearer ${held}`);
-      // A session answers in pages that it names.
+      // The service checks whether the session allows this page.
       if (page.origin !== null) headers.set("X-Logloom-Origin", page.origin);
       return fetch(input, {
         ...init,
@@ -70,20 +70,20 @@ export function createPortalService(
   return { ...reader, url, away, seal, openOperations };
 }
 
-/** Lets a few requests be under way, the others wait in order. */
+/** Limits how many requests run at once. The others wait in order. */
 function inTurn(send: typeof fetch): typeof fetch {
   const waiting: (() => void)[] = [];
-  let underWay = 0;
+  let running = 0;
   return async (input, init) => {
-    if (underWay === mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    else underWay += 1;
+    if (running === mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
     try {
       return await send(input, init);
     } finally {
-      // The next one has its place.
+      // The next request takes this one's place.
       const next = waiting.shift();
       if (next) next();
-      else underWay -= 1;
+      else running -= 1;
     }
   };
 }

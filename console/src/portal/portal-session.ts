@@ -1,17 +1,17 @@
 import { Listeners } from "../service/session.ts";
 
-/** How long the page around the frame has for a new token. */
+/** How long to wait for a new token from the page around the frame. */
 const patienceMs = 10_000;
 
-/** The token that the page around the frame gave: in memory, nowhere else. */
+/** Holds the token from the page around the frame, in memory only. */
 export class PortalSession extends Listeners {
   #token: string | null = null;
   #waiting: ((isNew: boolean) => void)[] = [];
   #hasEnded = false;
-  /** Grows with each token that may be another reader's. */
+  /** Increases with each token that may belong to another reader. */
   reader = 0;
 
-  /** `ask`: asks the page around the frame for a token. Null where there is none: a link is good once. */
+  /** `ask` requests a token from the page around the frame. Null for a link, which works once. */
   constructor(private readonly ask: (() => void) | null) {
     super();
     if (ask) setTimeout(() => this.#token === null && this.#end(), patienceMs);
@@ -27,7 +27,7 @@ export class PortalSession extends Listeners {
     return this.#hasEnded ? "ended" : this.#token === null ? "waiting" : "open";
   }
 
-  /** `renews`: the host gives the same reader a new token. */
+  /** `renews`: the new token is for the same reader. */
   give(token: string, renews: boolean): void {
     const isNew = token !== this.#token;
     if (this.#token === null || this.#hasEnded || isNew && !renews) this.reader += 1;
@@ -37,7 +37,7 @@ export class PortalSession extends Listeners {
     this.tell();
   }
 
-  /** The service refused this token: asks for another one, unless it has come by now. */
+  /** The service refused this token: asks for another, unless a new one has already come. */
   refused = async (refused: string | null): Promise<boolean> => {
     if (this.#token !== refused) return this.#token !== null;
     const { ask } = this;

@@ -1,19 +1,19 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
 import { ReaderScope } from "../app/reader-scope.tsx";
-import { FeaturesContext } from "../search/features.ts";
+import { FeaturesContext } from "../search/reader-features.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
 import { LogloomError } from "../service/logloom.ts";
 import { Boundary } from "../shared/boundary.tsx";
-import { Empty, Skeleton } from "../shared/controls.tsx";
-import { labelsNow, onLabels, say } from "../shared/words.ts";
+import { Empty, Skeleton } from "../shared/basic-controls.tsx";
+import { labelsNow, onLabels, say } from "../shared/translate.ts";
 import type { ParentPage } from "./parent-page.ts";
 import { createPortalService, type PortalService } from "./portal-service.ts";
 import type { PortalSession } from "./portal-session.ts";
 import { useAllowedParts } from "./use-allowed-parts.ts";
 
-/** How often an idle view asks whether it may still be shown. */
+/** How often an idle view checks its token. */
 const heartbeatMs = 40_000;
 
 interface Props {
@@ -28,7 +28,7 @@ export function Portal({ config, session, page }: Props) {
   const set = useRef({ labels, count: 0 });
   if (set.current.labels !== labels) set.current = { labels, count: set.current.count + 1 };
   const { state, reader } = session;
-  // A service is for one reader.
+  // Each reader gets a new service.
   const service = useMemo(() => createPortalService(config, session, page), [
     config,
     session,
@@ -37,7 +37,7 @@ export function Portal({ config, session, page }: Props) {
   ]);
   useEffect(() => {
     if (state !== "ended") return;
-    const message = reader === 0 ? say("No token came.") : say("The token was refused.");
+    const message = reader === 0 ? say("The page sent no token.") : say("The token was refused.");
     page.tell({ logloom: "error", status: 401, message });
   }, [state, reader, page]);
   if (state === "open") {
@@ -89,13 +89,13 @@ function Search({ service, page }: { service: PortalService; page: ParentPage })
   );
 }
 
-/** A revoked token is noticed while nobody does anything; other errors are for the host. */
+/** Notices a revoked token while the view is idle, and reports other errors to the host. */
 function useHeartbeat(service: Service, page: ParentPage): void {
   useEffect(() => {
     const beat = () =>
       service.validate("*").catch((error) => {
         if (!(error instanceof LogloomError)) throw error;
-        // The view need not open this operation, and the end of the view is told anyway.
+        // 403: the view does not allow this operation. 401: the session reports its end itself.
         if (error.status === 403 || error.status === 401) return;
         page.tell({ logloom: "error", status: error.status, message: error.message });
       });
@@ -109,7 +109,7 @@ function useHeartbeat(service: Service, page: ParentPage): void {
   }, [service, page]);
 }
 
-/** Tells the host how high the page would be if every row were on it. */
+/** Tells the host how high the page would be with all rows visible. */
 function useHeight(page: ParentPage): void {
   useEffect(() => {
     let last = 0;

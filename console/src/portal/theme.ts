@@ -1,4 +1,4 @@
-/** What a host may say about looks. Each value is checked: it becomes part of a style. */
+/** The looks that a host may set. Each value becomes part of a style, so it is checked. */
 export interface Theme {
   scheme?: unknown;
   accent?: unknown;
@@ -9,7 +9,7 @@ export interface Theme {
 
 const backgrounds = { light: "#ffffff", dark: "#12171b" };
 
-/** Custom properties for a theme; what is not well-formed is left out. */
+/** The theme's custom properties. Invalid values are left out. */
 export function propertiesOf(theme: Theme): Record<string, string> {
   const properties: Record<string, string> = {};
   const accent = colourOf(theme.accent);
@@ -38,7 +38,7 @@ function colourOf(value: unknown): string | null {
   return long ? `#${long.toLowerCase()}` : null;
 }
 
-/** Names of families: letters, digits, spaces and hyphens, each in quotes of ours. */
+/** Font families whose names have only letters, digits, spaces and hyphens, quoted. */
 function fontOf(value: unknown): string | null {
   if (typeof value !== "string" || value.length > 200) return null;
   const names = value.split(",").map((name) => name.trim().replace(/^(["'])(.*)\1$/, "$2"));
@@ -47,7 +47,7 @@ function fontOf(value: unknown): string | null {
   return [...names.map((name) => generic.test(name) ? name : `"${name}"`), "sans-serif"].join(", ");
 }
 
-/** The colour itself, or as little darker or lighter as is needed to read it on the background. */
+/** The colour, made just dark or light enough to be readable on the background. */
 function readable(colour: string, background: string): string {
   const end = luminance(background) > 0.5 ? 0 : 255;
   for (let share = 0; share <= 1; share += 0.05) {
@@ -69,7 +69,7 @@ function mix(colour: string, end: number, share: number): string {
   return `#${mixed.map((one) => one.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** As WCAG defines them. */
+/** Luminance as WCAG defines it. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = channels(colour).map((one) => {
     const part = one / 255;

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { allFeatures, type Features } from "../search/features.ts";
+import { allFeatures, type Features } from "../search/reader-features.ts";
 import { LogloomError } from "../service/logloom.ts";
 import type { ParentPage } from "./parent-page.ts";
 import type { PortalService } from "./portal-service.ts";
@@ -18,9 +18,8 @@ const operationsOf = {
 } satisfies Partial<Record<keyof Features, string[]>>;
 
 /**
- * The parts of the page that the token is for; null until that is known, as nothing is drawn that would then go. Where
- * nobody says it, and where the view closes a part later, what is read goes with its first 403. Without records there is no
- * page, which the host is told.
+ * The parts of the page that the token allows, or null until that is known. A part whose operation is refused later (403)
+ * disappears. If the search itself is refused, the host is told.
  */
 export function useAllowedParts(service: PortalService, page: ParentPage): Features | null {
   const queries = useQueryClient();
@@ -53,7 +52,7 @@ export function useAllowedParts(service: PortalService, page: ParentPage): Featu
   return useMemo(() => isKnown ? featuresWithout(refused) : null, [isKnown, refused]);
 }
 
-/** The parts none of whose operations is refused. */
+/** The parts whose operations are all allowed. */
 function featuresWithout(refused: ReadonlySet<string>): Features {
   const parts = Object.entries(operationsOf).map(([part, operations]) => {
     const isOpen = !operations.some((operation) => refused.has(operation));

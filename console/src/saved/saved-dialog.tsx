@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const touched = [
   "list_saved_searches",
@@ -94,7 +94,7 @@ export function SavedDialog({ initial, onClose }: {
             checked={keepsDisplay}
             onChange={(event) => keepDisplay(event.target.checked)}
           />
-          {say("With its range, columns and tab as they are now")}
+          {say("Also save the range, columns and tab")}
         </label>
       )}
     </FormDialog>

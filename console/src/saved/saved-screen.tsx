@@ -1,17 +1,17 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
-import { marksOld, useChange, useOperation, useService } from "../service/hooks.ts";
+import { marksOld, useChange, useOperation, useService } from "../service/operation-hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ScreenHead } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { Loaded, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { placeOf } from "./display.ts";
+import { Badge, Empty, ScreenHead } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { Loaded, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { placeOf } from "./saved-display.ts";
 import { SavedDialog } from "./saved-dialog.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const touched = [
   "list_saved_searches",
@@ -24,7 +24,7 @@ export default function SavedScreen() {
   const [whose, setWhose] = useState<"all" | "mine">("all");
   const [category, setCategory] = useState("");
   const [edited, setEdited] = useState<Partial<SavedSearch> | null>(null);
-  const [doomed, setDoomed] = useState<SavedSearch | null>(null);
+  const [toDelete, setToDelete] = useState<SavedSearch | null>(null);
   const list = useOperation("list_saved_searches", {
     include_shared: whose === "all",
     p_limit: mostAtOnce,
@@ -81,7 +81,9 @@ export default function SavedScreen() {
           shown.length === 0
             ? (
               <Empty title={say("No saved searches yet")}>
-                <p>{say("Write a query and press the star beside it, or start here.")}</p>
+                <p>
+                  {say("Write a query in Search and press the star beside it, or create one here.")}
+                </p>
               </Empty>
             )
             : (
@@ -92,7 +94,7 @@ export default function SavedScreen() {
                     saved={one}
                     isMine={one.created_by === me}
                     onEdit={() => setEdited(one)}
-                    onDelete={() => setDoomed(one)}
+                    onDelete={() => setToDelete(one)}
                   />
                 ))}
               </ul>
@@ -104,17 +106,17 @@ export default function SavedScreen() {
           onClose={() => setEdited(null)}
         />
       )}
-      {doomed && (
+      {toDelete && (
         <Confirm
           title={say("Delete the saved search?")}
           action={say("Delete")}
           change={remove}
-          parameters={{ p_id: doomed.id }}
-          onClose={() => setDoomed(null)}
+          parameters={{ p_id: toDelete.id }}
+          onClose={() => setToDelete(null)}
         >
-          <Said
-            words="{name} is gone for everyone who uses it."
-            of={{ name: plain(doomed.name) }}
+          <Sentence
+            text="{name} is deleted for everyone."
+            values={{ name: plain(toDelete.name) }}
             strong
           />
         </Confirm>
@@ -131,7 +133,7 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
 }) {
   const service = useService();
   const run = () => {
-    // This counts the run; the search page asks for the results itself.
+    // This only counts the run. The search screen loads the results.
     void service.call("run_saved_search", { p_id: saved.id, p_limit: 1 }).catch(() => {});
     go({ screen: "search", parameters: placeOf(saved) });
   };

@@ -1,24 +1,24 @@
 import { lazy, Suspense, useState } from "react";
-import { loadPart } from "../shared/update.ts";
-import type { Mode } from "../language/edit.ts";
-import { groupKeys, splitQuery } from "../language/edit.ts";
-import { marksOld, useOperation } from "../service/hooks.ts";
+import { loadPart } from "../shared/load-part.ts";
+import type { Mode } from "../language/edit-query.ts";
+import { groupKeys, splitQuery } from "../language/edit-query.ts";
+import { marksOld, useOperation } from "../service/operation-hooks.ts";
 import type { StatRow } from "../service/logloom.ts";
-import { Empty, Skeleton } from "../shared/controls.tsx";
+import { Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
-import { say } from "../shared/words.ts";
-import { useFeatures } from "./features.ts";
+import { say } from "../shared/translate.ts";
+import { useFeatures } from "./reader-features.ts";
 import { Groups } from "./groups-table.tsx";
 import { SeriesFigure } from "./series-figure.tsx";
 import { SearchError } from "./search-error.tsx";
-import { useEditQuery } from "./query-text.ts";
-import type { Run } from "./use-search.ts";
+import { useEditQuery } from "./edit-query-context.ts";
+import type { Run } from "./search-run.ts";
 
-const AddDialog = lazy(() => loadPart(() => import("../dashboards/add-dialog.tsx")));
+const AddDialog = lazy(() => loadPart(() => import("../dashboards/add-to-dashboard.tsx")));
 
 const most = 200;
 
-/** The values of an aggregate: over time as lines, by group as bars. */
+/** The result of an aggregate: lines over time, and a bar for each group. */
 export function AggregateView({ run, onFilter }: {
   run: Run;
   onFilter: (field: string, value: string, mode: Mode) => void;

@@ -1,18 +1,18 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { rowTime } from "../address/range.ts";
-import { clause } from "../language/edit.ts";
-import { useOperation } from "../service/hooks.ts";
+import { clause } from "../language/edit-query.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { Dialog } from "../shared/dialog.tsx";
-import { Loaded } from "../shared/list.tsx";
+import { Loaded } from "../shared/list-table.tsx";
 import { usePreferences } from "../shared/preferences.ts";
-import { oneLine } from "../shared/plain.ts";
-import { LogText } from "../shared/text.tsx";
-import { say } from "../shared/words.ts";
+import { oneLine } from "../shared/safe-text.ts";
+import { LogText } from "../shared/log-text.tsx";
+import { say } from "../shared/translate.ts";
 
 const around = 50;
 
-/** The records of the same host and service just before and after one. */
+/** The records of the same host and service just before and after this one. */
 export function ContextDialog(
   { record, onClose }: { record: LogRecord; onClose: () => void },
 ) {
@@ -30,9 +30,12 @@ export function ContextDialog(
   return (
     <Dialog title={say("Context")} onClose={onClose} wide>
       <p className="about">
-        {shared === ""
-          ? say("Records around this one, the newest on top.")
-          : <Said words="{query}, the newest on top." of={{ query: <code>{shared}</code> }} />}
+        {shared === "" ? say("Records around this one, the newest on top.") : (
+          <Sentence
+            text="{query}, the newest on top."
+            values={{ query: <code>{shared}</code> }}
+          />
+        )}
       </p>
       <Loaded answer={context} lines={14}>
         {(rows) => (

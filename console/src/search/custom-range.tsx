@@ -8,13 +8,13 @@ import {
   type Zone,
   zoneWords,
 } from "../address/range.ts";
-import { loadPart } from "../shared/update.ts";
+import { loadPart } from "../shared/load-part.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const RangeCalendar = lazy(() => loadPart(() => import("./range-calendar.tsx")));
 
-/** Times in the displayed zone, or words like now-3h. */
+/** A form for a range: times in the displayed zone, or words like now-3h. */
 export function CustomRange({ range, zone, onChoose }: {
   range: Range;
   zone: Zone;
@@ -30,11 +30,11 @@ export function CustomRange({ range, zone, onChoose }: {
     const unread = [from, to].find((word) => instant(word, now, zone) === null);
     if (unread !== undefined) {
       return setWrong(
-        say('"{text}" is no time: write 2026-11-21T09:00 or now-3h.', { text: unread }),
+        say('"{text}" is not a time. Write 2026-11-21T09:00 or now-3h.', { text: unread }),
       );
     }
     const wanted = {
-      // An unchanged time stays as exact as it is.
+      // A typed time has less precision, so an unchanged time is kept.
       from: from === typed(range.from, zone) ? range.from : untyped(from, zone, now),
       to: to === typed(range.to, zone) ? range.to : untyped(to, zone, now),
     };

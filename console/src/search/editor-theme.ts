@@ -1,6 +1,6 @@
 import { EditorView } from "@codemirror/view";
 
-/** Custom properties reach into the shadow root, so the editor follows the page's theme. */
+/** The editor follows the page's theme: custom properties apply inside its shadow root. */
 export const editorTheme = EditorView.theme({
   "&": { backgroundColor: "transparent", color: "var(--text)", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },

@@ -1,12 +1,12 @@
 import { useState } from "react";
-import { useChange, useService } from "../service/hooks.ts";
-import { useMay } from "../service/role.ts";
-import { ErrorNote } from "../shared/controls.tsx";
+import { useChange, useService } from "../service/operation-hooks.ts";
+import { useMay } from "../service/roles.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
-import { senders } from "./senders.ts";
-import { say } from "../shared/words.ts";
+import { senders } from "./sender-snippets.ts";
+import { say } from "../shared/translate.ts";
 
-/** A project without events: how to send one, with a new key filled in. */
+/** Shown while there are no events: how to send the first one, with a new key filled in. */
 export function EmptyProject() {
   const service = useService();
   const mayMakeKeys = useMay("admin");
@@ -25,7 +25,7 @@ export function EmptyProject() {
         {key
           ? (
             <p>
-              {say("Your key, shown this once:")} <code className="secret">{key}</code>{" "}
+              {say("Your key, shown only once:")} <code className="secret">{key}</code>{" "}
               <CopyButton text={key} label={say("Copy the key")} icon />
             </p>
           )
@@ -40,7 +40,7 @@ export function EmptyProject() {
               disabled={create.isPending}
               onClick={() => create.mutate({ p_name: say("first key") })}
             >
-              {say("Make a key and fill it in")}
+              {say("Create a key and fill it in")}
             </button>
           )}
         <ErrorNote error={create.error} />

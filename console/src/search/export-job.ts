@@ -1,13 +1,13 @@
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { createContext, useContext, useSyncExternalStore } from "react";
-import { filterOf } from "../language/edit.ts";
+import { filterOf } from "../language/edit-query.ts";
 import type { Service } from "../service/client.ts";
 import { LogloomError } from "../service/logloom.ts";
 import { Listeners } from "../service/session.ts";
-import { type Format, saveParts } from "./export.ts";
-import type { Run } from "./use-search.ts";
+import { type Format, saveParts } from "./export-file.ts";
+import type { Run } from "./search-run.ts";
 
-/** The most that a browser is asked to hold for a file; the page says so. */
+/** The largest file, in bytes. The menu shows this limit. */
 export const mostExported = 2_000_000_000;
 
 interface Job {
@@ -18,27 +18,27 @@ interface Job {
   error: string | null;
 }
 
-/** What one reader saves, wherever on the page they are. */
+/** An export to a file. It continues while its reader uses other screens. */
 export class ExportJob extends Listeners {
   #now: Job | null = null;
   #running: AbortController | null = null;
-  /** Places on the page that tell of it. */
-  #tellers = 0;
+  /** How many parts of the page show the progress. */
+  #views = 0;
 
   get now(): Job | null {
     return this.#now;
   }
 
-  get isTold(): boolean {
-    return this.#tellers > 0;
+  get isShown(): boolean {
+    return this.#views > 0;
   }
 
-  /** Says that this part of the page tells of it, until the answer is called. */
-  toldHere(): () => void {
-    this.#tellers += 1;
+  /** Registers a part of the page that shows the progress. Call the result to unregister it. */
+  showHere(): () => void {
+    this.#views += 1;
     this.tell();
     return () => {
-      this.#tellers -= 1;
+      this.#views -= 1;
       this.tell();
     };
   }
@@ -48,12 +48,12 @@ export class ExportJob extends Listeners {
     this.#put(null);
   };
 
-  /** For what was saved at once. */
+  /** Reports a file that was saved at once. */
   noteSaved(saved: number): void {
     this.#put({ saved, of: saved, state: "done", error: null });
   }
 
-  /** Saves everything that a search finds, page after page, while one does something else. */
+  /** Saves everything that a search finds, page by page. */
   async start(service: Service, run: Run, format: Format): Promise<void> {
     this.#running?.abort();
     const stop = new AbortController();
@@ -62,7 +62,7 @@ export class ExportJob extends Listeners {
     const range = { since: run.instants?.from, until: run.instants?.to, signal };
     const now: Job = { saved: 0, of: null, state: "running", error: null };
     this.#put({ ...now });
-    // Records behind a limiting stage cannot be counted.
+    // With `| limit` the number of records is unknown.
     const counted = /\|\s*limit\b/.test(run.query)
       ? Promise.resolve(null)
       : service.stats(`${filterOf(run.query)} | count()`, range).catch(() => null);
@@ -74,7 +74,7 @@ export class ExportJob extends Listeners {
     try {
       for await (const page of service.export(run.query, { ...range, order: run.order, format })) {
         signal.throwIfAborted();
-        // The browser keeps what is a blob out of the page's memory.
+        // Browsers keep blobs outside the page's memory.
         const part = new Blob([page.text]);
         parts.push(part);
         bytes += part.size;
@@ -103,7 +103,7 @@ export class ExportJob extends Listeners {
 
 export const ExportContext = createContext<ExportJob | null>(null);
 
-/** What is being saved. */
+/** The current export. */
 export function useExportJob() {
   const job = useContext(ExportContext);
   if (!job) throw new Error("nothing is saved above this component");
@@ -120,13 +120,13 @@ function wordsOf(job: Job | null): string {
   );
   if (job.state === "running") return say("Saving: {records} so far.", { records });
   if (job.state === "done") {
-    // An export ends where all that was received is visible.
+    // An export leaves out the newest records, because some of them may not be visible yet.
     const isLess = job.of !== null && job.saved < job.of;
     return isLess
-      ? say("Saved {records}. The newest, of the last half minute, are not in it.", { records })
+      ? say("Saved {records}. Records of the last 30 seconds are not included.", { records })
       : say("Saved {records}.", { records });
   }
-  return say("Saved {records}, the most at once. Choose a shorter range for the rest.", {
+  return say("Saved {records}: the file is full. Choose a shorter range for the rest.", {
     records,
   });
 }

@@ -1,20 +1,20 @@
 import { useEffect } from "react";
-import { useService } from "../service/hooks.ts";
+import { useService } from "../service/operation-hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { IconButton } from "../shared/controls.tsx";
-import { bytes } from "../shared/numbers.ts";
-import { say } from "../shared/words.ts";
-import { type Format, RecordFile } from "./export.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
+import { bytes } from "../shared/format-number.ts";
+import { say } from "../shared/translate.ts";
+import { type Format, RecordFile } from "./export-file.ts";
 import { mostExported, useExportJob } from "./export-job.ts";
-import type { Run } from "./use-search.ts";
+import type { Run } from "./search-run.ts";
 
 const formats: [Format, string][] = [["ndjson", "NDJSON"], ["csv", "CSV"]];
 
-/** Saves everything that was found in the background, or the rows of a live view. */
+/** Saves all matches in the background, or the rows of a live view at once. */
 export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
   const service = useService();
   const { job, isRunning } = useExportJob();
-  useEffect(() => job.toldHere(), [job]);
+  useEffect(() => job.showHere(), [job]);
   const start = (format: Format) => {
     if (!run.isLive) return void job.start(service, run, format);
     const file = new RecordFile(format);
@@ -54,7 +54,7 @@ export function ExportMenu({ run, rows }: { run: Run; rows: LogRecord[] }) {
   );
 }
 
-/** How far saving is. */
+/** The progress of an export. */
 export function ExportWords() {
   const { job, words, isRunning } = useExportJob();
   return (
@@ -69,10 +69,10 @@ export function ExportWords() {
   );
 }
 
-/** The same at the page's edge, where the list of records is not there to tell it. */
+/** The progress at the page's edge, while the list of records is not on the page. */
 export function ExportNote() {
   const { job, words } = useExportJob();
-  if (job.isTold || words === "") return null;
+  if (job.isShown || words === "") return null;
   return (
     <div className="export-note">
       <ExportWords />

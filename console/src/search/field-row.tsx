@@ -1,15 +1,15 @@
 import { change, useAddress } from "../address/address.ts";
-import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit.ts";
+import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit-query.ts";
 import type { Field } from "../service/logloom.ts";
-import { IconButton } from "../shared/controls.tsx";
-import { short } from "../shared/numbers.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
+import { short } from "../shared/format-number.ts";
 import { Icon } from "../shared/icons.tsx";
-import { plain } from "../shared/plain.ts";
-import { columnsOf } from "./columns.ts";
-import { useEditQuery } from "./query-text.ts";
-import { say } from "../shared/words.ts";
+import { plain } from "../shared/safe-text.ts";
+import { columnsOf } from "./record-columns.ts";
+import { useEditQuery } from "./edit-query-context.ts";
+import { say } from "../shared/translate.ts";
 
-/** A field with its frequent values, each a click from the query. */
+/** A field with its most frequent values. A click on a value filters by it. */
 export function FieldRow({ field, query, isOpen, onToggle }: {
   field: Field;
   query: string;
@@ -43,7 +43,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
           <IconButton
             icon={isColumn ? "minus" : "columns"}
             label={isColumn
-              ? say("Take the column {field} away", { field: field.field })
+              ? say("Hide the column {field}", { field: field.field })
               : say("Show {field} as a column", { field: field.field })}
             onClick={() =>
               change({
@@ -73,7 +73,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
                   title={`${field.field}:${value}`}
                   onClick={() => edit((text) => press(text, field.field, value, "in"))}
                 >
-                  {/* A picture of the share: meter would be read aloud twice. */}
+                  {/* Hidden from screen readers, which read the number beside it. */}
                   <svg
                     className="share"
                     aria-hidden="true"
@@ -104,7 +104,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
             );
           })}
           {field.values.length === 0 && (
-            <li className="about">{say("Too many different values.")}</li>
+            <li className="about">{say("Too many different values to list.")}</li>
           )}
         </ul>
       )}

@@ -2,20 +2,20 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { LogloomError } from "../service/logloom.ts";
-import { marksOld } from "../service/hooks.ts";
+import { marksOld } from "../service/operation-hooks.ts";
 import type { Field } from "../service/logloom.ts";
-import { IconButton, Skeleton } from "../shared/controls.tsx";
+import { IconButton, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { FieldRow } from "./field-row.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** The most that are shown at once; the box above finds the others. */
+/** The most fields in the list. The search box finds the others. */
 const most = 150;
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
 export function FieldsPanel({ fields, total, query, onClose }: {
   fields: UseQueryResult<Field[], LogloomError>;
-  /** How many records there are, where that is known. */
+  /** How many records match, if known. */
   total: number | null;
   query: string;
   onClose: () => void;
@@ -83,7 +83,7 @@ export function FieldsPanel({ fields, total, query, onClose }: {
   );
 }
 
-/** Every record has its time: that many were counted, the newest ones within the service's limits. */
+/** How many records were counted: every record has a time, so the largest count is their number. */
 function sampleOf(fields: Field[], total: number | null): string {
   const counted = Math.max(...fields.map((field) => field.count));
   return total !== null && counted >= total

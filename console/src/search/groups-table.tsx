@@ -1,18 +1,18 @@
 import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
-import type { Mode } from "../language/edit.ts";
+import type { Mode } from "../language/edit-query.ts";
 import type { StatRow } from "../service/logloom.ts";
-import { measure } from "../shared/numbers.ts";
-import { fieldsOf } from "../shared/groups.ts";
-import { oneLine } from "../shared/plain.ts";
+import { measure } from "../shared/format-number.ts";
+import { fieldsOf } from "../shared/group-label.ts";
+import { oneLine } from "../shared/safe-text.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
-import { LogText } from "../shared/text.tsx";
-import { say } from "../shared/words.ts";
+import { LogText } from "../shared/log-text.tsx";
+import { say } from "../shared/translate.ts";
 
 function isSingle(rows: StatRow[]): boolean {
   return rows.length === 1 && Object.keys(rows[0]?.group ?? {}).length === 0;
 }
 
-/** The values of a row by name; a single value needs no name. */
+/** The values of a row with their names. A single value is called value. */
 export function valuesOf(row: StatRow): [string, number | string | null][] {
   const values = Object.entries(row.values);
   return values.length > 1 ? values : [["value", row.value]];
@@ -94,7 +94,7 @@ function Bars({ rows: unsorted, keys, onFilter }: {
   );
 }
 
-/** A cell to sort by: a field of the group, or a value. */
+/** The value of a column to sort by. */
 function cellOf(row: StatRow, column: string): string | number | null {
   if (column.startsWith("by-")) return row.group[column.slice(3)] ?? null;
   return valuesOf(row).find(([name]) => name === column)?.[1] ?? null;
@@ -105,7 +105,7 @@ function GroupValue({ field, value, onFilter }: {
   value: string | null;
   onFilter: (field: string, value: string, mode: Mode) => void;
 }) {
-  // A group without a value and a time bucket cannot become a filter with one click.
+  // A missing value and a time bucket cannot become a filter.
   if (value === null) return <span className="about">{say("none")}</span>;
   if (!labels.some((label) => label === field) && !/^attrs\../.test(field)) {
     return <LogText text={oneLine(value, 200)} />;

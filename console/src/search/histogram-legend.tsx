@@ -1,13 +1,13 @@
-import { say } from "../shared/words.ts";
-import { withOnly } from "../language/edit.ts";
+import { say } from "../shared/translate.ts";
+import { withOnly } from "../language/edit-query.ts";
 import type { Level } from "../service/logloom.ts";
-import { count } from "../shared/numbers.ts";
+import { count } from "../shared/format-number.ts";
 import { type Bucket, levels } from "./histogram-table.tsx";
-import { useEditQuery } from "./query-text.ts";
+import { useEditQuery } from "./edit-query-context.ts";
 
 export const shown = [...levels, "none"] as const;
 
-/** The levels with their numbers, of all buckets or of the one under the pointer; a click shows one alone. */
+/** The count of each level, in all buckets or in the one under the pointer. A click filters by the level. */
 export function HistogramLegend({ buckets, at }: {
   buckets: Bucket[];
   at: Bucket | undefined;

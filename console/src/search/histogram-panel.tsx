@@ -1,24 +1,24 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { back } from "../address/address.ts";
 import type { Range } from "../address/range.ts";
-import { marksOld } from "../service/hooks.ts";
-import { ErrorNote } from "../shared/controls.tsx";
+import { marksOld } from "../service/operation-hooks.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { HistogramLegend, shown } from "./histogram-legend.tsx";
 import { type Bucket, HistogramTable } from "./histogram-table.tsx";
 import { ChangesButton } from "./result-tabs.tsx";
-import { type Run, runRange, useHistogram } from "./use-search.ts";
-import { say } from "../shared/words.ts";
+import { type Run, runRange, useHistogram } from "./search-run.ts";
+import { say } from "../shared/translate.ts";
 
 const height = 92;
 
-/** The number of records over time, by level: drag for a narrower range, double-click to go back. */
+/** Records over time by level. Dragging narrows the range, a double-click goes back. */
 export function HistogramPanel({ run, onTotal }: {
   run: Run;
-  /** Told how many records there are, and null while that is not known. */
+  /** Gets the number of records, or null while it is unknown. */
   onTotal: (total: number | null) => void;
 }) {
   const { zone } = usePreferences();
@@ -57,7 +57,7 @@ export function HistogramPanel({ run, onTotal }: {
       <div className="histogram-head">
         <p role="status" className="histogram-total">
           {data && !answer.error
-            ? <Said words="{count} records" of={{ count: data.total }} strong />
+            ? <Sentence text="{count} records" values={{ count: data.total }} strong />
             : " "}
           {answer.isPlaceholderData && <span className="histogram-point">{say("Updating…")}</span>}
         </p>
@@ -117,7 +117,7 @@ function useRangeSeconds(
   const to = run.instants?.to;
   return useMemo(() => {
     if (!from || !to || times.length === 0) return undefined;
-    // Bars begin at whole buckets: the first one may begin before the range.
+    // The first bucket may begin before the range.
     const end = endOf(times, interval);
     return [Math.min(times[0] ?? 0, Date.parse(from) / 1000), Math.max(end, Date.parse(to) / 1000)];
   }, [from, to, times, interval]);

@@ -1,8 +1,8 @@
-import { shortTime } from "../shared/format.ts";
+import { shortTime } from "../shared/format-time.ts";
 import { type Zone } from "../address/range.ts";
 import type { Histogram, Level } from "../service/logloom.ts";
-import { count } from "../shared/numbers.ts";
-import { say } from "../shared/words.ts";
+import { count } from "../shared/format-number.ts";
+import { say } from "../shared/translate.ts";
 
 export type Bucket = Histogram["buckets"][number];
 export const levels: Level[] = ["debug", "info", "warn", "error"];

@@ -1,4 +1,4 @@
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { mostLive, type TailState } from "./use-tail.ts";
 
 /** The state of the live view: following, paused, behind, unreachable. */
@@ -12,7 +12,7 @@ export function LiveNote({ tail, isPaused, onPause }: {
     : isPaused
     ? say("Paused. Nothing is lost; new records appear when you continue.")
     : tail.isBehind
-    ? say("More arrives than the page can show; it is catching up. A narrower query helps.")
+    ? say("Records arrive faster than the page can show them. Narrow the query.")
     : tail.isStarted
     ? say("Following new records.")
     : say("Starting…");
@@ -26,10 +26,10 @@ export function LiveNote({ tail, isPaused, onPause }: {
       />
       <p role="status">
         {words}
-        {tail.dropped > 0 && ` ${say("Shown are the last {number}.", { number: mostLive })}`}
+        {tail.dropped > 0 && ` ${say("Only the last {number} are shown.", { number: mostLive })}`}
       </p>
       <button type="button" className="button small" onClick={onPause}>
-        {isPaused ? say("Go on") : say("Pause")}
+        {isPaused ? say("Resume") : say("Pause")}
       </button>
     </div>
   );

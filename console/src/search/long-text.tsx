@@ -1,9 +1,9 @@
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { useState } from "react";
-import { bytes } from "../shared/numbers.ts";
-import { LogText } from "../shared/text.tsx";
+import { bytes } from "../shared/format-number.ts";
+import { LogText } from "../shared/log-text.tsx";
 
-/** The part of a message that is shown at once; the rest on request. */
+/** How many characters are shown before "Show all" is clicked. */
 const firstPart = 4000;
 
 export function LongText(

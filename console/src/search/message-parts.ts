@@ -1,4 +1,4 @@
-/** JSON in a message, with the text before it; null where there is none. */
+/** The JSON at the end of a message and the text before it, or null if there is no JSON. */
 export function jsonIn(text: string): { before: string; value: object } | null {
   if (text.length > 200_000 || !/[}\]]\s*$/.test(text)) return null;
   const at = text.search(/[{[]/);
@@ -13,12 +13,12 @@ export function jsonIn(text: string): { before: string; value: object } | null {
 }
 
 export interface Stack {
-  /** What stands before the frames. */
+  /** The text before the frames. */
   head: string;
   frames: string[];
-  /** What stands after them. */
+  /** The text after the frames. */
   tail: string;
-  /** The first frame of one's own code, or -1. */
+  /** The index of the first frame that is not from a library, or -1. */
   own: number;
 }
 
@@ -27,14 +27,14 @@ const frame = /^\s+(at\s|File\s"|from\s\S+:\d+|\S+\.go:\d+|\.\.\. \d+ more)/;
 const foreign =
   /node_modules|node:|\binternal\/|<anonymous>|\bext:|https:\/\/(deno\.land|jsr\.io)|site-packages|lib\/python|\b(java|javax|jdk|sun|kotlin)\.|org\.(springframework|apache|hibernate)|\bSystem\.|\bMicrosoft\.|\/usr\/(local\/)?(lib|go\/src)|\/gems\/|pkg\/mod\//;
 
-/** A text with a stack trace, in its parts; null where there is none. */
+/** The parts of a text with a stack trace, or null if it has none. */
 export function stackIn(text: string): Stack | null {
   if (text.length > 200_000) return null;
   const lines = text.split("\n");
   const first = lines.findIndex((line) => frame.test(line));
   if (first < 0) return null;
   let end = first;
-  // A line of code follows its frame in Python.
+  // In Python a line of code follows each frame.
   while (end < lines.length && (frame.test(lines[end] ?? "") || isCode(lines, end))) end += 1;
   const frames = lines.slice(first, end);
   if (frames.filter((line) => frame.test(line)).length < 3) return null;

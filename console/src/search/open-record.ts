@@ -3,14 +3,14 @@ import { useCallback } from "react";
 import { change, readAddress } from "../address/address.ts";
 import type { LogRecord } from "../service/logloom.ts";
 
-/** How a record is asked for. */
+/** The parameters that load a record. */
 export function placeOf(id: string, ts: string) {
   return { p_id: id, ...(ts ? { p_ts: ts } : {}) };
 }
 
 /**
- * Shows a record of a list at the side, without asking for it again; its link is the address. One after another is one
- * step back.
+ * Opens a record of the list at the side, without loading it again. The address links to it. Opening several records
+ * adds only one step for the back button.
  */
 export function useOpenRecord(): (record: LogRecord) => void {
   const queries = useQueryClient();

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { rowTime } from "../address/range.ts";
-import { filterOf, withClause } from "../language/edit.ts";
-import { useService } from "../service/hooks.ts";
-import { Badge, IconButton } from "../shared/controls.tsx";
-import { count } from "../shared/numbers.ts";
-import { oneLine } from "../shared/plain.ts";
+import { filterOf, withClause } from "../language/edit-query.ts";
+import { useService } from "../service/operation-hooks.ts";
+import { Badge, IconButton } from "../shared/basic-controls.tsx";
+import { count } from "../shared/format-number.ts";
+import { oneLine } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { Sparkline } from "../shared/sparkline.tsx";
-import { LogText } from "../shared/text.tsx";
-import { say } from "../shared/words.ts";
+import { LogText } from "../shared/log-text.tsx";
+import { say } from "../shared/translate.ts";
 import { gap, literalOf, type Pattern, withPattern } from "./patterns.ts";
-import { useEditQuery } from "./query-text.ts";
-import type { Run } from "./use-search.ts";
+import { useEditQuery } from "./edit-query-context.ts";
+import type { Run } from "./search-run.ts";
 
 const buckets = 24;
 
-/** A pattern with its course: a click on it narrows the query. */
+/** A pattern with its trend. A click filters the query by it. */
 export function PatternRow({ pattern, run, isNew }: {
   pattern: Pattern;
   run: Run;
@@ -66,16 +66,16 @@ function PatternText({ text }: { text: string }) {
   ));
 }
 
-let lane: Promise<unknown> = Promise.resolve();
+let queue: Promise<unknown> = Promise.resolve();
 
-/** One after the other: a tenant has few searches at once, and these are the least of them. */
-function inLane<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  const next = lane.then(ask, ask);
-  lane = next.catch(() => {});
+/** Runs requests one after another: a tenant may run few searches at once, and trends are the least urgent. */
+function inTurn<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const next = queue.then(ask, ask);
+  queue = next.catch(() => {});
   return next;
 }
 
-/** Records with the pattern's longest text over time, once its row is in sight. */
+/** The number of records with the pattern's longest text over time, loaded when the row is visible. */
 function useCourse(
   row: { current: Element | null },
   run: Run,
@@ -96,7 +96,7 @@ function useCourse(
     queryKey: ["course", filter, run.instants],
     enabled: isSeen && literal !== "" && run.instants !== null,
     queryFn: ({ signal }) =>
-      inLane(() =>
+      inTurn(() =>
         signal.aborted ? Promise.reject(signal.reason) : service.histogram(filter, {
           since: run.instants?.from,
           until: run.instants?.to,

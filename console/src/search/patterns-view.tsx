@@ -1,14 +1,14 @@
 import { useMemo } from "react";
-import { filterOf } from "../language/edit.ts";
-import { marksOld, useOperation } from "../service/hooks.ts";
-import { Empty, Skeleton } from "../shared/controls.tsx";
+import { filterOf } from "../language/edit-query.ts";
+import { marksOld, useOperation } from "../service/operation-hooks.ts";
+import { Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { PatternRow } from "./pattern-row.tsx";
 import { type Pattern, patternsOf } from "./patterns.ts";
 import { SearchError } from "./search-error.tsx";
-import type { Run } from "./use-search.ts";
+import type { Run } from "./search-run.ts";
 
 const most = 200;
 const mostBefore = 1000;
@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 
 const valueOf = (pattern: Pattern, column: string) => pattern[column as keyof Pattern];
 
-/** The messages by their shape: how many, since when, and which were not there yesterday. */
+/** Groups of similar messages: how many, since when, and which are new since yesterday. */
 export function PatternsView({ run }: { run: Run }) {
   const query = `${filterOf(run.query)} | patterns`;
   const answer = useOperation("log_stats", {
@@ -66,7 +66,7 @@ export function PatternsView({ run }: { run: Run }) {
                 <table className="table patterns-table">
                   <thead>
                     <tr>
-                      <th scope="col">{say("Course")}</th>
+                      <th scope="col">{say("Trend")}</th>
                       <SortHead name="count" label={say("Records")} sorting={sorting} isNumber />
                       <SortHead name="text" label={say("Pattern")} sorting={sorting} />
                       <SortHead name="first" label={say("First seen")} sorting={sorting} />
@@ -93,7 +93,7 @@ export function PatternsView({ run }: { run: Run }) {
   );
 }
 
-/** The patterns of the day before the range; null while they are unknown, or too many to tell. */
+/** The patterns of the day before the range, or null if they are not loaded or the list is incomplete. */
 function useKnownBefore(run: Run, query: string, isWanted: boolean): Set<string> | null {
   const start = run.instants ? Date.parse(run.instants.from) : 0;
   const before = useOperation("log_stats", {

@@ -1,4 +1,4 @@
-import { type Mode, withClause } from "../language/edit.ts";
+import { type Mode, withClause } from "../language/edit-query.ts";
 import type { StatRow } from "../service/logloom.ts";
 
 export interface Pattern {
@@ -24,16 +24,16 @@ export function patternsOf(rows: StatRow[]): Pattern[] {
   );
 }
 
-/** What differs from message to message. */
+/** Stands for the part that differs between messages. */
 export const gap = "<*>";
 
-/** The longest text of a pattern that each of its messages holds. */
+/** The longest text that all messages of a pattern share. */
 export function literalOf(pattern: string): string {
   return pattern.split(gap).map((part) => part.trim())
     .reduce((longest, part) => part.length > longest.length ? part : longest, "");
 }
 
-/** The query with the messages of a pattern alone, or without them. */
+/** The query limited to a pattern's messages, or without them. */
 export function withPattern(query: string, pattern: string, mode: Mode): string {
   return withClause(query, "msg", literalOf(pattern), mode);
 }

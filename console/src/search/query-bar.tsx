@@ -1,33 +1,33 @@
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { change } from "../address/address.ts";
 import type { Field } from "../service/logloom.ts";
-import { IconButton } from "../shared/controls.tsx";
+import { IconButton } from "../shared/basic-controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { useFeatures } from "./features.ts";
+import { useFeatures } from "./reader-features.ts";
 import { QueryBox } from "./query-box.tsx";
 import type { BoxHandle } from "./query-editor.tsx";
-import type { EditQuery } from "./query-text.ts";
+import type { EditQuery } from "./edit-query-context.ts";
 import { QueryVerdict } from "./query-verdict.tsx";
 import { RangePicker } from "./range-picker.tsx";
 import { RefreshMenu } from "./refresh-menu.tsx";
 import { SaveButton } from "./save-button.tsx";
-import { type Run, runQuery } from "./use-search.ts";
-import { say } from "../shared/words.ts";
+import { type Run, runQuery } from "./search-run.ts";
+import { say } from "../shared/translate.ts";
 
 export interface BarHandle {
   focus: () => void;
   edit: EditQuery;
 }
 
-/** The bar at the top: query, range, run, live, save. */
+/** The bar with the query, the range and the buttons to run, follow and save. */
 export function QueryBar({ run, fields, ref }: {
   run: Run & { again: () => void };
   fields: Field[];
   ref: Ref<BarHandle>;
 }) {
   const [text, setText] = useState(run.query);
-  // What the box holds now: the page may show it a moment later.
+  // The box's text now. The state follows a moment later.
   const content = useRef(run.query);
   const hold = (wanted: string) => {
     content.current = wanted;
@@ -37,8 +37,8 @@ export function QueryBar({ run, fields, ref }: {
   const features = useFeatures();
   const box = useRef<BoxHandle>(null);
   const started = useRef<string | null>(run.query);
-  // A click on a value, the back button or a link changes the query from outside. A query started here is already in
-  // the box and may have changed since.
+  // A click on a value, the back button or a link changes the query from outside, so the box must follow. A query that
+  // was started here is already in the box, whose text may have changed since.
   useEffect(() => {
     if (started.current !== run.query) box.current?.put(run.query);
     started.current = null;
@@ -123,7 +123,7 @@ export function QueryBar({ run, fields, ref }: {
       </div>
       <QueryVerdict
         text={text}
-        onMend={(wanted) => {
+        onCorrect={(wanted) => {
           box.current?.put(wanted);
           start(wanted);
           box.current?.focus();

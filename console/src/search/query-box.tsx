@@ -9,9 +9,9 @@ import {
 } from "react";
 import { usePreferences } from "../shared/preferences.ts";
 import type { QueryBoxProps } from "./query-editor.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** A plain input until the editor is loaded, after the first paint. */
+/** The query's box: a plain input until the editor has loaded. */
 export function QueryBox(props: QueryBoxProps) {
   const [Editor, setEditor] = useState<
     ComponentType<QueryBoxProps & { hadFocus: boolean }> | null
@@ -25,7 +25,7 @@ export function QueryBox(props: QueryBoxProps) {
       hadFocus.current = document.activeElement === input.current;
       setEditor(() => QueryEditor);
     }, () => {
-      // Without the editor the plain input does everything but completion.
+      // Without the editor the plain input still works, but has no completion.
     });
     return () => {
       isHere = false;

@@ -1,4 +1,4 @@
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { history, historyKeymap } from "@codemirror/commands";
 import {
@@ -14,22 +14,22 @@ import { tags } from "@lezer/highlight";
 import { type Ref, useImperativeHandle, useLayoutEffect, useRef } from "react";
 import { complete } from "../language/completion.ts";
 import { parser } from "../language/logloom.grammar";
-import { useOperation, useService } from "../service/hooks.ts";
+import { useOperation, useService } from "../service/operation-hooks.ts";
 import type { Field } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { useFeatures } from "./features.ts";
+import { useFeatures } from "./reader-features.ts";
 import { editorTheme } from "./editor-theme.ts";
 import { deletions, ownKeys, replaceAll, replaceSelected } from "./query-keys.ts";
-import { marksOf } from "./query-marks.ts";
+import { marksOf } from "./query-diagnostics.ts";
 
 export interface BoxHandle {
   focus: () => void;
-  /** Replaces the content of the box. Typing goes the other way, so that no letter is lost. */
+  /** Replaces the box's text. */
   put: (text: string) => void;
 }
 
 export interface QueryBoxProps {
-  /** The content of the box: first the initial text, then its last reported one. */
+  /** The initial text, then the last text that `onChange` reported. Only `put` changes the box. */
   text: string;
   fields: Field[];
   onChange: (text: string) => void;
@@ -49,7 +49,7 @@ const colours = HighlightStyle.define([
   { tag: tags.function(tags.variableName), color: "var(--series-2)", fontWeight: "600" },
 ]);
 
-/** The editor, in a shadow root: there it needs no style element, which the page's policy forbids. */
+/** The editor. In a shadow root it needs no style element, which the page's policy forbids. */
 export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: QueryBoxProps & {
   hadFocus: boolean;
 }) {
@@ -69,7 +69,7 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
     },
   }), []);
 
-  // Before the browser takes the next key: start with the text typed into the plain input.
+  // Runs before the next key press, so that no letter typed into the plain input is lost.
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return;
@@ -87,9 +87,9 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
           autocompletion({
             override: [complete(() => latest.current)],
             icons: false,
-            // Enter runs the query unless an entry was chosen with the arrows.
+            // Enter runs the query unless the arrow keys chose an entry.
             selectOnOpen: false,
-            // So a key meant for something else never takes an entry, however fast it is.
+            // No delay: a fast Tab must take the entry.
             interactionDelay: 0,
           }),
           linter(async (editor) => {

@@ -23,7 +23,7 @@ export function replaceAll(editor: EditorView, text: string): void {
   });
 }
 
-/** The browser moves the cursor; changes of the text go through the editor. */
+/** Keys that delete text. The browser itself moves the cursor. */
 export const deletions: KeyBinding[] = [
   { key: "Mod-a", run: selectAll },
   { key: "Backspace", run: deleteCharBackward, shift: deleteCharBackward },
@@ -33,8 +33,8 @@ export const deletions: KeyBinding[] = [
 ];
 
 /**
- * Text typed over a selection. The browser would keep the look of the replaced text with a style attribute, which the
- * page's policy forbids.
+ * Replaces selected text when somebody types. The browser would add a style attribute to keep the old text's look, which
+ * the page's policy forbids.
  */
 export function replaceSelected(event: InputEvent, editor: EditorView): boolean {
   const isTyped = event.inputType === "insertText" && event.data !== null && !event.isComposing;
@@ -47,7 +47,7 @@ export function replaceSelected(event: InputEvent, editor: EditorView): boolean 
   return true;
 }
 
-/** The state for the keys, at the moment one is pressed. */
+/** The editor's state when a key is pressed. */
 interface Latest {
   earlier: string[];
   onChange: (text: string) => void;
@@ -55,7 +55,7 @@ interface Latest {
   place: number;
 }
 
-/** Enter runs, Ctrl+Enter adds a line, the arrows walk through earlier queries if there is one line. */
+/** Enter runs the query, Ctrl+Enter adds a line. In a box with one line the arrows show earlier queries. */
 export function ownKeys(latest: Latest): KeyBinding[] {
   const step = (by: number) => (editor: EditorView) => {
     if (completionStatus(editor.state) === "active" || editor.state.doc.lines > 1) return false;

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { QueryValidity } from "../service/logloom.ts";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
-import { mended, suggestionOf } from "./mend.ts";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
+import { suggestionOf, withSuggestion } from "./query-suggestion.ts";
 
-/** The service's verdict while you type: the error in place, with a suggestion. */
+/** Validates the query while you type. `of` is the text that the verdict is for. */
 export function useVerdict(text: string): { verdict: QueryValidity | null; of: string } {
   const [asked, setAsked] = useState(text);
   useEffect(() => {
@@ -20,10 +20,10 @@ export function useVerdict(text: string): { verdict: QueryValidity | null; of: s
   return { verdict: asked.trim() === "" ? null : answer.data ?? null, of: asked };
 }
 
-/** A mistake once, at its place, with a button that mends it. */
-export function QueryVerdict({ text, onMend }: {
+/** Shows the query's error and a button that corrects it. */
+export function QueryVerdict({ text, onCorrect }: {
   text: string;
-  onMend: (query: string) => void;
+  onCorrect: (query: string) => void;
 }) {
   const { verdict, of } = useVerdict(text);
   if (of !== text) return <p className="verdict" aria-live="polite" />;
@@ -42,7 +42,7 @@ export function QueryVerdict({ text, onMend }: {
           )}
           {verdict.hint && <>{" "}— {verdict.hint}</>}
         </span>
-        <MendButton text={text} verdict={verdict} onMend={onMend} />
+        <SuggestionButton text={text} verdict={verdict} onCorrect={onCorrect} />
       </p>
     );
   }
@@ -52,18 +52,18 @@ export function QueryVerdict({ text, onMend }: {
       {warning && verdict && (
         <>
           <span>{warning.message}</span>
-          <MendButton text={text} verdict={verdict} onMend={onMend} />
+          <SuggestionButton text={text} verdict={verdict} onCorrect={onCorrect} />
         </>
       )}
     </p>
   );
 }
 
-/** Writes what the service suggests in the place of what was meant. */
-function MendButton({ text, verdict, onMend }: {
+/** Applies the service's suggestion. */
+function SuggestionButton({ text, verdict, onCorrect }: {
   text: string;
   verdict: QueryValidity;
-  onMend: (query: string) => void;
+  onCorrect: (query: string) => void;
 }) {
   const suggestion = suggestionOf(verdict);
   if (suggestion === null) return null;
@@ -71,7 +71,7 @@ function MendButton({ text, verdict, onMend }: {
     <button
       type="button"
       className="button small"
-      onClick={() => onMend(mended(text, suggestion))}
+      onClick={() => onCorrect(withSuggestion(text, suggestion))}
     >
       {say("Write")} <code>{plain(suggestion.text)}</code>
     </button>

@@ -1,26 +1,26 @@
-import { wholeDay } from "../shared/format.ts";
+import { wholeDay } from "../shared/format-time.ts";
 import { useState } from "react";
 import { type DateRange, DayPicker } from "react-day-picker";
 import "react-day-picker/style.css";
 import { instant, type Zone } from "../address/range.ts";
 
-/** Days of a month to choose a range from; loaded when somebody asks for it. */
+/** A calendar to choose days from. It loads when it is opened. */
 export default function RangeCalendar({ from, to, zone, onChoose }: {
   from: string;
   to: string;
   zone: Zone;
-  /** The beginning of the first day, and the end of the last one, as typed. */
+  /** Gets the start of the first day and the end of the last day, as typed times. */
   onChoose: (from: string, to: string) => void;
 }) {
   const now = Date.now();
   const [days, setDays] = useState<DateRange | undefined>(() => {
     const [start, end] = [instant(from, now, zone), instant(to, now, zone)];
-    // Words relative to now are no days yet.
+    // A range like now-1h selects no days.
     if (start === null || end === null || end <= start || from.startsWith("now")) return undefined;
     return { from: new Date(start), to: new Date(end - 1) };
   });
   const choose = (range: DateRange | undefined, day: Date) => {
-    // A second click on a day alone keeps it.
+    // A second click on a single day keeps it.
     const chosen = range?.from ? range : { from: day, to: day };
     setDays(chosen);
     if (!chosen.from) return;
@@ -44,7 +44,7 @@ export default function RangeCalendar({ from, to, zone, onChoose }: {
 
 const pad = (value: number) => String(value).padStart(2, "0");
 
-/** The whole name of a day, which holds the number that is shown. */
+/** The full date, for screen readers. */
 function dayName(day: Date): string {
   const utc = new Date(Date.UTC(day.getFullYear(), day.getMonth(), day.getDate()));
   return wholeDay(utc);

@@ -3,8 +3,8 @@ import { presets, type Range, rangeLabel } from "../address/range.ts";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { CustomRange } from "./custom-range.tsx";
-import { runRange } from "./use-search.ts";
-import { say } from "../shared/words.ts";
+import { runRange } from "./search-run.ts";
+import { say } from "../shared/translate.ts";
 
 export function RangePicker(
   { range, isLive }: { range: Range; isLive: boolean },

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from "react";
-import type { Mode } from "../language/edit.ts";
-import { useOperation } from "../service/hooks.ts";
+import type { Mode } from "../language/edit-query.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import { Boundary } from "../shared/boundary.tsx";
-import { ErrorNote, IconButton, Skeleton } from "../shared/controls.tsx";
-import { say } from "../shared/words.ts";
-import { Detail } from "./detail.tsx";
+import { ErrorNote, IconButton, Skeleton } from "../shared/basic-controls.tsx";
+import { say } from "../shared/translate.ts";
+import { Detail } from "./record-detail.tsx";
 import { closeRecord, placeOf } from "./open-record.ts";
 import { useIsNarrow } from "../shared/use-is-narrow.ts";
 
-/** The record of the address, at the side of the list; on a phone over it. */
+/** The record in the address, beside the list, or over it on a phone. */
 export function RecordPanel({ id, ts, onFilter }: {
   id: string;
   ts: string;
@@ -18,7 +18,7 @@ export function RecordPanel({ id, ts, onFilter }: {
   const record = answer.data;
   const panel = useRef<HTMLElement>(null);
   const isNarrow = useIsNarrow();
-  // There it covers the list, which would keep the focus.
+  // On a phone the panel covers the list, so it takes the focus.
   useEffect(() => {
     if (isNarrow) panel.current?.focus();
   }, [isNarrow, id]);

@@ -1,13 +1,13 @@
-import { seconds } from "../shared/numbers.ts";
+import { seconds } from "../shared/format-number.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../shared/shortcuts.ts";
-import { IconButton } from "../shared/controls.tsx";
-import { say } from "../shared/words.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
+import { say } from "../shared/translate.ts";
 
 const choices = [0, 10, 30];
 
-/** Runs again: now, or every ten or thirty seconds. */
+/** Runs the search again now, or every ten or thirty seconds. */
 export function RefreshMenu({ again, isLive = false }: { again: () => void; isLive?: boolean }) {
   const queries = useQueryClient();
   const [every, setEvery] = useState(0);
@@ -17,7 +17,7 @@ export function RefreshMenu({ again, isLive = false }: { again: () => void; isLi
   useEffect(() => {
     if (every === 0 || isLive) return;
     const timer = setInterval(() => {
-      // What takes longer than that would be begun again and again, and never answered.
+      // A request that takes longer than the interval must not be restarted.
       if (!document.hidden && queries.isFetching() === 0) latest.current();
     }, every * 1000);
     return () => clearInterval(timer);

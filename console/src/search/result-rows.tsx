@@ -2,20 +2,20 @@ import { useCallback, useEffect, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { Empty, ErrorNote, Skeleton } from "../shared/controls.tsx";
+import { Empty, ErrorNote, Skeleton } from "../shared/basic-controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
-import { useFeatures } from "./features.ts";
+import { useFeatures } from "./reader-features.ts";
 import { LiveNote } from "./live-note.tsx";
 import { closeRecord, useOpenRecord } from "./open-record.ts";
 import { RowsBar } from "./rows-bar.tsx";
 import { RowsGrid } from "./rows-grid.tsx";
 import { SearchError } from "./search-error.tsx";
-import { type Run, runQuery, runRange, useRows } from "./use-search.ts";
+import { type Run, runQuery, runRange, useRows } from "./search-run.ts";
 import { useFirstEvent } from "./use-first-event.ts";
 import { useTail } from "./use-tail.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** The records: page by page while scrolling, or live. */
+/** The records, loaded while scrolling, or live. */
 export function ResultRows({ run, onFields }: {
   run: Run & { again: () => void };
   onFields: () => void;
@@ -31,7 +31,7 @@ export function ResultRows({ run, onFields }: {
   const pages = useRows(run);
   const tail = useTail(run.query, run.isLive, isPaused);
   const rows = run.isLive ? tail.rows : pages.data?.pages.flatMap(({ logs }) => logs) ?? [];
-  // Also of rows that will be replaced.
+  // Also true while the rows of an earlier run are shown.
   const hasMore = pages.data?.pages.at(-1)?.next_cursor != null;
   const isNothing = !run.isLive && pages.isSuccess && rows.length === 0;
   const { isEmpty, isUnknown } = useFirstEvent(run, useFeatures().senders && isNothing);
@@ -134,7 +134,7 @@ function NothingFound({ run }: { run: Run }) {
             className="button"
             onClick={() => change({ live: "1" })}
           >
-            {say("Wait for it live")}
+            {say("Wait for records live")}
           </button>
         )}
       </div>

@@ -1,8 +1,8 @@
 import { change, useAddress } from "../address/address.ts";
 import { Tabs } from "../shared/tabs.tsx";
-import { say, type Words } from "../shared/words.ts";
-import { useFeatures } from "./features.ts";
-import type { Run } from "./use-search.ts";
+import { say, type Words } from "../shared/translate.ts";
+import { useFeatures } from "./reader-features.ts";
+import type { Run } from "./search-run.ts";
 
 const tabs = [
   ["records", "Records"],
@@ -11,7 +11,7 @@ const tabs = [
 ] as const satisfies [string, Words][];
 export type Tab = (typeof tabs)[number][0];
 
-/** The tab of the address; an aggregate and a live view have the records alone. */
+/** The tab in the address. An aggregate and a live view have no tabs. */
 export function useTab(run: Run): Tab {
   const wanted = useAddress().parameters.tab;
   const features = useFeatures();
@@ -20,7 +20,7 @@ export function useTab(run: Run): Tab {
     "records";
 }
 
-/** What is shown of the records that were found: themselves, their shapes, or what is different. */
+/** The tabs of a result: records, patterns, changes. */
 export function ResultTabs({ tab }: { tab: Tab }) {
   const features = useFeatures();
   return (
@@ -34,7 +34,7 @@ export function ResultTabs({ tab }: { tab: Tab }) {
   );
 }
 
-/** The way from a range to what changed in it, while the tabs show something else. */
+/** A button to the changes of a range, while another tab is open. */
 export function ChangesButton({ run }: { run: Run }) {
   const tab = useTab(run);
   const { changes } = useFeatures();
@@ -45,7 +45,7 @@ export function ChangesButton({ run }: { run: Run }) {
       className="button small"
       onClick={() => {
         change({ tab: "changes" });
-        // The button goes: who came by keyboard stands on the tab.
+        // The button disappears, so the keyboard focus moves to the tab.
         document.querySelector<HTMLElement>("#tab-changes")?.focus();
       }}
     >

@@ -1,14 +1,14 @@
 import { change } from "../address/address.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { IconButton } from "../shared/controls.tsx";
+import { IconButton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
-import { useFeatures } from "./features.ts";
+import { useFeatures } from "./reader-features.ts";
 import { ExportMenu } from "./export-menu.tsx";
-import type { Run } from "./use-search.ts";
-import { say } from "../shared/words.ts";
+import type { Run } from "./search-run.ts";
+import { say } from "../shared/translate.ts";
 
-/** Information and choices about all rows. */
+/** The bar above the rows: order, wrapping, density and export. */
 export function RowsBar({ run, rows, answer, isBusy, onFields }: {
   run: Run;
   rows: LogRecord[];

@@ -10,21 +10,21 @@ import {
 } from "react";
 import { useAddress } from "../address/address.ts";
 import { useShortcuts } from "../shared/shortcuts.ts";
-import { marksOld } from "../service/hooks.ts";
+import { marksOld } from "../service/operation-hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { useIsNarrow } from "../shared/use-is-narrow.ts";
-import { columnsOf } from "./columns.ts";
+import { columnsOf } from "./record-columns.ts";
 import { closeRecord, useOpenRecord } from "./open-record.ts";
-import { Row, RowsHead } from "./row.tsx";
-import { useHeldPlace } from "./use-held-place.ts";
-import { say } from "../shared/words.ts";
+import { Row, RowsHead } from "./record-row.tsx";
+import { useLiveScroll } from "./use-live-scroll.ts";
+import { say } from "../shared/translate.ts";
 
 interface Props {
   rows: LogRecord[];
-  /** Rows of the run before; those of this one are awaited. */
+  /** The rows are of an earlier run. */
   isOld: boolean;
-  /** The id of the record at the side. */
+  /** The id of the open record. */
   open: string | null;
   onToggle: (record: LogRecord) => void;
   isLive: boolean;
@@ -34,19 +34,17 @@ interface Props {
   end: ReactNode;
 }
 
-/**
- * Rows of different heights, of which only the visible ones exist. One row has the focus; j, k and the arrows move it.
- */
+/** The rows. Only visible rows are in the document. The keys j and k and the arrows move the active row. */
 export function RowsGrid(
   { rows, isOld, open, onToggle, isLive, isPaused, onPause, onEnd, end }: Props,
 ) {
   const scroller = useRef<HTMLDivElement>(null);
   const { wrap, roomy } = usePreferences();
   const isNarrow = useIsNarrow();
-  // A one-line row has the height of the style sheet; others are measured.
+  // One-line rows have the style sheet's height. Other rows are measured.
   const height = wrap || isNarrow ? null : roomy ? 29 : 23;
   const { cols } = useAddress().parameters;
-  // Always the same array and functions, so that unchanged rows are not drawn again.
+  // Kept stable, so that unchanged rows are not rendered again.
   const columns = useMemo(() => columnsOf(cols), [cols]);
   const [active, setActive] = useState<string | null>(null);
   const wanted = useRef<string | null>(null);
@@ -65,7 +63,7 @@ export function RowsGrid(
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - 30) onEnd();
   }, [last, rows.length, onEnd]);
-  useHeldPlace(scroller, rows, isLive, isPaused, onPause);
+  useLiveScroll(scroller, rows, isLive, isPaused, onPause);
 
   const at = active === null ? -1 : rows.findIndex(({ id }) => id === active);
   const move = (step: number) => {
@@ -87,7 +85,7 @@ export function RowsGrid(
     if (record) toggle(record);
   };
   useShortcuts({ j: () => move(1), k: () => move(-1), o: toggleActive });
-  // The focus follows the active row once it is on the screen.
+  // Focus the active row once it is rendered.
   useEffect(() => {
     if (wanted.current === null) return;
     const row = scroller.current?.querySelector<HTMLElement>(`[data-row="${wanted.current}"]`);
@@ -173,7 +171,7 @@ export function RowsGrid(
   );
 }
 
-/** With so many columns the rest of a fixed-height row could not be reached. */
+/** The least width of fixed-height rows, so that the message stays reachable beside many columns. */
 function leastWidth(columns: number): string {
   return `calc(${67 + 18 * columns}ch + ${42 + 12 * columns}px + var(--pad))`;
 }

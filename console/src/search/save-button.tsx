@@ -1,10 +1,10 @@
 import { lazy, Suspense, useState } from "react";
 import { useAddress } from "../address/address.ts";
-import { loadPart } from "../shared/update.ts";
-import { displayOf } from "../saved/display.ts";
+import { loadPart } from "../shared/load-part.ts";
+import { displayOf } from "../saved/saved-display.ts";
 import { SavedDialog } from "../saved/saved-dialog.tsx";
-import { IconButton } from "../shared/controls.tsx";
-import { say } from "../shared/words.ts";
+import { IconButton } from "../shared/basic-controls.tsx";
+import { say } from "../shared/translate.ts";
 
 const RuleDialog = lazy(() =>
   loadPart(() =>
@@ -12,7 +12,7 @@ const RuleDialog = lazy(() =>
   )
 );
 
-/** Saves the query under a name, as it is looked at, or has a rule watch it. */
+/** Buttons that save the search or create an alert rule from it. */
 export function SaveButton({ query }: { query: string }) {
   const { parameters } = useAddress();
   const [open, setOpen] = useState<"search" | "alert" | null>(null);

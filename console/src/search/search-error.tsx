@@ -1,13 +1,13 @@
-import { seconds } from "../shared/numbers.ts";
+import { seconds } from "../shared/format-number.ts";
 import { useEffect, useState } from "react";
 import { presets } from "../address/range.ts";
 import type { LogloomError } from "../service/logloom.ts";
-import { useOperation } from "../service/hooks.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { say } from "../shared/words.ts";
-import { type Run, runRange } from "./use-search.ts";
+import { useOperation } from "../service/operation-hooks.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
+import { say } from "../shared/translate.ts";
+import { type Run, runRange } from "./search-run.ts";
 
-/** The error of a search and the helpful step: another range after a 408, patience after a 429. */
+/** A search's error with the next step: a shorter range after a 408, a countdown after a 429. */
 export function SearchError({ error, run, retry }: {
   error: LogloomError;
   run: Run;
@@ -15,7 +15,7 @@ export function SearchError({ error, run, retry }: {
 }) {
   const wait = error.status === 429 ? Math.ceil(error.retryAfterMs / 1000) || 5 : 0;
   const [left, setLeft] = useState(wait);
-  // Each refusal has a wait of its own.
+  // Each error has its own waiting time.
   useEffect(() => setLeft(wait), [error, wait]);
   useEffect(() => {
     if (left <= 0) return;
@@ -25,14 +25,12 @@ export function SearchError({ error, run, retry }: {
     }, 1000);
     return () => clearTimeout(timer);
   }, [left, retry]);
-  // What is wrong with the query stands below the box already.
+  // An error in the query is already shown below the box.
   const verdict = useOperation("validate_query", { p_query_dsl: run.query }, {
     enabled: error.status === 400,
   });
   if (error.status === 400 && (verdict.isPending || verdict.data?.valid === false)) {
-    return (
-      <p className="results-none about">{say("Nothing is shown until the query is right.")}</p>
-    );
+    return <p className="results-none about">{say("Correct the query to see results.")}</p>;
   }
   if (error.status === 429) {
     return (

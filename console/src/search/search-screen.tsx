@@ -1,23 +1,23 @@
 import { useCallback, useRef, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { useShortcuts } from "../shared/shortcuts.ts";
-import { type Mode, withClause } from "../language/edit.ts";
+import { type Mode, withClause } from "../language/edit-query.ts";
 import { Boundary } from "../shared/boundary.tsx";
-import { ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { AggregateView } from "./aggregate-view.tsx";
 import { ChangesView } from "./changes-view.tsx";
-import { useFeatures } from "./features.ts";
+import { useFeatures } from "./reader-features.ts";
 import { FieldsPanel } from "./fields-panel.tsx";
 import { HistogramPanel } from "./histogram-panel.tsx";
 import { PatternsView } from "./patterns-view.tsx";
 import { type BarHandle, QueryBar } from "./query-bar.tsx";
-import { type EditQuery, EditQueryContext } from "./query-text.ts";
+import { type EditQuery, EditQueryContext } from "./edit-query-context.ts";
 import { RecordPanel } from "./record-panel.tsx";
 import { ResultTabs, useTab } from "./result-tabs.tsx";
 import { ResultRows } from "./result-rows.tsx";
-import { useFields, useRun } from "./use-search.ts";
-import { say } from "../shared/words.ts";
+import { useFields, useRun } from "./search-run.ts";
+import { say } from "../shared/translate.ts";
 
 export function SearchScreen() {
   const run = useRun();
@@ -28,7 +28,7 @@ export function SearchScreen() {
   const bar = useRef<BarHandle>(null);
   const fields = useFields(run, features.fields);
   const tab = useTab(run);
-  // What the chart counts, the list of fields is measured by.
+  // The chart's total tells whether the list of fields covers all records.
   const [total, setTotal] = useState<number | null>(null);
 
   const toggleFields = () => {

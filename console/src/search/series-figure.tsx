@@ -1,18 +1,18 @@
 import { useMemo, useState } from "react";
 import { back } from "../address/address.ts";
 import type { Instants } from "../address/range.ts";
-import { groupKeys, seriesOf } from "../language/edit.ts";
-import { marksOld, useOperation } from "../service/hooks.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { groupLabel, mostLines } from "../shared/groups.ts";
-import { plain } from "../shared/plain.ts";
+import { groupKeys, seriesOf } from "../language/edit-query.ts";
+import { marksOld, useOperation } from "../service/operation-hooks.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
+import { groupLabel, mostLines } from "../shared/group-label.ts";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
-import { say } from "../shared/words.ts";
-import { useFeatures } from "./features.ts";
-import { runRange } from "./use-search.ts";
+import { say } from "../shared/translate.ts";
+import { useFeatures } from "./reader-features.ts";
+import { runRange } from "./search-run.ts";
 
-/** The first aggregate of a query over time, one line for each of the largest groups; a click on a line's name isolates it. */
+/** The first aggregate over time, a line for each of the largest groups. A click on a name shows only that line. */
 export function SeriesFigure({ query, instants, height = 160 }: {
   query: string;
   instants: Instants | null;
@@ -51,7 +51,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
   );
   if (series === null) return null;
   if (answer.error) {
-    // What is wrong with the query stays wrong.
+    // A wrong query stays wrong, so no retry.
     const retry = answer.error.status === 400 ? undefined : () => void answer.refetch();
     return <ErrorNote error={answer.error} retry={retry} />;
   }
@@ -97,7 +97,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
   );
 }
 
-/** The aggregate of the lines: the first of the last stage. */
+/** The aggregate that the lines show: the first of the last stage. */
 function nameOf(query: string): string {
   const stage = query.slice(query.lastIndexOf("|") + 1).trim();
   return plain(/^[^)]*\)/.exec(stage)?.[0] ?? stage);

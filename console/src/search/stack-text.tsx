@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { LogText } from "../shared/text.tsx";
-import { say } from "../shared/words.ts";
+import { LogText } from "../shared/log-text.tsx";
+import { say } from "../shared/translate.ts";
 import type { Stack } from "./message-parts.ts";
 
-/** A stack trace: what happened, and the first frame of one's own; the others on request. */
+/** A stack trace: the error and the first frame of the user's code. A button shows all frames. */
 export function StackText({ stack }: { stack: Stack }) {
   const [isWhole, setWhole] = useState(false);
   const { head, frames, tail, own } = stack;
@@ -27,7 +27,7 @@ export function StackText({ stack }: { stack: Stack }) {
           onClick={() => setWhole(!isWhole)}
         >
           {isWhole
-            ? say("Only one's own first frame")
+            ? say("Only the first frame of your code")
             : say("All frames ({number})", { number: frames.length })}
         </button>
       )}

@@ -1,17 +1,17 @@
 import { useEffect, useState } from "react";
 import { change } from "../address/address.ts";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import type { Run } from "./use-search.ts";
+import type { Run } from "./search-run.ts";
 
 const minute = 60_000;
 
-/** The longest retention, and the furthest accepted time ahead. */
+/** A search over the longest retention and the furthest accepted future. */
 export const everything = { p_query_dsl: "", p_ts_from: "now-366d", p_ts_to: "now+2d", p_limit: 1 };
 
 /**
- * Whether the tenant has no records: asked when a search found nothing, and again until the first one arrives, which is
- * then shown. If it arrives between the search and the question, the search runs again, once.
+ * When a search found nothing, checks whether the tenant has any records. Keeps checking until the first one arrives and
+ * then shows it. If it arrived just after the search, the search runs again, once.
  */
 export function useFirstEvent(run: Run & { again: () => void }, isNothing: boolean) {
   const [known, setKnown] = useState<"nothing" | "empty" | "used">("nothing");
@@ -37,7 +37,7 @@ export function useFirstEvent(run: Run & { again: () => void }, isNothing: boole
 const isAfterStart = ({ ts }: LogRecord, { instants }: Run) =>
   instants !== null && Date.parse(ts) >= Date.parse(instants.from);
 
-/** We promised to show it: a query or range that excludes it is dropped. */
+/** Shows the first record: drops a query or range that would hide it. */
 function show(record: LogRecord, run: Run & { again: () => void }): void {
   const time = Date.parse(record.ts);
   if (!isAfterStart(record, run) || time > Date.now()) {

@@ -3,8 +3,8 @@ import { useMemo, useState } from "react";
 import { type Instants, type Range, resolve } from "../address/range.ts";
 
 /**
- * A range as instants, the same for all that is asked of it, and `again`, which asks it all anew: relative times up to
- * now. So does another range or question.
+ * The range as instants, the same for all requests. `again` repeats the requests, with relative times up to now. Another
+ * range or question does the same.
  */
 export function useInstants({ from, to }: Range, question = "") {
   const queries = useQueryClient();
@@ -14,14 +14,14 @@ export function useInstants({ from, to }: Range, question = "") {
     const again = () => {
       const next = resolve({ from, to }, Date.now());
       if (next?.from !== instants?.from || next?.to !== instants?.to) return setStamp(Date.now());
-      // Answers are kept by their instants: those of fixed times would be shown once more.
+      // Answers are cached by their instants, so fixed times need a new request.
       void queries.invalidateQueries({ predicate: ({ queryKey }) => isOf(instants, queryKey) });
     };
     return { instants, again };
   }, [from, to, question, stamp, queries]);
 }
 
-/** Whether an answer was asked for them: its key has both, as parameters or by themselves. */
+/** Whether a cached answer is for these instants: its key has both. */
 function isOf(instants: Instants | null, key: QueryKey): boolean {
   const values = key.flatMap((part) => Object.values(Object(part)));
   return instants !== null && values.includes(instants.from) && values.includes(instants.to);

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
-import { useService } from "../service/hooks.ts";
+import { useService } from "../service/operation-hooks.ts";
 import { LogloomError, type LogRecord, type LogTail } from "../service/logloom.ts";
 
-/** The most rows of a live view; older ones go. */
+/** The most rows of a live view. Older rows are dropped. */
 export const mostLive = 5000;
 /** The pause after each page while the tab is hidden. */
 const hiddenPause = 3000;
@@ -10,9 +10,9 @@ const hiddenPause = 3000;
 export interface TailState {
   /** Newest first, by arrival. */
   rows: LogRecord[];
-  /** More arrives than is fetched. */
+  /** Records arrive faster than they are fetched. */
   isBehind: boolean;
-  /** Rows that were dropped because there were too many. */
+  /** How many rows were dropped. */
   dropped: number;
   error: LogloomError | null;
   isStarted: boolean;
@@ -20,7 +20,7 @@ export interface TailState {
 
 const start: TailState = { rows: [], isBehind: false, dropped: 0, error: null, isStarted: false };
 
-/** Follows new records, each once. While paused it asks for nothing; the cursor keeps the position. */
+/** Follows new records. While paused it sends no requests, and the cursor keeps the position. */
 export function useTail(query: string, isOn: boolean, isPaused: boolean): TailState {
   const service = useService();
   const [{ of, state }, setKept] = useState({ of: query, state: start });
@@ -52,7 +52,7 @@ export function useTail(query: string, isOn: boolean, isPaused: boolean): TailSt
         }
       } catch (error) {
         if (stop.signal.aborted) return;
-        // A wrong query stays wrong.
+        // A wrong query stays wrong, so it is not retried.
         if (!(error instanceof LogloomError)) throw error;
         setState((now) => ({ ...now, error }));
       }

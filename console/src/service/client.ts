@@ -1,21 +1,24 @@
 import type { Config } from "./config.ts";
 import { createReader, LogloomError, type Reader, refusalOf } from "./logloom.ts";
-import { parseExactly } from "./numbers.ts";
+import { parseExactly } from "./exact-json.ts";
 import { Listeners, readClaims, readerOf, type Session } from "./session.ts";
 
-/** The service as the signed-in user reads and changes it. */
+/** The service for the signed-in user. */
 export interface Service extends Reader {
   /** The address that senders use. */
   readonly url: string;
-  /** Told when the service cannot be reached. */
+  /** Notified when the service cannot be reached. */
   readonly away: Listeners;
-  /** Sealed by the edge function that opens them: the database never has a secret in plain text. */
+  /** Encrypts secrets with the edge function that decrypts them. The database never sees the plain text. */
   seal(sealer: Sealer, secrets: Record<string, string>): Promise<Record<string, string>>;
 }
 
+/** Typed secrets by name. Null removes a saved secret. */
+export type Secrets = Record<string, string | null>;
+
 export type Sealer = "logloom-stream" | "logloom-notify";
 
-/** The service of one reader: what they began does not go on with the token of the next one. */
+/** The service for one reader. A request never continues with the next reader's token. */
 export function createService(config: Config, session: Session, reader: string | null): Service {
   const url = config.url === "" ? location.origin : config.url;
   const away = new Listeners();
@@ -28,7 +31,7 @@ export function createService(config: Config, session: Session, reader: string |
     url,
     key: config.key,
     token,
-    // An answer to the last reader says nothing of this one's token.
+    // A refusal of the last reader's token must not sign out this reader.
     refused: async (why) => readerOf(session.claims()) === reader && await session.refused(why),
     fetch: (input, init) => fetch(input, { ...init, credentials: "omit" }),
   }, { parse: parseExactly, patienceMs: 4000, onRetry: (error) => error.isAway && away.tell() });

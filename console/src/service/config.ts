@@ -1,4 +1,5 @@
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
+
 /** A deployment's `config.json`, beside `index.html`. */
 export interface Config {
   /** The project's address, or "" for the address that served the page. */
@@ -15,7 +16,7 @@ export interface Config {
   portalOrigins: string[];
 }
 
-/** A page that cannot start: shown as one sentence instead of everything else. */
+/** The page cannot start. It shows only this message. */
 export class StartError extends Error {}
 
 export async function loadConfig(): Promise<Config> {

@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { LogloomError } from "./logloom.ts";
 
-/** The signed-in user, from the access token. It is not trusted: the service checks it. */
+/** The signed-in user, read from the access token. The service checks the token. */
 export interface Claims {
   tenant: string | null;
   user: string;
@@ -12,16 +12,16 @@ export interface Claims {
 
 /** A kind of session: a local token, or Supabase Auth. */
 export interface Session {
-  /** The current token, refreshed if possible. Null when signed out. */
+  /** The current token, refreshed if necessary. Null when signed out. */
   token(): Promise<string | null>;
   claims(): Claims | null;
-  /** Reports that the service refused the token, and why. True if there is a new one to retry with. */
+  /** Call when the service refused the token. True if there is a new token to retry with. */
   refused(why: LogloomError): Promise<boolean>;
-  /** Whether somebody was signed in until the token was refused. */
+  /** Whether the session ended because its token was refused. */
   hasEnded(): boolean;
   /** Why the token was refused. */
   readonly refusal: LogloomError | null;
-  /** Requests a token with the user's current data. False if only a new sign-in helps. */
+  /** Gets a new token with the user's current data. False if the user must sign in again. */
   renew(): Promise<boolean>;
   signOut(): Promise<void>;
   subscribe(listener: () => void): () => void;
@@ -52,12 +52,12 @@ export function readClaims(token: string): Claims | null {
   }
 }
 
-/** Who reads: another user, or the same one in another tenant, is another reader. */
+/** Identifies the reader: a user in a tenant. */
 export function readerOf(claims: Claims | null): string | null {
   return claims && `${claims.tenant}\n${claims.user}`;
 }
 
-/** The common part of sessions: a subscriber. */
+/** Listeners to changes, for useSyncExternalStore. */
 export class Listeners {
   #listeners = new Set<() => void>();
   #version = 0;

@@ -4,8 +4,8 @@ import { type Claims, Listeners, readClaims, type Session } from "./session.ts";
 const kept = "logloom-token";
 
 /**
- * A local stack: the token comes in the fragment of the link from `npm start`, which is never sent. It is removed from
- * the address at once and kept for this tab, so that a reload stays signed in.
+ * A session on a local stack. The token comes in the fragment of the link that `npm start` prints, which browsers never
+ * send. It is removed from the address at once and kept for this tab, so a reload stays signed in.
  */
 export class TokenSession extends Listeners implements Session {
   #token: string | null;

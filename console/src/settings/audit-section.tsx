@@ -1,11 +1,11 @@
 import { useState } from "react";
-import { useOperation } from "../service/hooks.ts";
-import { ago } from "../shared/format.ts";
-import { ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
+import { useOperation } from "../service/operation-hooks.ts";
+import { ago } from "../shared/format-time.ts";
+import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
 
-/** Changes of keys, members and settings, and requested deletions. */
+/** The audit events of the tenant. */
 export function AuditSection() {
   const [limit, setLimit] = useState(20);
   const events = useOperation("list_tenant_audit_events", { p_limit: limit }, { keep: true });

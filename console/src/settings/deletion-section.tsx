@@ -1,17 +1,17 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
 import { instant, wholeTime, zoneWords } from "../address/range.ts";
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { RetentionRun } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { count } from "../shared/numbers.ts";
-import { Table } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { count } from "../shared/format-number.ts";
+import { Table } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 interface Wanted {
   p_query_dsl: string;
@@ -19,7 +19,7 @@ interface Wanted {
   p_ts_to: string;
 }
 
-/** Deletes the matches of a query: count first, then confirm. */
+/** Deletes the records that match a query, after counting them and asking. */
 export function DeletionSection() {
   const { zone } = usePreferences();
   const [query, setQuery] = useState("");
@@ -49,7 +49,7 @@ export function DeletionSection() {
       p_ts_from: new Date(start).toISOString(),
       p_ts_to: new Date(end).toISOString(),
     };
-    // An answer after the form changed would count something else.
+    // If the form changes, an older count must not be shown.
     const asked = { query, from, to, zone };
     dry.mutate({ ...wanted, p_dry_run: true }, {
       onSuccess: ({ records }) => setCounted({ asked, wanted, records }),
@@ -85,12 +85,12 @@ export function DeletionSection() {
         <ErrorNote error={dry.error} />
         <div className="row">
           <button type="submit" className="button" disabled={dry.isPending}>
-            {dry.isPending ? say("Counting…") : say("Count what it would delete")}
+            {dry.isPending ? say("Counting…") : say("Count matching records")}
           </button>
           {counted && (
             <>
               <span role="status">
-                <Said words="{count} records" of={{ count: counted.records }} strong />
+                <Sentence text="{count} records" values={{ count: counted.records }} strong />
               </span>
               {counted.records > 0 && (
                 <button
@@ -116,9 +116,9 @@ export function DeletionSection() {
             setCounted(null);
           }}
         >
-          <Said
-            words="What {query} finds from {from} to {to} is deleted within a minute or so. This cannot be taken back."
-            of={{
+          <Sentence
+            text="All records that match {query} from {from} to {to} are deleted within about a minute. This cannot be undone."
+            values={{
               query: <code>{plain(counted.wanted.p_query_dsl)}</code>,
               from: wholeTime(counted.wanted.p_ts_from, zone),
               to: wholeTime(counted.wanted.p_ts_to, zone),
@@ -140,7 +140,7 @@ function Runs({ runs }: { runs: RetentionRun[] }) {
         say("Deletion"),
         say("Status"),
         { name: say("Records"), is: "number" },
-        say("Asked for"),
+        say("Requested"),
       ]}
     >
       {runs.map((run) => (

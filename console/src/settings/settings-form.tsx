@@ -1,12 +1,12 @@
 import { useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import { useChange } from "../service/operation-hooks.ts";
 import type { TenantSettings } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/controls.tsx";
-import { bytes } from "../shared/numbers.ts";
+import { ErrorNote } from "../shared/basic-controls.tsx";
+import { bytes } from "../shared/format-number.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** What was changed in the form, and not saved yet. */
+/** The unsaved changes. */
 interface Edits {
   days?: string;
   compression?: boolean;
@@ -14,14 +14,14 @@ interface Edits {
   webhook_enabled?: boolean;
 }
 
-/** Those that are not as they are there. */
+/** The edits that differ from `there`. */
 function without(edits: Edits, there: Edits): Edits {
   return Object.fromEntries(
     Object.entries(edits).filter(([name, value]) => there[name as keyof Edits] !== value),
   );
 }
 
-/** Shows the settings as they are, but for the edits; these alone are saved. */
+/** The settings with the user's edits. Only the edits are saved. */
 export function SettingsForm({ settings, mayChange }: {
   settings: TenantSettings;
   mayChange: boolean;
@@ -44,7 +44,7 @@ export function SettingsForm({ settings, mayChange }: {
       },
       notification_preferences: { ...preferences },
     }, {
-      // What was edited since is not saved.
+      // Edits made since the save are kept.
       onSuccess: () => setEdits((now) => without(now, edits)),
     });
   };

@@ -1,10 +1,10 @@
 import { change, useAddress } from "../address/address.ts";
 import { ArchiveTab } from "../archive/archive-tab.tsx";
-import { useMay, useTenants } from "../service/role.ts";
-import { ScreenHead } from "../shared/controls.tsx";
-import { Loaded } from "../shared/list.tsx";
+import { useMay, useTenants } from "../service/roles.ts";
+import { ScreenHead } from "../shared/basic-controls.tsx";
+import { Loaded } from "../shared/list-table.tsx";
 import { Tabs } from "../shared/tabs.tsx";
-import { say, type Words } from "../shared/words.ts";
+import { say, type Words } from "../shared/translate.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
 import { TenantTab } from "./tenant-tab.tsx";
 
@@ -14,13 +14,13 @@ const tabs = [["tenant", "Tenant"], ["streams", "Log streams"], [
 ]] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
-/** What the tenant keeps, where its records go on to, and what left the database. */
+/** The tenant's settings, log streams and archive. */
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
   const tenants = useTenants();
   const { parameters } = useAddress();
   const isMember = useMay("member") !== false;
-  // Addresses of streams may be secrets: the service shows them to admins alone. Viewers have no archive.
+  // Only admins may see streams, whose addresses may be secrets. Viewers have no archive.
   const offered = tabs.filter(([name]) =>
     name === "streams" ? mayChange !== false : name === "archive" ? isMember : true
   );

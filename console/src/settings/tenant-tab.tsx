@@ -1,12 +1,12 @@
-import { useOperation } from "../service/hooks.ts";
-import { Empty } from "../shared/controls.tsx";
-import { Loaded } from "../shared/list.tsx";
-import { say } from "../shared/words.ts";
+import { useOperation } from "../service/operation-hooks.ts";
+import { Empty } from "../shared/basic-controls.tsx";
+import { Loaded } from "../shared/list-table.tsx";
+import { say } from "../shared/translate.ts";
 import { AuditSection } from "./audit-section.tsx";
 import { DeletionSection } from "./deletion-section.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** Retention, notifications, deletion, and who changed what. */
+/** Settings, deletion and audit. */
 export function TenantTab({ mayChange }: { mayChange: boolean | null }) {
   const settings = useOperation("get_tenant_settings", {});
   return (
@@ -14,7 +14,7 @@ export function TenantTab({ mayChange }: { mayChange: boolean | null }) {
       answer={settings}
       missing={
         <Empty title={say("This tenant does not exist yet")}>
-          <p>{say("The first event, key or rule creates it; then its settings are here.")}</p>
+          <p>{say("The first event, key or rule creates it.")}</p>
         </Empty>
       }
     >

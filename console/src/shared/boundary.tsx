@@ -1,13 +1,13 @@
 import { QueryClientContext } from "@tanstack/react-query";
 import { Component, type ReactNode, useContext } from "react";
-import { say } from "./words.ts";
+import { say } from "./translate.ts";
 
 interface Props {
-  /** The missing part, as the beginning of a sentence. */
+  /** The name of the part, as the beginning of a sentence. */
   what: string;
-  /** A change of this value tries again: the displayed answer. */
+  /** The displayed answer. When it changes, the part is rendered again. */
   of?: unknown;
-  /** Shown instead of a note. */
+  /** Shown instead of the error note. */
   instead?: ReactNode;
   children: ReactNode;
 }
@@ -17,7 +17,7 @@ interface State {
   of: unknown;
 }
 
-/** A failing part of the page loses only its own place. */
+/** Catches errors while rendering a part of the page, so that the rest stays. */
 export class Boundary extends Component<Props, State> {
   override state: State = { hasFailed: false, of: this.props.of };
 
@@ -54,7 +54,7 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
         type="button"
         className="button small"
         onClick={() => {
-          // Without a new request the answer would be the same.
+          // The cached answer would fail again.
           queries?.removeQueries({ type: "inactive" });
           void queries?.invalidateQueries();
           onAgain();

@@ -1,7 +1,7 @@
-import { tickTime } from "./format.ts";
+import { tickTime } from "./format-time.ts";
 import uPlot from "uplot";
 import { clock, dayOf, type Zone } from "../address/range.ts";
-import { short } from "./numbers.ts";
+import { short } from "./format-number.ts";
 
 export interface ChartSeries {
   label: string;
@@ -17,11 +17,11 @@ export interface Drawing {
   kind: "bars" | "lines";
   zone: Zone;
   height: number;
-  /** The whole range, even if it begins or ends without a bucket. */
+  /** The range of the x axis, in seconds since 1970. */
   range: [number, number];
   /** The last bucket is not over yet. */
   isUnfinished?: boolean;
-  /** Draws over the chart: a threshold. */
+  /** Draws over the chart, for example a threshold. */
   hooks?: uPlot.Hooks.Arrays;
   least?: number;
   most?: number;
@@ -33,14 +33,14 @@ interface Handlers {
   onCursor: (plot: uPlot) => void;
 }
 
-/** The chart's space for the times below. */
+/** The height of the times below the chart. */
 export const labelsHeight = 23;
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power))
   .flat();
 const font = "11px system-ui, sans-serif";
 
-/** Draws a chart in an element. Its crosshair is that of all charts of the page. */
+/** Draws a chart in an element. All charts of the page share one crosshair. */
 export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Handlers): uPlot {
   const { times, series, kind, zone, height, range, hooks, least, most } = drawing;
   const axis = {
@@ -50,7 +50,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
     font,
   };
   const bars = uPlot.paths.bars?.({ size: [0.86, 24], align: 1 });
-  // Stacked bars are drawn from the highest sum down, each over the one before.
+  // Stacked bars: the highest sum is drawn first, each lower sum over it.
   const stacked = kind === "bars" ? stack(series) : series;
   return new uPlot(
     {
@@ -58,7 +58,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
       height,
       tzDate: (seconds) =>
         zone === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "UTC") : new Date(seconds * 1000),
-      // To the right, half of the longest time: "12:00 PM".
+      // Space on the right for half of the last time label.
       padding: [6, 28, 0, 2],
       legend: { show: false },
       cursor: {
@@ -147,7 +147,7 @@ export function bucketUnder(plot: uPlot): number | null {
   return found < 0 ? null : found;
 }
 
-/** A canvas knows no custom properties: read their values where the chart is. */
+/** The value of a custom property, which a canvas cannot use directly. */
 function colourOf(element: Element, name: string): string {
   const probe = document.createElement("i");
   probe.style.color = `var(${name})`;
@@ -157,12 +157,12 @@ function colourOf(element: Element, name: string): string {
   return color;
 }
 
-/** Where what is not over begins: with the last bar, or with the line that leads to the last point. */
+/** Where the unfinished part begins: at the last bar, or at the second-last point of a line. */
 function startOfEnd({ times, kind }: Drawing): number {
   return times.at(kind === "lines" ? -2 : -1) ?? times.at(-1) ?? 0;
 }
 
-/** Hatches what is not over yet: the last bucket will grow. */
+/** Hatches the last bucket, which will still grow. */
 function veil(plot: uPlot, from: number): void {
   const { ctx, bbox } = plot;
   const left = Math.max(bbox.left, plot.valToPos(from, "x", true));
@@ -187,7 +187,7 @@ function veil(plot: uPlot, from: number): void {
   ctx.restore();
 }
 
-/** Points without a neighbour, which no line would show. */
+/** The indexes of points without a neighbour, which a line would not show. */
 function alone(values: ArrayLike<number | null | undefined>): number[] {
   const isThere = (i: number) => values[i] !== null && values[i] !== undefined;
   return Array.from(values, (_, i) => i)
@@ -202,7 +202,7 @@ function stack(series: ChartSeries[]): ChartSeries[] {
   })).reverse();
 }
 
-/** The date at the start of a day, the time elsewhere. */
+/** Labels of the x axis: the date where a day begins, otherwise the time. */
 function labelsOf(splits: number[], zone: Zone): string[] {
   let day = "";
   return splits.map((seconds) => {

@@ -12,7 +12,7 @@ export function Confirm<Parameters>({ title, action, change, parameters, onClose
   onClose: () => void;
   children: ReactNode;
 }) {
-  // What was wrong with another item.
+  // Clears the error of an earlier item.
   const { reset } = change;
   useEffect(() => reset(), [reset]);
   return (

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "react";
-import { IconButton } from "./controls.tsx";
+import { IconButton } from "./basic-controls.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icons.tsx";
-import { say } from "./words.ts";
+import { say } from "./translate.ts";
 
-/** Copies a text and says so; without a clipboard it shows the text, selected. */
+/** Copies a text and says so. Without a clipboard it shows the selected text in a dialog. */
 export function CopyButton({ text, label = say("Copy"), icon = false }: {
   text: string | (() => string);
   label?: string;
@@ -48,13 +48,13 @@ export function CopyButton({ text, label = say("Copy"), icon = false }: {
   );
 }
 
-/** Whether the clipboard has the text now. */
+/** Whether the text was copied. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // A page over plain HTTP has no clipboard, and a browser may refuse it.
+    // Pages over plain HTTP have no clipboard, and browsers may refuse it.
     return false;
   }
 }
@@ -66,9 +66,9 @@ function CopyByHand({ text, onClose }: { text: string; onClose: () => void }) {
     field.current?.select();
   }, []);
   return (
-    <Dialog title={say("Copy it by hand")} onClose={onClose}>
+    <Dialog title={say("Copy the text yourself")} onClose={onClose}>
       <p>
-        {say("The browser lets this page copy nothing. Press Ctrl+C (on a Mac ⌘C).")}
+        {say("The browser does not let this page copy. Press Ctrl+C (⌘C on a Mac).")}
       </p>
       <textarea
         ref={field}

@@ -1,22 +1,22 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { Boundary } from "./boundary.tsx";
-import { ErrorNote, IconButton } from "./controls.tsx";
-import { say } from "./words.ts";
+import { ErrorNote, IconButton } from "./basic-controls.tsx";
+import { say } from "./translate.ts";
 
 /**
- * A native modal dialog. Its buttons and Escape close it, a click outside does not, because it would lose the form. The
- * focus starts in the form and returns to the element that opened the dialog.
+ * A native modal dialog. A click outside does not close it, because the form would be lost. The focus starts in the form
+ * and returns to the element that opened the dialog.
  */
 export function Dialog({ title, onClose, children, wide = false, isBusy = false }: {
   title: string;
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
-  /** Closes by nothing but its answer. */
+  /** Only the awaited answer may close the dialog. */
   isBusy?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before the element is removed, which would lose the focus of a dialog that is still open.
+  // In a layout effect, because removing an open dialog would lose the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
     const opener = document.activeElement;
@@ -34,7 +34,7 @@ export function Dialog({ title, onClose, children, wide = false, isBusy = false 
       className={wide ? "dialog wide" : "dialog"}
       aria-label={title}
       onCancel={(event) => {
-        // Cancelling a file choice has an event of the same name, which bubbles.
+        // Cancelling a file input sends an event of the same name, which bubbles.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         if (!isBusy) onClose();
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, children, wide = false, isBusy = false 
       onClose={() => {
         const element = dialog.current;
         if (!element || element.open) return;
-        // Pressed again and again, Escape closes it without asking.
+        // Browsers close a dialog without asking after repeated Escape.
         if (isBusy) element.showModal();
         else onClose();
       }}
@@ -58,12 +58,12 @@ export function Dialog({ title, onClose, children, wide = false, isBusy = false 
   );
 }
 
-/** A dialog that is one form: its fields, what went wrong, and the button that sends it. */
+/** A dialog with one form: its fields, the error and the submit button. */
 export function FormDialog(
   { action, tone = "primary", error, isPending, onSubmit, tools, children, ...dialog }:
     & Parameters<typeof Dialog>[0]
     & {
-      /** What the button that sends the form says. */
+      /** The label of the submit button. */
       action: string;
       tone?: "primary" | "danger";
       error: unknown;
@@ -101,7 +101,7 @@ export function FormDialog(
   );
 }
 
-/** If the opener is gone, the screen's beginning gets the focus. */
+/** Returns the focus to the opener, or to the start of the screen if the opener is gone. */
 function giveFocusBack(opener: Element | null): void {
   queueMicrotask(() => {
     if (document.querySelector("dialog[open]")?.contains(document.activeElement)) return;

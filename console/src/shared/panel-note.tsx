@@ -1,20 +1,20 @@
 import { zoneName } from "../address/range.ts";
-import { tookOf } from "../service/took.ts";
-import { took } from "./numbers.ts";
+import { answerTime } from "../service/answer-times.ts";
+import { took } from "./format-number.ts";
 import { usePreferences } from "./preferences.ts";
-import { say } from "./words.ts";
+import { say } from "./translate.ts";
 
-/** What a panel shows, after its number: busy, how long it took, in which time zone, partial or whole. */
+/** A note beside a panel's title: whether it loads, how long the answer took, the time zone, how much it covers. */
 export function PanelNote({ answer, isBusy, hasTimes = false, of }: {
   answer: unknown;
   isBusy: boolean;
-  /** It shows times. */
+  /** The panel shows times, so the note names the zone. */
   hasTimes?: boolean;
-  /** How much of everything it is. */
+  /** How much of the data the panel covers. */
   of?: string | null;
 }) {
   const { zone } = usePreferences();
-  const ms = tookOf(answer);
+  const ms = answerTime(answer);
   const parts = [of, ms !== undefined && took(ms), hasTimes && zoneName(zone)].filter(Boolean);
   return (
     <span className="panel-note" aria-busy={isBusy || undefined}>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { Zone } from "../address/range.ts";
 
-/** Preferences of this browser, not part of a link. */
+/** Settings of this browser, which links do not carry. */
 export interface Preferences {
   theme: "system" | "light" | "dark";
   zone: Zone;
@@ -9,7 +9,7 @@ export interface Preferences {
   roomy: boolean;
   fields: boolean;
   history: string[];
-  /** Whether the notes of a first visit are over. */
+  /** Whether the notes of the first visit are done. */
   knowsItsWay: boolean;
 }
 
@@ -36,7 +36,7 @@ function read(): Preferences {
 
 let isKept = true;
 
-/** Uses these and stores nothing: a frame in a page of somebody else. */
+/** For a frame in another page: uses these settings and stores nothing. */
 export function keepPreferencesInMemory(changes: Partial<Preferences>): void {
   isKept = false;
   now = { ...standard, ...changes };
@@ -49,13 +49,13 @@ export function prefer(changes: Partial<Preferences>): void {
   try {
     if (isKept) localStorage.setItem(kept, JSON.stringify(now));
   } catch {
-    // A browser without storage still uses the choice until it is closed.
+    // Without storage the choice lasts until the page is closed.
   }
   showTheme();
   for (const listener of listeners) listener();
 }
 
-/** The theme is an attribute of the page; without one the system decides. */
+/** Sets the page's theme. Without an attribute the system decides. */
 export function showTheme(): void {
   const { dataset } = document.documentElement;
   if (now.theme === "system") delete dataset.theme;

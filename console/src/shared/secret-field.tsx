@@ -1,7 +1,7 @@
-import type { Secrets } from "./secrets.ts";
-import { say } from "./words.ts";
+import type { Secrets } from "../service/client.ts";
+import { say } from "./translate.ts";
 
-/** A secret that is never shown: it says that it is set, and is replaced by what is typed. */
+/** An input for a secret. A saved secret is never shown, only that it is set. */
 export function SecretField({ name, label, isSet, isNeeded = false, sample, secrets, onChange }: {
   name: string;
   label: string;
@@ -23,12 +23,12 @@ export function SecretField({ name, label, isSet, isNeeded = false, sample, secr
         <span>{label}</span>
         <input
           type="password"
-          // Browsers must not offer the user's own password for it.
+          // Keeps browsers from offering the user's own password.
           autoComplete="new-password"
           spellCheck={false}
           maxLength={4096}
           placeholder={isLeaving
-            ? say("Goes when you save")
+            ? say("Deleted when you save")
             : isSet
             ? say("Set; type to replace it")
             : sample}

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Single keys, unless somebody types or a dialog is open. */
+/** Shortcuts of a single key. They are off while somebody types or a dialog is open. */
 export function useShortcuts(keys: Record<string, (event: KeyboardEvent) => void>): void {
   const latest = useRef(keys);
   latest.current = keys;

@@ -1,8 +1,8 @@
-/** Sentences whose words depend on the value `count`, with what they are for one. */
+/** The singular of sentences that depend on the value `count`. */
 export const singular: Readonly<Record<string, string>> = {
   "Delete {count} records": "Delete {count} record",
-  "In {count} windows groups are too many or too long; the rule fires for none there":
-    "In one window groups are too many or too long; the rule fires for none there",
+  "In {count} windows there are too many groups, or their names are too long: the rule does not fire there":
+    "In one window there are too many groups, or their names are too long: the rule does not fire there",
   "more than {count} records": "more than {count} record",
   "On its way to {count} destinations: see its deliveries.":
     "On its way to {count} destination: see its deliveries.",
@@ -15,8 +15,8 @@ export const singular: Readonly<Record<string, string>> = {
   "{count} records": "{count} record",
   "{count} records of a batch": "{count} record of a batch",
   "{count} records over time, by level": "{count} record over time, by level",
-  "{count} records, after {before} from {from} to {to}.":
-    "{count} record, after {before} from {from} to {to}.",
+  "{count} records, compared with {before} from {from} to {to}.":
+    "{count} record, compared with {before} from {from} to {to}.",
   "{count} services": "{count} service",
   "{count} times": "once",
   "{done} of {count} files": "{done} of {count} file",

@@ -9,7 +9,7 @@ export interface Sorting {
   sortBy: (name: string) => void;
 }
 
-/** Rows in the order of a column that was clicked; before that in their own. */
+/** The rows, sorted by the column that was clicked last. */
 export function useSorted<Row>(
   rows: Row[],
   valueOf: (row: Row, column: string) => Value,
@@ -27,7 +27,7 @@ export function useSorted<Row>(
   return [sorted, { by, isUp, sortBy }];
 }
 
-/** A column's head: a click sorts by it, its right edge can be dragged. */
+/** A column's head. A click sorts by it, its right edge can be dragged. */
 export function SortHead({ name, label = name, sorting, isNumber = false }: {
   name: string;
   label?: string;

@@ -1,4 +1,4 @@
-/** A course as small bars; the numbers stand beside it. */
+/** Small bars over time, hidden from screen readers. */
 export function Sparkline({ values, colour = "--series-1" }: {
   values: number[];
   colour?: string;

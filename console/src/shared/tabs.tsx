@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useRef } from "react";
-import { say, type Words } from "./words.ts";
+import { say, type Words } from "./translate.ts";
 
-/** Tabs with the arrow keys; the panel is `panel-NAME`. */
+/** Tabs that also follow the arrow keys. The panel's id is `panel-NAME`. */
 export function Tabs<Name extends string>({ label, tabs, chosen, onChoose, className = "tabs" }: {
   label: string;
   tabs: readonly (readonly [Name, Words])[];

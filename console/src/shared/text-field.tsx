@@ -1,6 +1,6 @@
 import type { InputHTMLAttributes } from "react";
 
-/** A line of text, or a number, with its label. */
+/** An input with its label. */
 export function TextField({ label, onChange, ...input }:
   & Omit<InputHTMLAttributes<HTMLInputElement>, "onChange">
   & { label: string; onChange: (text: string) => void }) {

@@ -1,10 +1,10 @@
-import { shortTime } from "./format.ts";
+import { shortTime } from "./format-time.ts";
 import { useEffect, useRef, useState } from "react";
 import "uplot/dist/uPlot.min.css";
 import { bucketUnder, type ChartSeries, drawChart, type Drawing } from "./chart-plot.ts";
-import { measure } from "./numbers.ts";
+import { measure } from "./format-number.ts";
 import { usePreferences } from "./preferences.ts";
-import { say } from "./words.ts";
+import { say } from "./translate.ts";
 
 export type { ChartSeries };
 
@@ -19,11 +19,11 @@ interface Props extends Drawing {
 interface Tip {
   index: number;
   left: number;
-  /** Beside the pointer, where there is room. */
+  /** Whether the tip is to the right of the pointer. */
   isRight: boolean;
 }
 
-/** A chart over time: drag for a range, point at a bucket for the values of all series. */
+/** A chart over time. Dragging chooses a range, pointing at a bucket shows its values. */
 export function TimeChart(props: Props) {
   const { times, series, kind, zone, height, range, label, hooks, least, most, isUnfinished } =
     props;
@@ -54,7 +54,7 @@ export function TimeChart(props: Props) {
         const index = bucketUnder(plot);
         const { left = 0, event } = plot.cursor;
         handlers.current.onPoint?.(index);
-        // The crosshair is in every chart, the values are where the pointer is.
+        // Every chart shows the crosshair, only the one under the pointer shows values.
         setTip(
           index === null || !event ? null : {
             index,
@@ -105,7 +105,7 @@ export function TimeChart(props: Props) {
   );
 }
 
-/** The place of a chart that is awaited: what is below is read, and clicked, before it is here, and stays where it is. */
+/** Keeps the space of a chart while it loads, so that nothing below it moves. */
 export const AwaitedChart = ({ height }: { height: number }) => <div style={{ height }} />;
 
 function ChartTip({ times, series, zone, tip, isUnfinished }: Props & { tip: Tip }) {

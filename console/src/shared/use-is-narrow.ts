@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 
 const narrow = globalThis.matchMedia("(max-width: 760px)");
 
-/** Whether the page is as narrow as a phone, where a row has two lines. */
+/** Whether the page is as narrow as a phone. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(
     (listener) => {

@@ -1,16 +1,16 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { type FormEvent, useState } from "react";
-import { useChange } from "../service/hooks.ts";
+import { useChange } from "../service/operation-hooks.ts";
 import type { Session } from "../service/session.ts";
-import { ErrorNote } from "../shared/controls.tsx";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** Signed in without a tenant: explains it, and offers to create one if the project allows it. */
+/** For a user without a tenant: explains that, and offers to create one. */
 export function NoTenant({ session }: { session: Session }) {
   const claims = session.claims();
   const [stays, setStays] = useState<string | null>(null);
-  // A token reflects the moment it was issued: a new one may name a tenant.
+  // A new token may name a tenant that the old one lacks.
   const renew = async (unchanged: string) => {
     const isNew = await session.renew();
     setStays(isNew ? unchanged : say("Sign in again: your next token names the tenant."));
@@ -20,9 +20,9 @@ export function NoTenant({ session }: { session: Session }) {
       <div className="gate-box">
         <h1>{say("You belong to no tenant yet")}</h1>
         <p>
-          <Said
-            words="You are signed in as {user}, but your access token carries no {claim}. Logs belong to tenants, so there is nothing to show."
-            of={{
+          <Sentence
+            text="You are signed in as {user}, but your access token carries no {claim}. Logs belong to tenants, so there is nothing to show."
+            values={{
               user: <strong>{claims?.email ?? claims?.user}</strong>,
               claim: <code>tenant_id</code>,
             }}
@@ -48,7 +48,7 @@ export function NoTenant({ session }: { session: Session }) {
           <button
             type="button"
             className="button"
-            onClick={() => void renew(say("Your token still names no tenant."))}
+            onClick={() => void renew(say("Your token still has no tenant."))}
           >
             {say("Try again")}
           </button>
@@ -84,7 +84,7 @@ function NewTenant({ onMade }: { onMade: () => Promise<void> }) {
       />
       <ErrorNote error={create.error} />
       <button type="submit" className="button primary" disabled={create.isPending}>
-        {say("Make the tenant")}
+        {say("Create the tenant")}
       </button>
     </form>
   );

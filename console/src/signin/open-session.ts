@@ -2,12 +2,12 @@ import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";
 
-/** The session of this deployment. Supabase's part is only loaded if it is used. */
+/** Opens the session of this deployment. Supabase's client is loaded only if it is used. */
 export async function openSession(config: Config): Promise<Session> {
   if (config.auth === "token") {
     const session = new TokenSession();
     takeLink(session);
-    // The same tab may get a new link later: then only the fragment changes, and nothing is reloaded.
+    // A new link in the same tab changes only the fragment and does not reload the page.
     globalThis.addEventListener("hashchange", () => takeLink(session));
     return session;
   }
@@ -15,7 +15,7 @@ export async function openSession(config: Config): Promise<Session> {
   return openSupabaseSession(config);
 }
 
-/** Takes `#token=…` out of the address before anything else reads it. */
+/** Signs in with `#token=…` and removes it from the address. */
 function takeLink(session: TokenSession): void {
   if (!location.hash.startsWith("#token=")) return;
   session.signIn(location.hash);

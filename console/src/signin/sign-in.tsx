@@ -1,10 +1,10 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { lazy, Suspense, useState } from "react";
-import { loadPart } from "../shared/update.ts";
+import { loadPart } from "../shared/load-part.ts";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const SupabaseSignIn = lazy(() => loadPart(() => import("./supabase-sign-in.tsx")));
 
@@ -45,9 +45,9 @@ function TokenSignIn({ session }: { session: TokenSession }) {
     >
       <h1>{say("Sign in")}</h1>
       <p>
-        <Said
-          words="Open the link that {command} printed, or paste it, or an access token, here."
-          of={{ command: <code>npm start</code> }}
+        <Sentence
+          text="Open the link that {command} printed, or paste it, or an access token, here."
+          values={{ command: <code>npm start</code> }}
         />
       </p>
       <label className="field">
@@ -66,7 +66,7 @@ function TokenSignIn({ session }: { session: TokenSession }) {
         />
       </label>
       {isWrong && (
-        <p id="token-wrong" className="field-error" role="alert">{say("This is no token.")}</p>
+        <p id="token-wrong" className="field-error" role="alert">{say("This is not a token.")}</p>
       )}
       <button type="submit" className="button primary">{say("Sign in")}</button>
     </form>

@@ -3,7 +3,7 @@ import type { Config } from "../service/config.ts";
 import type { LogloomError } from "../service/logloom.ts";
 import { type Claims, Listeners, readClaims, type Session } from "../service/session.ts";
 
-/** Signed in with Supabase Auth: supabase-js stores and refreshes the session. */
+/** A session of Supabase Auth. supabase-js stores and refreshes it. */
 export class SupabaseSession extends Listeners implements Session {
   #session: AuthSession | null = null;
   #ended = false;
@@ -22,7 +22,7 @@ export class SupabaseSession extends Listeners implements Session {
 
   #leaving = false;
 
-  /** Takes the result of a link or OAuth provider, or the stored session. */
+  /** Opens the session of a link or OAuth provider, or the stored one. */
   async open(): Promise<void> {
     const { data } = await this.auth.getSession();
     this.#session = data.session;
@@ -44,7 +44,7 @@ export class SupabaseSession extends Listeners implements Session {
     const { data, error } = await this.auth.refreshSession();
     if (!error && data.session) return true;
     this.refusal = why;
-    // A missing network does not end a session: only a refusal does.
+    // Only a refusal ends the session, not a missing network.
     if (error && (error.status === undefined || error.status >= 500)) return false;
     await this.auth.signOut({ scope: "local" });
     return false;
@@ -77,7 +77,7 @@ export async function openSupabaseSession(config: Config): Promise<SupabaseSessi
   return session;
 }
 
-/** The address that Auth sends the browser back to: this page, without its parameters. */
+/** The address that Auth redirects to: this page without parameters. */
 export function returnAddress(): string {
   return `${location.origin}${location.pathname}`;
 }

@@ -1,12 +1,12 @@
-import { Said } from "../shared/said.tsx";
+import { Sentence } from "../shared/sentence.tsx";
 import { type FormEvent, useState } from "react";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { returnAddress, SupabaseSession } from "./supabase-session.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
-/** Password, a link by email, and the project's OAuth providers. */
+/** Sign-in with a password, a link by email, or an OAuth provider. */
 export default function SupabaseSignIn({ config, session }: { config: Config; session: Session }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
@@ -16,7 +16,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   if (!(session instanceof SupabaseSession)) return null;
   const { auth } = session;
 
-  /** Shows Auth's answer; null is a success. */
+  /** Runs an action, shows its error, and returns whether it succeeded. */
   const attempt = async (action: () => Promise<{ error: { message: string } | null }>) => {
     setBusy(true);
     setWrong(null);
@@ -49,11 +49,11 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   if (sent) {
     return (
       <div role="status">
-        <h1>{say("Look into your mail")}</h1>
+        <h1>{say("Check your email")}</h1>
         <p>
-          <Said
-            words="A link that signs you in is on its way to {email}. Open it in this browser."
-            of={{ email }}
+          <Sentence
+            text="A link that signs you in is on its way to {email}. Open it in this browser."
+            values={{ email }}
             strong
           />
         </p>
@@ -109,7 +109,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
   );
 }
 
-/** An expired link, or a provider's refusal, is reported in the address. */
+/** The error that Auth puts into the address after an expired link or a provider's refusal. */
 function errorInAddress(): string | null {
   const hash = location.hash.replace(/^#/, "");
   const said = new URLSearchParams(location.search).get("error_description") ??

@@ -1,15 +1,15 @@
 import { wholeTime, type Zone } from "../address/range.ts";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { LogStream, LogStreamFailure } from "../service/logloom.ts";
 import { Dialog } from "../shared/dialog.tsx";
-import { ago } from "../shared/format.ts";
-import { ListTable, mostAtOnce } from "../shared/list.tsx";
-import { plain } from "../shared/plain.ts";
+import { ago } from "../shared/format-time.ts";
+import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
+import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { say } from "../shared/words.ts";
-import { failureWords } from "./standing.ts";
+import { say } from "../shared/translate.ts";
+import { failureWords } from "./stream-state.ts";
 
-/** What a stream did not send in the last 30 days, and why. */
+/** The records that a stream did not send in the last 30 days, and why. */
 export function FailuresDialog({ stream, onClose }: { stream: LogStream; onClose: () => void }) {
   const { zone } = usePreferences();
   const failures = useOperation("list_log_stream_failures", {

@@ -1,14 +1,14 @@
 import { useState } from "react";
+import type { Secrets } from "../service/client.ts";
 import { SecretField } from "../shared/secret-field.tsx";
-import type { Secrets } from "../shared/secrets.ts";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 const prefix = "header.";
 const standard = prefix + "authorization";
 
-/** Headers that go with each batch, most often `authorization`; their values are secrets. */
+/** Headers of each batch, such as `authorization`. Their values are secrets. */
 export function HeaderFields({ known, secrets, onChange }: {
-  /** The names that are set. */
+  /** The names of saved headers. */
   known: string[];
   secrets: Secrets;
   onChange: (secrets: Secrets) => void;
@@ -37,7 +37,7 @@ export function HeaderFields({ known, secrets, onChange }: {
       ))}
       <div className="row">
         <input
-          aria-label={say("Name of a further header")}
+          aria-label={say("Name of another header")}
           placeholder="x-scope-orgid"
           spellCheck={false}
           value={name}

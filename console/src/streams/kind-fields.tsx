@@ -1,9 +1,9 @@
 import { SecretField } from "../shared/secret-field.tsx";
-import { say } from "../shared/words.ts";
-import type { Draft } from "./draft.ts";
-import { kinds } from "./kinds.ts";
+import { say } from "../shared/translate.ts";
+import type { Draft } from "./stream-draft.ts";
+import { kinds } from "./stream-kinds.ts";
 
-/** The settings and secrets that the kind asks for. */
+/** The settings and secrets of the stream's kind. */
 export function KindFields({ draft, isSet, onChange }: {
   draft: Draft;
   isSet: (name: string) => boolean;

@@ -1,18 +1,18 @@
 import { useState } from "react";
-import { useOperation, useSealedChange } from "../service/hooks.ts";
+import { useOperation, useSealedChange } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
-import { plain } from "../shared/plain.ts";
+import { plain } from "../shared/safe-text.ts";
 import { TextField } from "../shared/text-field.tsx";
-import { say } from "../shared/words.ts";
-import { changedBy, createdBy, type Draft, draftOf } from "./draft.ts";
+import { say } from "../shared/translate.ts";
+import { changedBy, createdBy, type Draft, draftOf } from "./stream-draft.ts";
 import { HeaderFields } from "./header-fields.tsx";
 import { KindFields } from "./kind-fields.tsx";
-import { kindNames, kinds, type StreamKind } from "./kinds.ts";
+import { kindNames, kinds, type StreamKind } from "./stream-kinds.ts";
 
 const touched = ["list_log_streams", "list_tenant_audit_events"] as const;
 
-/** Makes or changes a stream. Its kind stays as it was made. */
+/** Creates or changes a stream. The kind of an existing stream is fixed. */
 export function StreamDialog({ initial, onClose }: {
   initial: Partial<LogStream>;
   onClose: () => void;
@@ -31,7 +31,7 @@ export function StreamDialog({ initial, onClose }: {
   return (
     <FormDialog
       title={stream_id ? say("Log stream") : say("New log stream")}
-      action={stream_id ? say("Save") : say("Make the stream")}
+      action={stream_id ? say("Save") : say("Create the stream")}
       error={create.error ?? update.error}
       isPending={create.isPending || update.isPending}
       onSubmit={submit}
@@ -44,7 +44,7 @@ export function StreamDialog({ initial, onClose }: {
               checked={draft.enabled}
               onChange={(event) => change({ enabled: event.target.checked })}
             />
-            {say("Begin at once")}
+            {say("Start immediately")}
           </label>
           <span className="spring" />
         </>
@@ -70,7 +70,7 @@ export function StreamDialog({ initial, onClose }: {
         </label>
       </div>
       <TextField
-        label={say("Query: which records; all if empty")}
+        label={say("Query (empty: all records)")}
         className="mono"
         spellCheck={false}
         placeholder="level:>=warn"
@@ -79,13 +79,13 @@ export function StreamDialog({ initial, onClose }: {
       />
       {(views.data?.length ?? 0) > 0 && (
         <label className="field">
-          <span>{say("Reads in")}</span>
+          <span>{say("View")}</span>
           <select
             value={draft.view_id}
             onChange={(event) => change({ view_id: event.target.value })}
           >
-            {/* A view is not taken away again: the stream would show more from one moment on. */}
-            {!initial.view_id && <option value="">{say("All of the tenant")}</option>}
+            {/* A view cannot be removed: the receiver would suddenly get more records. */}
+            {!initial.view_id && <option value="">{say("All records of the tenant")}</option>}
             {views.data?.map(({ view_id, name }) => (
               <option key={view_id} value={view_id}>{plain(name)}</option>
             ))}
@@ -101,7 +101,7 @@ export function StreamDialog({ initial, onClose }: {
         />
       )}
       <p className="about">
-        {say("Secrets are sealed before they are kept. Nobody sees them again.")}
+        {say("Secrets are encrypted before they are stored, and are never shown again.")}
       </p>
     </FormDialog>
   );

@@ -1,16 +1,16 @@
-import { useChange, useOperation } from "../service/hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/controls.tsx";
-import { ago } from "../shared/format.ts";
-import { count, seconds } from "../shared/numbers.ts";
-import { plain } from "../shared/plain.ts";
-import { say } from "../shared/words.ts";
-import { kinds } from "./kinds.ts";
-import { failureWords, isTesting, missedWords, standingOf } from "./standing.ts";
+import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ago } from "../shared/format-time.ts";
+import { count, seconds } from "../shared/format-number.ts";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
+import { kinds } from "./stream-kinds.ts";
+import { failureWords, isTesting, missedWords, streamState } from "./stream-state.ts";
 
 const touched = ["list_log_streams", "list_tenant_audit_events"] as const;
 
-/** A stream: what it sends, how it goes, and what may be done with it. */
+/** A stream with its state and actions. */
 export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
   stream: LogStream;
   onEdit: () => void;
@@ -37,7 +37,7 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
         <State stream={stream} />
         <ErrorNote error={test.error ?? change.error} />
       </td>
-      <td>{stream.lag_seconds < 1 ? say("not at all") : seconds(stream.lag_seconds)}</td>
+      <td>{stream.lag_seconds < 1 ? say("up to date") : seconds(stream.lag_seconds)}</td>
       <td className="number">{count(stream.sent_records)}</td>
       <td>
         {missed === null
@@ -75,9 +75,9 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
   );
 }
 
-/** The state in a word, with the last failure and the last test in words. */
+/** The state, the last error and the last test. */
 function State({ stream }: { stream: LogStream }) {
-  const { word, tone, about } = standingOf(stream);
+  const { word, tone, about } = streamState(stream);
   const failed = failureWords(stream.last_status, stream.last_error);
   const hasFailed = stream.last_error !== null || stream.failing_since !== null;
   return (
@@ -87,7 +87,7 @@ function State({ stream }: { stream: LogStream }) {
       {hasFailed && failed && <span className="field-error">{plain(failed)}</span>}
       {stream.last_answer && (
         <span className="field-error">
-          {say("It answered: {answer}", { answer: plain(stream.last_answer) })}
+          {say("Answer: {answer}", { answer: plain(stream.last_answer) })}
         </span>
       )}
       {stream.status === "failing" && stream.next_attempt_at && (
@@ -114,7 +114,7 @@ function TestWords({ stream }: { stream: LogStream }) {
       {stream.test_error === null ? ", " : " "}
       {ago(stream.test_finished_at)}
       {stream.test_answer && (
-        <>{" "}{say("It answered: {answer}", { answer: plain(stream.test_answer) })}</>
+        <>{" "}{say("Answer: {answer}", { answer: plain(stream.test_answer) })}</>
       )}
     </span>
   );

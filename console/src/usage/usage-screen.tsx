@@ -1,12 +1,12 @@
-import { dayInWords } from "../shared/format.ts";
+import { dayInWords } from "../shared/format-time.ts";
 import { useMemo } from "react";
-import { useOperation } from "../service/hooks.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { Usage } from "../service/logloom.ts";
-import { Empty, ScreenHead } from "../shared/controls.tsx";
-import { bytes, count, percent, short } from "../shared/numbers.ts";
-import { Loaded, Table } from "../shared/list.tsx";
+import { Empty, ScreenHead } from "../shared/basic-controls.tsx";
+import { bytes, count, percent, short } from "../shared/format-number.ts";
+import { Loaded, Table } from "../shared/list-table.tsx";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
-import { say } from "../shared/words.ts";
+import { say } from "../shared/translate.ts";
 
 export default function UsageScreen() {
   const usage = useOperation("get_tenant_usage", { p_months: 2 }, { every: 60_000 });
@@ -46,7 +46,7 @@ export default function UsageScreen() {
             </div>
             <p className="about">
               {say(
-                "Stored: {compressed} compressed, {rows} as rows of days that are not compressed.",
+                "Stored: {compressed} compressed, {rows} not compressed yet.",
                 { compressed: bytes(data.stored.sealed_bytes), rows: bytes(data.stored.hot_bytes) },
               )}
             </p>

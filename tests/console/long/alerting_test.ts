@@ -15,7 +15,7 @@ async function makeRule(user: User, parameters: Record<string, unknown>): Promis
 }
 
 inBrowser(
-  "what a rule found is looked at and acknowledged, and so it is for a colleague",
+  "an alert is opened and acknowledged, and a colleague sees that",
   async () => {
     const user = await newUser();
     const colleague = await newUser(user.tenantId);
@@ -41,7 +41,7 @@ inBrowser(
     await page.goBack();
     await row.getByRole("button", { name: "Acknowledge" }).click();
     await row.getByText("acknowledged", { exact: true }).waitFor();
-    await page.getByLabel("Not acknowledged only").check();
+    await page.getByLabel("Only unacknowledged").check();
     await page.getByText("Everything is acknowledged").waitFor();
     const body = await user.client.call("list_alert_history", { p_acknowledged: true });
     assert.deepEqual(body.map(({ acknowledged_by }) => acknowledged_by), [user.id]);
@@ -53,14 +53,14 @@ inBrowser(
 );
 
 inBrowser(
-  "an incident: open since, its course and records; many are acknowledged at once, and one recovers",
+  "an incident shows its times, chart and records, and several are acknowledged at once",
   async () => {
     const user = await newUser();
     for (const name of ["Errors", "Failures"]) {
       await makeRule(user, {
         p_name: name,
         p_query_dsl: "level:error | count() by service",
-        // Longer than this takes: after it they recover.
+        // Longer than this test, so that they do not recover.
         p_window_minutes: 60,
         p_cooldown_minutes: 0,
       });
@@ -83,7 +83,7 @@ inBrowser(
     await row.getByRole("button", { name: "Errors" }).click();
     await page.getByRole("heading", { name: "Errors" }).waitFor();
     await page.getByText("by nobody yet").waitFor();
-    await page.locator("section[aria-label=Course] .u-over").waitFor();
+    await page.locator("section[aria-label=Trend] .u-over").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole("button", { name: "Records" }).click();
     await page.waitForFunction(() => location.hash.includes("level:error+service:shop"));
@@ -104,7 +104,7 @@ inBrowser(
   },
 );
 
-inBrowser("a search becomes an alert rule where it stands", async () => {
+inBrowser("a search becomes an alert rule", async () => {
   const user = await newUser();
   await using tab = await browser.open(user.token, { hash: "q=level:error+service:shop" });
   const { page } = tab;
@@ -115,7 +115,7 @@ inBrowser("a search becomes an alert rule where it stands", async () => {
   await dialog.getByText(/would (not )?have fired/).waitFor();
   await dialog.getByLabel("Name", { exact: true }).fill("Shop fails");
   assert.deepEqual(await accessibilityFaults(page), []);
-  await dialog.getByRole("button", { name: "Make the rule" }).click();
+  await dialog.getByRole("button", { name: "Create the rule" }).click();
   await dialog.waitFor({ state: "detached" });
   const rules = await user.client.call("list_alert_rules", {});
   assert.deepEqual(rules.map(({ name, query_dsl }) => [name, query_dsl]), [
@@ -124,7 +124,7 @@ inBrowser("a search becomes an alert rule where it stands", async () => {
 });
 
 inBrowser(
-  "a test goes out, what came of it is told, and it is sent again when the receiver is back",
+  "a failed test delivery is shown and can be sent again",
   async () => {
     const user = await newUser();
     await using receiver = receiveWebhooks((before) =>
@@ -154,7 +154,7 @@ inBrowser(
 );
 
 inBrowser(
-  "a delivery that fails for the time being says that it is tried again, and why",
+  "a delivery that is being retried shows why and when",
   async () => {
     const user = await newUser();
     let isBack = false;
@@ -180,7 +180,7 @@ inBrowser(
   },
 );
 
-inBrowser("the history says where an alert is still tried, and where it arrived", async () => {
+inBrowser("the history shows retries and deliveries", async () => {
   const user = await newUser();
   let isBack = false;
   await using receiver = receiveWebhooks(() => new Response(null, { status: isBack ? 204 : 503 }));
@@ -207,25 +207,25 @@ inBrowser("the history says where an alert is still tried, and where it arrived"
   assert.equal(await row.getByText("nobody").count(), 0);
 });
 
-inBrowser("where no code could be mailed none is asked for", async () => {
+inBrowser("no code is requested if none could be emailed", async () => {
   const user = await newUser();
   const email = `${user.tenantId}@example.com`;
-  // Nobody listens where the stack sends its mail.
+  // The stack's mail server does not exist.
   await makeRule(user, {
     p_notification_destinations: ["email"],
     p_notification_config: { email },
   });
   await using tab = await browser.open(user.token, { hash: "/alerts?tab=rules" });
   const { page } = tab;
-  await page.getByText(/^Its code could not be mailed: /).waitFor();
+  await page.getByText(/^The code could not be emailed: /).waitFor();
   assert.equal(await page.getByLabel(`Code mailed to ${email}`).count(), 0);
-  await page.getByRole("button", { name: "Mail a code" }).waitFor();
+  await page.getByRole("button", { name: "Email a code" }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
 });
 
-inBrowser("a rule with by is previewed for each group apart", async () => {
+inBrowser("the preview of a rule with `by` shows each group", async () => {
   const user = await newUser();
-  // Before the whole minute up to which a preview looks.
+  // A preview ends at the last whole minute.
   const ts = new Date(Date.now() - 120_000).toISOString();
   const events = ["web-1", "web-1", "web-2"].map((host) => ({ ts, level: "error", host }));
   const response = await fetch(`${stack.url}/functions/v1/ingest`, {

@@ -25,7 +25,7 @@ globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]())
 const tileOf = (page: Page) => (name: string) =>
   page.locator(".tile").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
-inBrowser("what is archived is told, and a day brought back after an estimate", async () => {
+inBrowser("archived days are listed, and one is restored after an estimate", async () => {
   await installBucket(console.log);
   await using sql = openDatabase();
   await using _bucket = await startBucket();
@@ -45,24 +45,26 @@ inBrowser("what is archived is told, and a day brought back after an estimate", 
   await tile("Records").getByText("2,300").waitFor();
   await tile("Days").getByText("2", { exact: true }).waitFor();
   await page.getByRole("row").filter({ hasText: before }).getByText("verified").waitFor();
-  const status = page.getByRole("status").filter({ hasText: "It reads" });
-  await status.getByText(/^It reads 1 file with 1,100 records, .* counts as 1 day of your plan\.$/)
+  const status = page.getByRole("status").filter({ hasText: "This reads" });
+  await status.getByText(
+    /^This reads 1 file with 1,100 records \(.*\) and counts as 1 day of your plan\.$/,
+  )
     .waitFor();
   await page.getByLabel("From", { exact: true }).fill(before);
   await status.getByText(
-    /^It reads 2 files with 2,300 records, .* counts as 2 days of your plan\.$/,
+    /^This reads 2 files with 2,300 records \(.*\) and counts as 2 days of your plan\.$/,
   ).waitFor();
   await page.getByLabel("From", { exact: true }).fill(day);
   await page.getByLabel("Keep them for (days)").fill("3");
   assert.deepEqual(await accessibilityFaults(page), []);
-  await page.getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("button", { name: "Restore" }).click();
 
   await eventually("the day is back", async () => {
     await hurry(sql, tenant);
     const [restore] = await client.call("list_log_archive_restores", {});
     return restore?.status === "done";
   }, { every: 500 });
-  const restored = page.getByRole("region", { name: "Days that are back" }).getByRole("row").filter(
+  const restored = page.getByRole("region", { name: "Restored days" }).getByRole("row").filter(
     { hasText: "in 3 days" },
   );
   await restored.getByText("done").waitFor();
@@ -72,7 +74,7 @@ inBrowser("what is archived is told, and a day brought back after an estimate", 
   await page.getByText("1,100 records").first().waitFor();
 });
 
-inBrowser("an archive of more files than a page is told whole, and estimated whole", async () => {
+inBrowser("an archive larger than one page is counted and estimated completely", async () => {
   await using sql = openDatabase();
   const tenant = await archivingTenant(sql);
   await using _files = { [Symbol.asyncDispose]: () => forgetArchive(sql) };
@@ -90,8 +92,8 @@ inBrowser("an archive of more files than a page is told whole, and estimated who
   const tile = tileOf(page);
   await tile("Files").getByText("1,200", { exact: true }).waitFor();
   await page.getByLabel("From", { exact: true }).fill("2020-01-01");
-  await page.getByLabel("To, with its whole day").fill("2020-01-02");
+  await page.getByLabel("To (including this day)").fill("2020-01-02");
   await page.getByText(
-    /^It reads 2 files with 20 records, .* counts as 2 days of your plan\.$/,
+    /^This reads 2 files with 20 records \(.*\) and counts as 2 days of your plan\.$/,
   ).waitFor();
 });

@@ -9,12 +9,12 @@ import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-inBrowser("a rule gets channels, whose message is shown first and tested then", async () => {
+inBrowser("a rule gets channels, with a preview and a test of its message", async () => {
   await using receiver = receiveWebhooks();
   const user = await newUser();
   await using tab = await browser.open(user.token, { hash: "/alerts?tab=channels" });
   const { page } = tab;
-  await page.getByText("Alerts go nowhere yet").waitFor();
+  await page.getByText("No channels yet").waitFor();
   await page.getByRole("button", { name: "New rule" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("Too many errors");
@@ -37,7 +37,7 @@ inBrowser("a rule gets channels, whose message is shown first and tested then", 
   await dialog.getByText("The template does not make JSON").waitFor();
   await template.fill('{"text": "{{rule.name}}: {{state}}"}');
   assert.deepEqual(await accessibilityFaults(page), []);
-  await dialog.getByRole("button", { name: "Make the rule" }).click();
+  await dialog.getByRole("button", { name: "Create the rule" }).click();
   await dialog.waitFor({ state: "detached" });
 
   const slack = page.getByRole("row").filter({ hasText: "Slack" });
@@ -65,7 +65,7 @@ inBrowser("a rule gets channels, whose message is shown first and tested then", 
   assert.deepEqual(changed.notification_destinations, ["webhook"]);
 });
 
-inBrowser("a silence is made for a group of a rule, and ended before its time", async () => {
+inBrowser("a silence is created for a group of a rule and ended early", async () => {
   const user = await newUser();
   const rule = await createRule(user, {
     p_name: "Too many errors",

@@ -8,7 +8,7 @@ import { isSeen, store } from "../steps.ts";
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-/** The first search of a page is answered, and then `meanwhile` happens before the page asks anything more. */
+/** Runs `meanwhile` after a page's first search and before its second. */
 function afterFirstSearch(meanwhile: () => Promise<void>) {
   let searches = 0;
   return (page: Page) =>
@@ -20,7 +20,7 @@ function afterFirstSearch(meanwhile: () => Promise<void>) {
 }
 
 inBrowser(
-  "a first event that comes between two questions of the page appears by itself",
+  "a first event that arrives between two requests of the page appears by itself",
   async () => {
     const user = await newUser();
     await using tab = await browser.open(user.token, {
@@ -30,7 +30,7 @@ inBrowser(
   },
 );
 
-inBrowser("a first event appears where the range or the query leave it out", async () => {
+inBrowser("a first event appears even if the range or the query would hide it", async () => {
   const user = await newUser();
   await using tab = await browser.open(user.token, { hash: "q=level:error&from=now-5m" });
   const { page } = tab;
@@ -39,7 +39,7 @@ inBrowser("a first event appears where the range or the query leave it out", asy
   await store(user, [{ ts: yesterday, level: "info", msg: "from an old file" }]);
   await isSeen(page, "from an old file");
 
-  // From now on nothing is shown that a search did not find.
+  // From now on the query and range apply.
   await page.evaluate(() => {
     location.hash = "q=level:error&from=now-5m";
   });
@@ -47,7 +47,7 @@ inBrowser("a first event appears where the range or the query leave it out", asy
 });
 
 inBrowser(
-  "a page that stayed open while a newer one was deployed loads itself anew, once, and says so",
+  "a page that is older than the deployment reloads itself once and says so",
   async () => {
     const user = await newUser();
     let isOutdated = false;
@@ -56,7 +56,7 @@ inBrowser(
       prepare: async (page) => {
         // Files of an older deployment are gone when there is a newer one.
         await page.route(/keys-screen.*\.js/, (route) => route.fulfill({ status: 404, body: "" }));
-        // What an open page reads to learn of it; what is loaded after that is the newest.
+        // The open page fetches this to find out that it is outdated.
         await page.route(`${stack.url}/`, async (route) => {
           if (!isOutdated || route.request().resourceType() !== "fetch") return route.continue();
           isOutdated = false;
@@ -67,7 +67,7 @@ inBrowser(
     });
     const { page } = tab;
     const keys = page.getByRole("link", { name: "Keys" });
-    // The same page as before: nothing would be gained by loading it anew.
+    // There is no newer version, so the page does not reload.
     await keys.click();
     await page.getByText("This screen could not be loaded").waitFor();
     await page.getByRole("link", { name: "Search" }).click();
@@ -77,7 +77,7 @@ inBrowser(
     isOutdated = true;
     await keys.click();
     await page.getByText("The console was updated and reloaded.").waitFor();
-    // What is missing in the newest page, too, is told instead of loading for ever.
+    // A file that is missing from the newest version must not cause endless reloads.
     await page.getByText("This screen could not be loaded").waitFor();
     assert.match(page.url(), /#\/keys$/);
     await page.unroute(/keys-screen.*\.js/);

@@ -10,7 +10,7 @@ const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
 inBrowser(
-  "members: the first makes roles count, who may not is told, a removed one is shut out",
+  "roles apply from the first member on, are explained, and end with removal",
   async () => {
     const [user, colleague] = [await newUser(), await newUser()];
     const mate = await newUser(user.tenantId);
@@ -36,7 +36,7 @@ inBrowser(
     await add(mate.id, "member");
     await page.getByRole("row").filter({ hasText: mate.id }).waitFor();
 
-    // A member is offered nothing that takes an admin or an owner.
+    // A member sees no action that needs an admin or owner.
     await using other = await browser.open(mate.token, {
       hash: "/keys",
       expected: /status (of )?401/,
@@ -48,11 +48,11 @@ inBrowser(
       await other.page.getByText(seen).first().waitFor();
       return await other.page.locator("main").getByRole("button").allInnerTexts();
     };
-    await other.page.getByText("An admin makes, rotates and revokes them.").waitFor();
+    await other.page.getByText("Only admins can create, rotate and revoke them.").waitFor();
     assert.deepEqual(await offered("/keys", "makes the tenant"), []);
     assert.deepEqual(await offered("/settings", "Only admins can change these."), []);
     assert.equal(await other.page.getByLabel("Keep records for (days)").isDisabled(), true);
-    assert.deepEqual(await offered("/members", "An owner changes that."), []);
+    assert.deepEqual(await offered("/members", "Only owners can change this."), []);
     assert.equal(await other.page.getByRole("combobox").count(), 0);
     await other.page.evaluate(() => {
       location.hash = "";
@@ -60,7 +60,7 @@ inBrowser(
     await other.page.getByText("Ask an admin of this tenant for a key.").waitFor();
     assert.deepEqual(await accessibilityFaults(other.page), []);
 
-    // The last owner cannot be made less, nor taken away.
+    // The last owner cannot be demoted or removed.
     const own = page.getByRole("row").filter({ hasText: user.id });
     assert.equal(await own.getByRole("combobox").count(), 0);
     assert.equal(await own.getByRole("button").count(), 0);
@@ -79,7 +79,7 @@ inBrowser(
     await other.page.reload();
     await other.page.getByRole("button", { name: "New key" }).click();
     await other.page.getByLabel(/^Name/).fill("mine");
-    await other.page.getByRole("button", { name: "Make the key" }).click();
+    await other.page.getByRole("button", { name: "Create the key" }).click();
     await other.page.getByTestId("key-value").waitFor();
 
     await row.getByRole("button", { name: "Remove" }).click();

@@ -12,7 +12,7 @@ import { isSeen, store } from "../steps.ts";
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
 
-/** What one could press, but for its place: it is beyond the edge of the page, and in no list that scrolls. */
+/** Controls beyond the page's edge that cannot be scrolled to. */
 const outOfReach = (page: Page) =>
   page.evaluate(() => {
     const scrolls = (element: Element | null): boolean =>
@@ -23,7 +23,7 @@ const outOfReach = (page: Page) =>
       .map((one) => (one as HTMLElement).innerText || one.outerHTML);
   });
 
-inBrowser("axe finds nothing on any screen, in either theme, on a phone neither", async () => {
+inBrowser("axe finds nothing on any screen, in both themes, on desktop and phone", async () => {
   const user = await newUser();
   await store(user, [{ level: "error", service: "api", msg: "x", attrs: { a: { b: 1 } } }]);
   await user.client.call("create_api_key", { p_name: "web" });
@@ -47,7 +47,7 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
     await using tab = await browser.open(user.token, {
       theme,
       width,
-      // A service on a machine that is too busy says of its own health what is so.
+      // On a busy machine the service may report itself as degraded.
       expected: /health\/detailed|status of 503/,
     });
     await isSeen(tab.page, "x");
@@ -65,7 +65,7 @@ inBrowser("axe finds nothing on any screen, in either theme, on a phone neither"
 });
 
 inBrowser(
-  "an alert rule is made with a preview, tested in words, and its alert acknowledged",
+  "an alert rule is created with a preview",
   async () => {
     const user = await newUser();
     await store(user, [{ level: "error", msg: "broken" }]);
@@ -79,7 +79,7 @@ inBrowser(
     await threshold.press("ArrowDown");
     assert.ok(Number(await threshold.getAttribute("aria-valuenow")) < before);
     await page.getByLabel("Threshold", { exact: true }).first().fill("0");
-    await page.getByRole("button", { name: "Make the rule" }).click();
+    await page.getByRole("button", { name: "Create the rule" }).click();
     await page.getByRole("button", { name: "Any error" }).waitFor();
     const body = await user.client.call("list_alert_rules", {});
     assert.deepEqual(body.map(({ threshold }) => threshold), [0]);
@@ -87,7 +87,7 @@ inBrowser(
 );
 
 inBrowser(
-  "a rule whose address is not confirmed says so, and takes the code of the mail",
+  "an unconfirmed address is shown and confirmed with the emailed code",
   async () => {
     const user = await newUser();
     await using mailbox = await receiveEmails();
@@ -116,13 +116,13 @@ inBrowser(
   },
 );
 
-inBrowser("a key is made, works, is rotated and revoked", async () => {
+inBrowser("a key is created, used, rotated and revoked", async () => {
   const user = await newUser();
   await using tab = await browser.open(user.token, { hash: "/keys" });
   const { page } = tab;
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel(/^Name/).fill("web server");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   const key = await page.getByTestId("key-value").innerText();
   const ingest = async () => {
     const response = await fetch(`${stack.url}/functions/v1/ingest`, {
@@ -145,12 +145,12 @@ inBrowser("a key is made, works, is rotated and revoked", async () => {
 
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel(/^Name/).fill("script");
-  const warning = page.getByText("needs no key that reads");
-  await page.getByLabel("It may").selectOption("send and read");
+  const warning = page.getByText("should not have a key that reads");
+  await page.getByLabel("Allowed to").selectOption("send and read");
   await warning.waitFor();
-  await page.getByLabel("It may").selectOption("read all records");
+  await page.getByLabel("Allowed to").selectOption("read all records");
   await warning.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   const reader = createReader({
     url: stack.url,
     key: await page.getByTestId("key-value").innerText(),
@@ -161,7 +161,7 @@ inBrowser("a key is made, works, is rotated and revoked", async () => {
 });
 
 inBrowser(
-  "hostile logs are text: HTML, ANSI, turned directions, a very long line, ten thousand fields",
+  "hostile logs are shown as text: HTML, ANSI codes, reversed text, a long line, many fields",
   async () => {
     const user = await newUser();
     const attrs = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`f${i}`, i]));
@@ -183,22 +183,21 @@ inBrowser(
   },
 );
 
-inBrowser("a token that runs out asks to sign in, and one is back where one was", async () => {
+inBrowser("after an expired token the user signs in and is back at the same search", async () => {
   const user = await newUser();
   await store(user, [{ level: "error", msg: "still here" }]);
   await using tab = await browser.open(user.token, { expected: /status (of )?401/ });
   const { page } = tab;
-  // A tenant's first record drops the query that one has, so that it is shown.
+  // Showing a tenant's first record drops the query, so wait for it first.
   await isSeen(page, "still here");
   await page.evaluate(() => {
     location.hash = "q=level:error";
   });
-  // It was to be seen before: that the box has it says that the page is there. Its placeholder has
-  // these words among others.
+  // The record was visible before, so wait for the query in the box. The placeholder contains these words, too.
   await page.getByRole("textbox", { name: "Query" }).getByText("level:error", { exact: true })
     .waitFor();
   await isSeen(page, "still here");
-  // From here on the service refuses the token, as it does when its time is over.
+  // From here on the service gets an expired token.
   const old = await userToken({
     tenant_id: user.tenantId,
     exp: Math.floor(Date.now() / 1000) - 90,
@@ -208,7 +207,7 @@ inBrowser("a token that runs out asks to sign in, and one is back where one was"
     (route) =>
       route.continue({ headers: { ...route.request().headers(), authorization: `Bearer ${old}` } }),
   );
-  // Where a request of the first search was late, the session has ended already.
+  // A late request of the first search may already have ended the session.
   await page.getByRole("button", { name: "Run", exact: true })
     .evaluateAll((buttons) => buttons.forEach((button) => (button as HTMLElement).click()));
   await page.getByText("Your session has ended.").waitFor();
@@ -221,7 +220,7 @@ inBrowser("a token that runs out asks to sign in, and one is back where one was"
 });
 
 inBrowser(
-  "a search that takes too long says how to narrow it; a service that is away is waited for",
+  "a slow search offers a shorter range, and the page waits for an unreachable service",
   async () => {
     const user = await newUser();
     await store(user, [{ msg: "back again" }]);
@@ -238,7 +237,7 @@ inBrowser(
               refused.add(url);
               return await route.fulfill({ status: 503, json: { error: "Service unavailable" } });
             }
-            // The page tries again for some seconds only: it waits for an answer until the test has seen that.
+            // The page retries for only a few seconds, so answers wait until the test has seen the note.
             await back.promise;
           } else if (url.endsWith("search_logs")) {
             return route.fulfill({

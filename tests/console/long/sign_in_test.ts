@@ -5,7 +5,7 @@ import { stack } from "../../support/stack.ts";
 import { userToken } from "../../support/tokens.ts";
 import { inBrowser, openBrowser, type Page } from "../browser.ts";
 
-// No Auth server runs here: its answers are those that Supabase Auth gives, recorded; the service's are its own.
+// No Auth server runs here: its answers are recorded from Supabase Auth. The service answers itself.
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
@@ -21,7 +21,7 @@ interface Auth {
   asked: string[];
 }
 
-/** What the access-token hook would put into a new token: the tenant that the user belongs to by now. */
+/** The tenant that the access-token hook would put into a new token. */
 async function tenantOf(user: string): Promise<string | undefined> {
   await using db = openDatabase();
   const [hook] = await db`
@@ -45,7 +45,7 @@ async function session(auth: Auth, lasts = 3600) {
     }),
     token_type: "bearer",
     expires_in: 3600,
-    // What the client believes: it does not look into the token.
+    // The client believes this and does not read the token.
     expires_at: now + 3600,
     refresh_token: crypto.randomUUID().slice(0, 12),
     user: {
@@ -142,7 +142,7 @@ signInTest("by a password, and out again", { tenantId }, nothing, async (page, a
 });
 
 signInTest(
-  "a wrong password is told in Auth's words",
+  "a wrong password shows Auth's error",
   { tenantId, refuses: "password" },
   /status (of )?400/,
   async (page) => {
@@ -154,7 +154,7 @@ signInTest(
 signInTest("by a link that comes by mail", { tenantId }, nothing, async (page, asked) => {
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Send me a link instead" }).click();
-  await page.getByText("Look into your mail").waitFor();
+  await page.getByText("Check your email").waitFor();
   await page.goto(`${stack.url}/?code=from-mail`);
   await page.getByText("Send the first event").waitFor();
   assert.deepEqual(asked, ["/otp", "/token pkce"]);
@@ -168,7 +168,7 @@ signInTest("by a provider, and back", { tenantId }, nothing, async (page, asked)
 });
 
 signInTest(
-  "a token that is refused is refreshed, unseen",
+  "a refused token is refreshed without a note",
   { tenantId, lasts: -60 },
   /status (of )?401/,
   async (page, asked) => {
@@ -179,7 +179,7 @@ signInTest(
 );
 
 signInTest(
-  "where it cannot be refreshed the session has ended, and says so",
+  "without a refresh the session ends and says so",
   { tenantId, lasts: -60, refuses: "refresh" },
   /status (of )?40[01]/,
   async (page) => {
@@ -196,14 +196,14 @@ signInTest("a token without a tenant gets a page of its own", {}, nothing, async
 const founder = crypto.randomUUID();
 
 signInTest(
-  "who belongs to no tenant makes one, where the project allows it",
+  "a user without a tenant creates one, if the project allows it",
   { userId: founder },
   /status (of )?40[03]/,
   async (page, asked) => {
     await using db = openDatabase();
     await byPassword(page);
     const name = page.getByLabel(/Create your own tenant/);
-    const make = page.getByRole("button", { name: "Make the tenant" });
+    const make = page.getByRole("button", { name: "Create the tenant" });
     await name.fill(`acme-${founder}`);
     await using not = await changeSettings(db, { tenants_by_users: false });
     await make.click();
@@ -222,7 +222,7 @@ signInTest(
 const traveller = crypto.randomUUID();
 
 signInTest(
-  "who belongs to two tenants switches: the next token names the other, and nothing of the first stays",
+  "a user of two tenants switches, and the next token names the other tenant",
   { userId: traveller },
   nothing,
   async (page, asked) => {

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { kindNames, kinds } from "../../../console/src/streams/kinds.ts";
+import { kindNames, kinds } from "../../../console/src/streams/stream-kinds.ts";
 import { openDatabase } from "../../support/database.ts";
 import { receiveWebhooks } from "../../support/receivers.ts";
 import { hurriedStreams } from "../../support/streams.ts";
@@ -13,7 +13,7 @@ globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]())
 
 const hash = "/settings?tab=streams";
 
-inBrowser("a stream is made with a secret, tested, sends, pauses, and is deleted", async () => {
+inBrowser("a stream is created with a secret, tested, paused and deleted", async () => {
   await using receiver = receiveWebhooks();
   const user = await newUser();
   await using tab = await browser.open(user.token, { hash });
@@ -29,7 +29,7 @@ inBrowser("a stream is made with a secret, tested, sends, pauses, and is deleted
   await dialog.getByLabel(/^Query/).fill("level:error");
   await dialog.getByLabel("authorization").fill("Bearer of-the-warehouse");
   assert.deepEqual(await accessibilityFaults(page), []);
-  await dialog.getByRole("button", { name: "Make the stream" }).click();
+  await dialog.getByRole("button", { name: "Create the stream" }).click();
   const row = page.getByRole("row").filter({ hasText: "Warehouse" });
   await row.getByText("sending").waitFor();
   const [made] = await user.client.call("list_log_streams", {});
@@ -70,7 +70,7 @@ inBrowser("a stream is made with a secret, tested, sends, pauses, and is deleted
 });
 
 inBrowser(
-  "why a stream fails is said, and what was not sent; others have no such page",
+  "a failing stream shows its error and unsent records, and only admins see streams",
   async () => {
     await using sql = openDatabase();
     await using _hurried = await hurriedStreams(sql);
@@ -85,7 +85,7 @@ inBrowser(
     });
     await user.client.call("add_tenant_member", { p_user_id: user.id, p_role: "owner" });
     await user.client.call("add_tenant_member", { p_user_id: colleague.id, p_role: "member" });
-    // A stream that has delivered nothing yet is paused by the first refusal.
+    // The first refusal would pause a stream that has delivered nothing.
     await send(user.token, [{ level: "info", msg: "taken" }]);
     await receiver.wait(1);
     status = 503;
@@ -94,12 +94,12 @@ inBrowser(
     const { page } = tab;
     const row = page.getByRole("row").filter({ hasText: "Away" });
     await row.getByText("failing").waitFor();
-    await row.getByText("The receiver is in trouble (503).").waitFor();
+    await row.getByText("The receiver has an error (503).").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     status = 400;
     await row.getByRole("button", { name: "1 refused" }).click();
     const refused = page.getByRole("dialog").getByRole("row").filter({ hasText: "the record of" });
-    await refused.getByText("The receiver does not take it (400).").waitFor();
+    await refused.getByText("The receiver rejects it (400).").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
 
     await using other = await browser.open(colleague.token, { hash });
@@ -109,7 +109,7 @@ inBrowser(
   },
 );
 
-Deno.test("the form asks for what the database takes, kind by kind", async () => {
+Deno.test("the form has the fields that the database takes for each kind", async () => {
   await using sql = openDatabase();
   for (const kind of kindNames) {
     const { settings, secrets, takesHeaders } = kinds[kind];

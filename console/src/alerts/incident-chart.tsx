@@ -1,0 +1,77 @@
+import { measure } from "../shared/format-number.ts";
+import { useMemo } from "react";
+import type uPlot from "uplot";
+import { useOperation } from "../service/operation-hooks.ts";
+import type { AlertIncident } from "../service/logloom.ts";
+import { PanelNote } from "../shared/panel-note.tsx";
+import { usePreferences } from "../shared/preferences.ts";
+import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { say } from "../shared/translate.ts";
+import { courseOf } from "./incident-query.ts";
+
+const mostBuckets = 240;
+
+/** The value of the rule over time, from before it fired, with the threshold. */
+export function IncidentCourse({ incident, range: { from, to } }: {
+  incident: AlertIncident;
+  range: { from: string; to: string };
+}) {
+  const { zone } = usePreferences();
+  const query = courseOf(incident);
+  const [start, end] = [Date.parse(from) / 1000, Date.parse(to) / 1000];
+  const windows = (end - start) / 60 / Math.max(incident.window_minutes, 1);
+  const answer = useOperation("log_series", {
+    p_query_dsl: query ?? "",
+    p_ts_from: from,
+    p_ts_to: to,
+    p_buckets: Math.max(12, Math.min(mostBuckets, Math.round(windows))),
+  }, { enabled: query !== null, keep: true });
+  const points = answer.data?.series[0]?.points;
+  const times = useMemo(() => points?.map(([ts]) => Date.parse(ts) / 1000) ?? [], [points]);
+  const series = useMemo<ChartSeries[]>(() => [{
+    label: incident.rule_name,
+    colour: "--series-1",
+    values: points?.map(([, value]) => value) ?? [],
+  }], [points, incident.rule_name]);
+  const hooks = useMemo<uPlot.Hooks.Arrays>(() => ({
+    draw: [(plot) => drawThreshold(plot, incident.threshold)],
+  }), [incident.threshold]);
+  const range = useMemo<[number, number]>(() => [start, end], [start, end]);
+  if (query === null || answer.error || times.length < 2) return null;
+  return (
+    <section className="block" aria-label={say("Trend")}>
+      <div className="row">
+        <h2>{say("Trend")}</h2>
+        <PanelNote answer={answer.data} isBusy={answer.isFetching} hasTimes />
+      </div>
+      <TimeChart
+        times={times}
+        series={series}
+        kind="lines"
+        zone={zone}
+        height={180}
+        range={range}
+        hooks={hooks}
+        most={incident.threshold * 1.1}
+        isUnfinished={incident.resolved_at === null}
+        label={say("Value over time; the threshold is {threshold}", {
+          threshold: measure(incident.threshold),
+        })}
+      />
+    </section>
+  );
+}
+
+function drawThreshold(plot: uPlot, threshold: number): void {
+  const { ctx, bbox } = plot;
+  const y = plot.valToPos(threshold, "y", true);
+  ctx.save();
+  ctx.strokeStyle = getComputedStyle(plot.root).getPropertyValue("caret-color") || "#dc4a41";
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
+}

@@ -1,0 +1,135 @@
+import { readNumber, writtenNumber } from "../shared/format-number.ts";
+import { type Words } from "../shared/translate.ts";
+import type { AlertRule, Comparison, ParametersOf } from "../service/logloom.ts";
+import type { Secrets } from "../service/client.ts";
+
+export const signs: Record<Comparison, string> = {
+  gt: ">",
+  gte: "≥",
+  lt: "<",
+  lte: "≤",
+  eq: "=",
+  neq: "≠",
+};
+
+/** The rule's email address. */
+export function mailsTo(rule: AlertRule): string | null {
+  const { email } = rule.notification_config;
+  return rule.notification_destinations.includes("email") ? email ?? null : null;
+}
+
+export function holds(value: number, comparison: Comparison, threshold: number): boolean {
+  switch (comparison) {
+    case "gt":
+      return value > threshold;
+    case "gte":
+      return value >= threshold;
+    case "lt":
+      return value < threshold;
+    case "lte":
+      return value <= threshold;
+    case "eq":
+      return value === threshold;
+    case "neq":
+      return value !== threshold;
+  }
+}
+
+/** The state of a rule after its last evaluation. */
+export function stateOf(rule: AlertRule): { word: Words; tone: "good" | "bad" | "warn" | "plain" } {
+  if (!rule.enabled) return { word: "off", tone: "plain" };
+  if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
+  if (rule.last_evaluated_at === null) return { word: "not evaluated yet", tone: "plain" };
+  return rule.last_value !== null && holds(rule.last_value, rule.comparison, rule.threshold)
+    ? { word: "fires", tone: "bad" }
+    : { word: "quiet", tone: "good" };
+}
+
+/** The form's values. Typed numbers stay texts. */
+export interface Draft {
+  rule_id?: string;
+  name: string;
+  description: string;
+  query_dsl: string;
+  threshold: string;
+  comparison: Comparison;
+  window_minutes: string;
+  cooldown_minutes: string;
+  enabled: boolean;
+  email: string;
+  webhook_url: string;
+  webhook_template: string;
+  isTextTemplate: boolean;
+  destinations: AlertRule["notification_destinations"];
+  secrets: Secrets;
+  notifyOnRecovery: boolean;
+  /** The saved config: members that the form does not know are kept. */
+  config: AlertRule["notification_config"];
+}
+
+export function draftOf(rule: Partial<AlertRule>): Draft {
+  const config = rule.notification_config ?? {};
+  return {
+    rule_id: rule.rule_id,
+    name: rule.name ?? "",
+    description: rule.description ?? "",
+    query_dsl: rule.query_dsl ?? "level:error",
+    threshold: writtenNumber(rule.threshold ?? 10),
+    comparison: rule.comparison ?? "gt",
+    window_minutes: String(rule.window_minutes ?? 5),
+    cooldown_minutes: String(rule.cooldown_minutes ?? 30),
+    enabled: rule.enabled ?? true,
+    email: config.email ?? "",
+    webhook_url: config.webhook_url ?? "",
+    webhook_template: textOf(config.webhook_template),
+    isTextTemplate: config.webhook_template_type === "text",
+    destinations: rule.notification_destinations ?? [],
+    secrets: {},
+    notifyOnRecovery: rule.notify_on_recovery ?? false,
+    config,
+  };
+}
+
+/** Null while the threshold is not a number: without it, an update would keep the old threshold. */
+export function parametersOf(
+  draft: Draft,
+): ParametersOf<"create_alert_rule"> & { p_rule_id?: string } | null {
+  if (readNumber(draft.threshold) === null) return null;
+  const config = { ...draft.config };
+  for (const name of ["email", "webhook_url", "webhook_template"] as const) {
+    if (draft[name] === "") delete config[name];
+    else config[name] = draft[name];
+  }
+  if (draft.webhook_template !== "" && draft.isTextTemplate) config.webhook_template_type = "text";
+  else delete config.webhook_template_type;
+  return {
+    p_rule_id: draft.rule_id,
+    p_name: draft.name,
+    p_description: draft.description,
+    ...conditionOf(draft),
+    p_enabled: draft.enabled,
+    p_notification_destinations: draft.destinations,
+    p_notification_config: config,
+    p_secrets: draft.secrets,
+    p_notify_on_recovery: draft.notifyOnRecovery,
+  };
+}
+
+export function conditionOf(draft: Draft) {
+  return {
+    p_query_dsl: draft.query_dsl,
+    p_threshold: readNumber(draft.threshold) ?? NaN,
+    p_comparison: draft.comparison,
+    p_window_minutes: numberOf(draft.window_minutes),
+    p_cooldown_minutes: numberOf(draft.cooldown_minutes),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The number in a field that the browser validates. */
+function numberOf(text: string): number {
+  return text.trim() === "" ? NaN : Number(text);
+}

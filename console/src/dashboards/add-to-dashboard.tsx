@@ -1,0 +1,72 @@
+import { useState } from "react";
+import { go } from "../address/address.ts";
+import { groupKeys, seriesOf } from "../language/edit-query.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
+import type { LogDashboard, LogPanel } from "../service/logloom.ts";
+import { useSession } from "../service/session.ts";
+import { FormDialog } from "../shared/dialog.tsx";
+import { mostAtOnce } from "../shared/list-table.tsx";
+import { oneLine, plain } from "../shared/safe-text.ts";
+import { TextField } from "../shared/text-field.tsx";
+import { say } from "../shared/translate.ts";
+import { mostPanels } from "./edit-panels.ts";
+import { usePanelsChange } from "./use-panels-change.ts";
+
+/** Adds the search as a panel to one of the user's dashboards, or to a new dashboard. */
+export default function AddDialog({ query, onClose }: { query: string; onClose: () => void }) {
+  const me = useSession().claims()?.user;
+  const list = useOperation("list_log_dashboards", { p_limit: mostAtOnce });
+  const mine = (list.data ?? []).filter(({ created_by, panels }) =>
+    created_by === me && panels.length < mostPanels
+  );
+  const [title, setTitle] = useState(oneLine(query, 80));
+  const [wanted, setWanted] = useState("");
+  const [name, setName] = useState("");
+  const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
+  const create = useChange("create_log_dashboard", touched);
+  const update = usePanelsChange();
+  const kind: LogPanel["kind"] = seriesOf(query)
+    ? "lines"
+    : groupKeys(query).length > 0
+    ? "bars"
+    : "number";
+  const panel: LogPanel = { title, query_dsl: query, kind, width: 6 };
+  const onSuccess = ({ dashboard_id }: LogDashboard) =>
+    go({ screen: "dashboards", parameters: { id: dashboard_id } });
+  const submit = () => {
+    const chosen = mine.find(({ dashboard_id }) => dashboard_id === wanted);
+    if (chosen) {
+      update.mutate({ dashboard: chosen, change: (now) => [...now, panel] }, { onSuccess });
+    } else create.mutate({ p_name: name, p_panels: [{ ...panel }] }, { onSuccess });
+  };
+  return (
+    <FormDialog
+      title={say("Add to a dashboard")}
+      action={say("Add")}
+      error={create.error ?? update.error}
+      isPending={create.isPending || update.isPending || list.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField label={say("Title")} required maxLength={100} value={title} onChange={setTitle} />
+      <label className="field">
+        <span>{say("Dashboard")}</span>
+        <select value={wanted} onChange={(event) => setWanted(event.target.value)}>
+          <option value="">{say("New dashboard")}</option>
+          {mine.map((one) => (
+            <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>
+          ))}
+        </select>
+      </label>
+      {wanted === "" && (
+        <TextField
+          label={say("Name of the dashboard")}
+          required
+          maxLength={200}
+          value={name}
+          onChange={setName}
+        />
+      )}
+    </FormDialog>
+  );
+}

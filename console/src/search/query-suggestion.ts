@@ -1,0 +1,36 @@
+import type { QueryValidity } from "../service/logloom.ts";
+
+export interface Suggestion {
+  text: string;
+  /** The position to write it at; the first character is 1. */
+  at: number;
+}
+
+/** The service's suggestion for a wrong or doubtful query. */
+export function suggestionOf(verdict: QueryValidity): Suggestion | null {
+  if (!verdict.valid) {
+    // Most hints are sentences. Only one that is a piece of a query can be inserted.
+    const text = /^Write (\S*[:|"@(]\S*|\S*\([^()]*\))\.?$/.exec(verdict.hint ?? "")?.[1]
+      ?.replace(/\.$/, "");
+    return text && verdict.position !== null ? { text, at: verdict.position } : null;
+  }
+  const warning = verdict.warnings[0];
+  return warning ? { text: warning.suggestion, at: warning.position } : null;
+}
+
+/** The most words that a suggestion replaces. */
+const mostWords = 7;
+const bare = (word: string) => word.replace(/[^\p{L}\p{N}]+/gu, " ").trim().toLowerCase();
+
+/**
+ * The query with the suggestion applied. It replaces the words up to the one it ends with: `service:shop` replaces
+ * `service = shop`, because both end with `shop`.
+ */
+export function withSuggestion(query: string, { text, at }: Suggestion): string {
+  // The service counts characters, JavaScript counts code units.
+  const before = [...query].slice(0, at - 1).join("");
+  const words = query.slice(before.length).trim().split(/\s+/);
+  const last = bare(text).split(" ").at(-1) ?? "";
+  const end = words.slice(0, mostWords).findIndex((word) => bare(word).split(" ").at(-1) === last);
+  return `${before}${[text, ...words.slice(end < 0 ? 1 : end + 1)].join(" ")}`;
+}

@@ -1,0 +1,90 @@
+import { useState } from "react";
+import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
+import { writeAddress } from "../address/address.ts";
+import { wholeTime } from "../address/range.ts";
+import type { Mode } from "../language/edit-query.ts";
+import { exactJson } from "../service/exact-json.ts";
+import type { LogRecord } from "../service/logloom.ts";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { Icon } from "../shared/icons.tsx";
+import { usePreferences } from "../shared/preferences.ts";
+import { ContextDialog } from "./context-dialog.tsx";
+import { useFeatures } from "./reader-features.ts";
+import { LongText } from "./long-text.tsx";
+import { Message } from "./record-message.tsx";
+import { Related, tieOf } from "./related-records.tsx";
+import { Tree } from "./value-tree.tsx";
+import { say } from "../shared/translate.ts";
+
+/** A complete record: message, fields and attributes, with actions for each value. */
+export function Detail({ record, onFilter }: {
+  record: LogRecord;
+  onFilter: (field: string, value: string, mode: Mode) => void;
+}) {
+  const { zone } = usePreferences();
+  const features = useFeatures();
+  const [isRaw, setRaw] = useState(false);
+  const [hasContext, setContext] = useState(false);
+  const tie = tieOf(record);
+  const link = () =>
+    `${location.origin}${location.pathname}${
+      writeAddress({
+        screen: "search",
+        parameters: { id: record.id, at: record.ts },
+      })
+    }`;
+  const known = Object.fromEntries(
+    labels.filter((name) => record[name] !== null).map((name) => [name, record[name]]),
+  );
+  return (
+    <div className="detail">
+      <div className="detail-cell">
+        <div className="detail-tools">
+          <time
+            dateTime={record.ts}
+            title={say("received {time}", { time: wholeTime(record.received_at, zone) })}
+          >
+            {wholeTime(record.ts, zone)}
+          </time>
+          <span className="spring" />
+          {features.context && (
+            <button
+              type="button"
+              className="button small"
+              onClick={() => setContext(true)}
+            >
+              <Icon name="context" />
+              {say("Context")}
+            </button>
+          )}
+          <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
+          {features.links && <CopyButton text={link} label={say("Copy link")} />}
+          <button
+            type="button"
+            className="button small"
+            aria-pressed={isRaw}
+            onClick={() => setRaw(!isRaw)}
+          >
+            {say("JSON")}
+          </button>
+        </div>
+        {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (
+          <>
+            {record.msg !== null && <Message text={record.msg} />}
+            <Tree value={known} path={[]} onFilter={onFilter} />
+            {record.attrs && Object.keys(record.attrs).length > 0 && (
+              <Tree value={record.attrs} path={["attrs"]} onFilter={onFilter} />
+            )}
+            {tie && <Related key={tie.value} record={record} tie={tie} />}
+          </>
+        )}
+      </div>
+      {hasContext && (
+        <ContextDialog
+          record={record}
+          onClose={() => setContext(false)}
+        />
+      )}
+    </div>
+  );
+}

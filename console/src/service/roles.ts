@@ -1,0 +1,31 @@
+import { useOperation } from "./operation-hooks.ts";
+import type { Role } from "./logloom.ts";
+
+/** From the least to the most rights. */
+export const roles: readonly Role[] = ["member", "admin", "owner"];
+
+/** The most items that a list operation returns. */
+const most = 1000;
+
+export function useMembers() {
+  return useOperation("list_tenant_members", { p_limit: most });
+}
+
+/** The user's tenants, with the role in each. */
+export function useTenants() {
+  return useOperation("list_log_tenants", { p_limit: most });
+}
+
+/**
+ * Whether the user has at least this role, or null until it is known. It decides what the console offers; the service
+ * checks every call. A viewer has none of these roles.
+ */
+export function useMay(least: Role): boolean | null {
+  const tenants = useTenants();
+  // PostgREST answers 404 on a database without members, where everybody may do everything.
+  if (tenants.error?.status === 404) return true;
+  if (!tenants.data) return null;
+  const mine = tenants.data.find(({ is_current }) => is_current)?.role;
+  // In a very long list the current tenant may be missing: let the service decide.
+  return mine === undefined || roles.indexOf(mine) >= roles.indexOf(least);
+}

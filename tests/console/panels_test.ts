@@ -1,0 +1,148 @@
+/// <reference lib="dom" />
+import assert from "node:assert/strict";
+import { eventually } from "../support/eventually.ts";
+import { newUser } from "../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
+import { boxText, isGone, isSeen, search, store, withLogs } from "./steps.ts";
+
+const browser = await openBrowser();
+globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
+
+const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+inBrowser(
+  "panels show how long the answer took and the zone, and mark the last bar as unfinished",
+  async () => {
+    const user = await withLogs();
+    await using tab = await browser.open(user.token, { timezone: "Asia/Kolkata" });
+    const { page } = tab;
+    await page.locator(".histogram-total").getByText("4 records").waitFor();
+    assert.match(
+      await page.locator(".histogram .panel-note").innerText(),
+      /^\d.* (ms|sec) · UTC\+05:30$/,
+    );
+    assert.match(
+      await page.locator(".fields-note").innerText(),
+      /^in all records · \d.* (ms|sec)$/,
+    );
+    assert.equal(await page.locator(".histogram .chart").getAttribute("data-unfinished"), "true");
+    assert.equal(await page.getByText("4 records").count(), 1, "one count");
+
+    // A range in the past has no unfinished bar.
+    const [from, to] = [at(50), at(20)].map((ts) => `${ts.slice(0, 16)}:00.000Z`);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `from=${from}&to=${to}`);
+    await page.locator(".histogram-total").getByText("2 records").waitFor();
+    await page.locator(".histogram .chart:not([data-unfinished])").waitFor();
+    await page.locator(".histogram .u-over").hover({ position: { x: 40, y: 20 } });
+    await page.locator(".chart-tip").waitFor();
+  },
+);
+
+inBrowser("the list of fields says how many records were counted", async () => {
+  const user = await withLogs();
+  await store(user, Array.from({ length: 5000 }, (_, n) => ({ n })));
+  await using tab = await browser.open(user.token);
+  await tab.page.locator(".histogram-total").getByText("5,004 records").waitFor();
+  await tab.page.locator(".fields-note").getByText(/in the newest \d,\d+/).waitFor();
+});
+
+inBrowser("an error in a query is shown once, and a button corrects it", async () => {
+  const user = await withLogs();
+  await using tab = await browser.open(user.token, { expected: /status (of )?400/ });
+  const { page } = tab;
+  await isSeen(page, "slow query");
+  await search(page, "level:loud");
+  await page.getByTestId("query-error").waitFor();
+  await page.getByText("Correct the query to see results.").waitFor();
+  assert.equal(await page.getByText(/Unknown level/).count(), 1, "once");
+  assert.equal(await page.getByRole("alert").count(), 0, "once");
+
+  await search(page, "service = shop declined");
+  await page.getByRole("button", { name: "Write service:shop" }).click();
+  await eventually(
+    "it is withSuggestion",
+    async () => await boxText(page) === "service:shop declined",
+  );
+  await isSeen(page, "card declined");
+  assert.deepEqual(await accessibilityFaults(page), []);
+});
+
+inBrowser(
+  "the overview compares services with the day before, and a click opens their records",
+  async () => {
+    const user = await newUser();
+    await store(user, [
+      ...Array.from(
+        { length: 6 },
+        () => ({ ts: at(30), service: "shop", level: "info", msg: "s" }),
+      ),
+      ...Array.from(
+        { length: 2 },
+        () => ({ ts: at(20), service: "shop", level: "error", msg: "e" }),
+      ),
+      ...Array.from(
+        { length: 4 },
+        () => ({ ts: at(1470), service: "shop", level: "info", msg: "y" }),
+      ),
+      { ts: at(1480), service: "night", level: "info", msg: "once" },
+      { ts: at(10), service: "fresh", level: "info", msg: "first" },
+    ]);
+    await using tab = await browser.open(user.token, { hash: "" });
+    const { page } = tab;
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+    await row("shop").waitFor();
+    assert.equal(await page.title(), "Overview · Logloom");
+    assert.match(await row("shop").innerText(), /8\+100%\s*2\s*/);
+    assert.match(await row("night").innerText(), /not seen for 25 hours\s+0/);
+    assert.match(await row("fresh").innerText(), /new since yesterday/);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "Service" }).click();
+    await page.getByRole("columnheader", { name: "Service" }).and(page.locator("[aria-sort]"))
+      .waitFor();
+
+    await row("shop").getByRole("button", { name: "2 errors of shop" }).click();
+    await page.waitForFunction(() => location.hash.includes("service:shop+level:error"));
+    await page.locator(".histogram-total").getByText("2 records").waitFor();
+    assert.match(await page.title(), /^service:shop level:error · Last 24 hours · Logloom$/);
+    // The overview is as it was left.
+    await page.getByRole("link", { name: "Overview" }).click();
+    await row("shop").waitFor();
+    await store(user, [{ ts: at(1), service: "shop", level: "error", msg: "once more" }]);
+    await page.getByRole("button", { name: "Run again (r)" }).click();
+    await row("shop").getByRole("button", { name: "3 errors of shop" }).waitFor();
+    await page.getByRole("link", { name: "Search" }).click();
+    await page.locator(".histogram-total").getByText("3 records").waitFor();
+  },
+);
+
+inBrowser(
+  "patterns show their text, count and first time; clicks filter by them or exclude them",
+  async () => {
+    const user = await newUser();
+    await store(user, [
+      ...Array.from({ length: 5 }, (_, i) => ({ ts: at(30), msg: `request ${i} done` })),
+      ...Array.from({ length: 3 }, (_, i) => ({ ts: at(10), msg: `timeout after ${i} ms` })),
+      { ts: at(600), msg: "request 77 done" },
+    ]);
+    await using tab = await browser.open(user.token);
+    const { page } = tab;
+    await page.getByRole("tab", { name: "Patterns" }).click();
+    const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+    await row("request <*> done").waitFor();
+    await row("timeout after <*> ms").getByText("new since yesterday").waitFor();
+    assert.equal(await row("request <*> done").getByText("new since yesterday").count(), 0);
+    assert.match(await row("request <*> done").innerText(), /^\s*5\s+request <\*> done/);
+    await row("timeout").locator(".sparkline").waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "timeout after <*> ms", exact: true }).click();
+    await eventually("it is filtered", async () => await boxText(page) === 'msg:"timeout after"');
+    await row("request <*> done").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Without timeout after <*> ms" }).click();
+    await eventually("it is excluded", async () => await boxText(page) === '-msg:"timeout after"');
+    await page.getByRole("tab", { name: "Records" }).click();
+    await isSeen(page, "request 3 done");
+    await isGone(page, "timeout after");
+  },
+);
