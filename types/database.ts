@@ -21,16 +21,6 @@ export type Database = {
           isSetofReturn: false;
         };
       };
-      "acknowledge_alert_incidents": {
-        Args: { "p_incident_ids": (string)[] };
-        Returns: Database["public"]["CompositeTypes"]["logloom_alert_acknowledgement"];
-        SetofOptions: {
-          from: "*";
-          to: "logloom_alert_acknowledgement";
-          isOneToOne: true;
-          isSetofReturn: false;
-        };
-      };
       "add_tenant_member": {
         Args: {
           "p_email"?: string;
@@ -1071,6 +1061,21 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "update_alert_incident": {
+        Args: {
+          "p_acknowledged"?: boolean;
+          "p_assigned_to"?: string;
+          "p_incident_ids": (string)[];
+          "p_note"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "update_alert_rule": {
         Args: {
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
@@ -1200,10 +1205,6 @@ export type Database = {
       "logloom_alert_comparison": "gt" | "gte" | "lt" | "lte" | "eq" | "neq";
     };
     CompositeTypes: {
-      "logloom_alert_acknowledgement": {
-        "success": boolean | null;
-        "acknowledged": number | null;
-      };
       "logloom_alert_delivery": {
         "delivery_id": string | null;
         "alert_id": string | null;
@@ -1268,6 +1269,12 @@ export type Database = {
         "comparison": Database["public"]["Enums"]["logloom_alert_comparison"] | null;
         "acknowledged_at": string | null;
         "acknowledged_by": string | null;
+        "assigned_at": string | null;
+        "assigned_by": string | null;
+        "assigned_to": string | null;
+        "noted_at": string | null;
+        "noted_by": string | null;
+        "note": string | null;
       };
       "logloom_alert_incident_details": {
         "incident_id": string | null;
@@ -1297,6 +1304,12 @@ export type Database = {
         "acknowledged_by": string | null;
         "alerts": (Database["public"]["CompositeTypes"]["logloom_alert_history_entry"])[] | null;
         "deliveries": (Database["public"]["CompositeTypes"]["logloom_alert_delivery"])[] | null;
+        "assigned_at": string | null;
+        "assigned_by": string | null;
+        "assigned_to": string | null;
+        "noted_at": string | null;
+        "noted_by": string | null;
+        "note": string | null;
       };
       "logloom_alert_preview": {
         "ts_from": string | null;

@@ -3,7 +3,6 @@ import { deliveryState } from "./delivery-state.ts";
 import { signs } from "./rule-draft.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
-import { useMembers } from "../service/roles.ts";
 import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago, shortTime } from "../shared/format-time.ts";
 import { count, measure, minutes } from "../shared/format-number.ts";
@@ -41,7 +40,7 @@ const back = () => (
 );
 
 function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
-  const acknowledge = useChange("acknowledge_alert_incidents", [
+  const acknowledge = useChange("update_alert_incident", [
     "list_alert_incidents",
     "get_alert_incident",
     "list_alert_history",
@@ -75,7 +74,8 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
             type="button"
             className="button primary"
             disabled={acknowledge.isPending}
-            onClick={() => acknowledge.mutate({ p_incident_ids: [incident.incident_id] })}
+            onClick={() =>
+              acknowledge.mutate({ p_incident_ids: [incident.incident_id], p_acknowledged: true })}
           >
             {say("Acknowledge")}
           </button>
@@ -92,9 +92,6 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
 
 function Facts({ incident }: { incident: AlertIncidentDetails }) {
   const { zone } = usePreferences();
-  const members = useMembers();
-  const by = members.data?.find(({ user_id }) => user_id === incident.acknowledged_by)?.email ??
-    incident.acknowledged_by;
   const when = (ts: string) => `${shortTime(Date.parse(ts), zone)} (${ago(ts)})`;
   const facts: [string, string][] = [
     [say("Open since"), when(incident.opened_at)],
@@ -112,9 +109,10 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
     ],
     [
       say("Acknowledged"),
-      incident.acknowledged_at === null
-        ? say("by nobody yet")
-        : say("{when} by {user}", { when: when(incident.acknowledged_at), user: by ?? "–" }),
+      incident.acknowledged_at === null ? say("by nobody yet") : say("{when} by {user}", {
+        when: when(incident.acknowledged_at),
+        user: incident.acknowledged_by ?? "–",
+      }),
     ],
     [
       say("Resolved"),

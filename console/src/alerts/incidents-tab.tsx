@@ -24,7 +24,7 @@ export function IncidentsTab() {
     p_limit: limit,
   }, { keep: true, every: 15_000 });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const acknowledge = useChange("acknowledge_alert_incidents", [
+  const acknowledge = useChange("update_alert_incident", [
     "list_alert_incidents",
     "list_alert_history",
   ]);
@@ -71,6 +71,7 @@ export function IncidentsTab() {
             onClick={() =>
               acknowledge.mutate({
                 p_incident_ids: wanted.map(({ incident_id }) => incident_id),
+                p_acknowledged: true,
               }, { onSuccess: () => setChosen(new Set()) })}
           >
             {say("Acknowledge {count}", { count: wanted.length })}

@@ -12,8 +12,11 @@ return case
   else 'open'
 end;
 
--- An incident as the operations show it.
-create function logloom_private.alert_incident_of(p_row logloom.alert_incidents)
+-- An incident as the operations show it, with people as p_addresses has them.
+create function logloom_private.alert_incident_of(
+  p_row logloom.alert_incidents,
+  p_addresses jsonb
+)
 returns public.logloom_alert_incident
 language sql
 stable
@@ -23,8 +26,38 @@ return row(
   logloom_private.alert_incident_state(p_row.resolved_at, p_row.acknowledged_at),
   p_row.opened_at, p_row.last_fired_at, p_row.resolved_at, p_row.resolution, p_row.fired_count,
   p_row.value, p_row.peak_value, p_row.threshold,
-  p_row.comparison::public.logloom_alert_comparison, p_row.acknowledged_at, p_row.acknowledged_by
+  p_row.comparison::public.logloom_alert_comparison,
+  p_row.acknowledged_at, coalesce(p_addresses ->> p_row.acknowledged_by, p_row.acknowledged_by),
+  p_row.assigned_at, coalesce(p_addresses ->> p_row.assigned_by, p_row.assigned_by),
+  coalesce(p_addresses ->> p_row.assigned_to, p_row.assigned_to),
+  p_row.noted_at, coalesce(p_addresses ->> p_row.noted_by, p_row.noted_by), p_row.note
 );
+
+-- The addresses of the people of incidents of the tenant.
+create function logloom_private.addresses_in_incidents(p_tenant_id text, p_incident_ids uuid[])
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because email addresses are in a table of Auth
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  return logloom_private.addresses_of_users(
+    v_tenant_id,
+    array(
+      select distinct u.id
+      from logloom.alert_incidents i
+      cross join lateral (
+        values (i.acknowledged_by), (i.assigned_to), (i.assigned_by), (i.noted_by)
+      ) u (id)
+      where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
+    )
+  );
+end;
+$$;
 
 create function public.list_alert_incidents(
   p_tenant_id text default null,
@@ -55,32 +88,42 @@ begin
     perform logloom_private.refuse('alerts.incident_state_is_unknown');
   end if;
   return query
-  select (p.item).*
-  from (
-    select
-      logloom_private.alert_incident_of(i) as item,
-      -- A group may be a whole message.
-      sum(octet_length(i."group"::text) + octet_length(i.query_dsl)) over (
-        order by i.opened_at desc, i.incident_id desc
-        rows between unbounded preceding and 1 preceding
-      ) as bytes_before
+  with page as materialized (
+    select b.incident
     from (
-      select l.*
-      from logloom.alert_incidents l
-      where l.tenant_id = v_tenant_id
-        and (p_rule_id is null or l.rule_id = p_rule_id)
-        and (p_state is null or (l.resolved_at is not null) = (p_state = 'resolved'))
-        and (
-          p_state is null or p_state = 'resolved'
-          or (l.acknowledged_at is not null) = (p_state = 'acknowledged')
-        )
-        and (p_after is null or (l.opened_at, l.incident_id) < (v_after, p_after))
-      order by l.opened_at desc, l.incident_id desc
-      limit v_limit
-    ) i
-    order by i.opened_at desc, i.incident_id desc
-  ) p
-  where coalesce(p.bytes_before, 0) < v_list_bytes;
+      select
+        l.incident,
+        -- A group may be a whole message.
+        sum(
+          octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
+        ) over (
+          order by (l.incident).opened_at desc, (l.incident).incident_id desc
+          rows between unbounded preceding and 1 preceding
+        ) as bytes_before
+      from (
+        select i as incident
+        from logloom.alert_incidents i
+        where i.tenant_id = v_tenant_id
+          and (p_rule_id is null or i.rule_id = p_rule_id)
+          and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
+          and (
+            p_state is null or p_state = 'resolved'
+            or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
+          )
+          and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
+        order by i.opened_at desc, i.incident_id desc
+        limit v_limit
+      ) l
+    ) b
+    where coalesce(b.bytes_before, 0) < v_list_bytes
+  )
+  select s.*
+  from page p
+  cross join logloom_private.addresses_in_incidents(
+    v_tenant_id, array(select (a.incident).incident_id from page a)
+  ) n (addresses)
+  cross join lateral logloom_private.alert_incident_of(p.incident, n.addresses) s
+  order by (p.incident).opened_at desc, (p.incident).incident_id desc;
 end;
 $$;
 
@@ -89,48 +132,3 @@ comment on function public.list_alert_incidents(text, uuid, text, integer, uuid)
   'given. p_limit 1 to 1000 (default 100), p_after: incident_id of the last item of the page '
   'before. With long groups a page may have fewer; the one after the last has none. '
   'Errors: PT400, PT401, PT403.';
-
-create function public.acknowledge_alert_incidents(p_incident_ids uuid[] default null)
-returns public.logloom_alert_acknowledgement
-language plpgsql
-volatile
-security invoker
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-  v_held uuid[];
-  v_acknowledged integer;
-begin
-  perform logloom_private.require_parameter('p_incident_ids', p_incident_ids is null);
-  if cardinality(p_incident_ids) not between 1 and 1000 then
-    perform logloom_private.refuse('alerts.too_many_incidents');
-  end if;
-  -- In one order, so that two callers never wait for each other.
-  v_held := array(
-    select i.incident_id
-    from logloom.alert_incidents i
-    where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
-    order by i.incident_id
-    for no key update
-  );
-  if cardinality(v_held) = 0 then
-    perform logloom_private.refuse('alerts.incident_not_found');
-  end if;
-  -- The first acknowledgement stays on record.
-  update logloom.alert_incidents i
-  set acknowledged_at = now(), acknowledged_by = v_user_id
-  where i.incident_id = any (v_held) and i.acknowledged_at is null;
-  get diagnostics v_acknowledged = row_count;
-  update logloom.alert_history h
-  set acknowledged_at = now(), acknowledged_by = v_user_id
-  where h.tenant_id = v_tenant_id and h.incident_id = any (v_held) and h.acknowledged_at is null;
-  return row(true, v_acknowledged)::public.logloom_alert_acknowledgement;
-end;
-$$;
-
-comment on function public.acknowledge_alert_incidents(uuid[]) is
-  'Records that the caller answers incidents, 1 to 1000, with all their alerts. Those that nobody '
-  'had acknowledged before are counted; ids that the tenant does not have are passed over, unless '
-  'it has none of them. Errors: PT400, PT401, PT404.';

@@ -13,7 +13,6 @@ begin
   from (
     values
       ('acknowledge_alert', '{user}', null),
-      ('acknowledge_alert_incidents', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
       ('claim_alert_notifications', '{service_role}', null),
@@ -106,6 +105,7 @@ begin
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
       ('test_log_stream', '{user,service_role}', null),
+      ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user}', null),
       ('update_log_dashboard', '{user}', null),
       ('update_log_stream', '{user,service_role}', null),

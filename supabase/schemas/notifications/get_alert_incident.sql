@@ -19,7 +19,13 @@ create type public.logloom_alert_incident_details as (
   acknowledged_at timestamptz,
   acknowledged_by text,
   alerts public.logloom_alert_history_entry[],
-  deliveries public.logloom_alert_delivery[]
+  deliveries public.logloom_alert_delivery[],
+  assigned_at timestamptz,
+  assigned_by text,
+  assigned_to text,
+  noted_at timestamptz,
+  noted_by text,
+  note text
 );
 
 comment on type public.logloom_alert_incident_details is
@@ -66,7 +72,9 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.incident_not_found');
   end if;
-  v_item := logloom_private.alert_incident_of(v_row);
+  v_item := logloom_private.alert_incident_of(
+    v_row, logloom_private.addresses_in_incidents(null, array[p_incident_id])
+  );
   return row(
     v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
     v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
@@ -79,7 +87,9 @@ begin
       order by h.triggered_at desc, h.alert_id desc
       limit 100
     ),
-    logloom_private.deliveries_of_incident(null, p_incident_id)
+    logloom_private.deliveries_of_incident(null, p_incident_id),
+    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
+    v_item.note
   );
 end;
 $$;

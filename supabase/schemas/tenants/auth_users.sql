@@ -26,6 +26,28 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
+-- What users are called in a tenant: {user_id: email address}, of those whose address is known.
+create function logloom_private.addresses_of_users(p_tenant_id text, p_user_ids text[])
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(
+      jsonb_object_agg(i.id, coalesce(u.email, m.email)) filter (
+        where coalesce(u.email, m.email) is not null
+      ),
+      '{}'
+    )
+    from unnest(p_user_ids) i (id)
+    left join logloom_private.auth_users_by_id(p_user_ids) u on u.user_id = i.id
+    left join logloom.tenant_members m on m.tenant_id = p_tenant_id and m.user_id = i.id
+  );
+end;
+$$;
+
 -- The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.
 create function logloom_private.auth_user_of_email(p_email text)
 returns text

@@ -3,7 +3,7 @@ begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
-select plan(48);
+select plan(67);
 
 -- Incidents of a rule in order: when it opened, how often it fired, last and farthest value, until
 -- when it held, and how it ended, by the windows.
@@ -244,7 +244,8 @@ select is(
     "group": null, "state": "open", "opened_at": "2026-03-03T12:26:06+00:00",
     "last_fired_at": "2026-03-03T12:26:06+00:00", "resolved_at": null, "resolution": null,
     "fired_count": 1, "value": 0, "peak_value": 0, "threshold": 9, "comparison": "lt",
-    "acknowledged_at": null, "acknowledged_by": null
+    "acknowledged_at": null, "acknowledged_by": null, "assigned_to": null, "assigned_at": null,
+    "assigned_by": null, "note": null, "noted_at": null, "noted_by": null
   }',
   'an incident'
 );
@@ -296,24 +297,106 @@ select throws_ok(
   $$select public.get_alert_incident('00000000-0000-4000-8000-000000000001')$$,
   'PT404', 'Incident not found', 'another tenant''s'
 );
+-- What is done about them.
+select pg_temp.act_as_postgres();
+insert into logloom.log_views (view_id, tenant_id, name, created_by)
+values ('00000000-0000-4000-8000-000000000009', 'acme', 'v', 'alice');
+insert into logloom.tenant_members (tenant_id, user_id, role, email, view_id)
+values
+  ('acme', 'alice', 'owner', null, null),
+  ('acme', 'bob', 'member', 'bob@acme.example', null),
+  ('acme', 'twin-1', 'member', 'twin@acme.example', null),
+  ('acme', 'twin-2', 'member', 'Twin@acme.example', null),
+  ('acme', 'vera', 'viewer', 'vera@acme.example', '00000000-0000-4000-8000-000000000009'),
+  ('umbrella', 'uma', 'owner', 'uma@umbrella.example', null);
+delete from logloom.audit_events where tenant_id = 'acme';
+-- What was done with the open incident, as it is shown.
+create function pg_temp.done()
+returns text
+language plpgsql
+as $$
+begin
+  return (
+    select concat_ws(
+      ', ', i.state, 'acknowledged by ' || i.acknowledged_by || to_char(i.acknowledged_at, ' HH24'),
+      'assigned to ' || i.assigned_to || ' by ' || i.assigned_by || to_char(i.assigned_at, ' HH24'),
+      'noted ' || i.note || ' by ' || i.noted_by || to_char(i.noted_at, ' HH24')
+    )
+    from public.list_alert_incidents() i
+    where i.rule_name = 'changed'
+  );
+end;
+$$;
+grant execute on function pg_temp.done() to public;
+create temp table deeds as
+select row_number() over () as n, d.* from (
+  values
+    ('alice', 'true, ''bob@ACME.example'', E'' Asked the host.\n''',
+      'acknowledged, acknowledged by alice HH, assigned to bob@acme.example by alice HH, '
+        'noted Asked the host. by alice HH'),
+    ('bob', 'true',
+      'acknowledged, acknowledged by alice HH, assigned to bob@acme.example by alice HH, '
+        'noted Asked the host. by alice HH'),
+    ('bob', 'null, ''alice'', ''Mine''',
+      'acknowledged, acknowledged by alice HH, assigned to alice by bob@acme.example HH, '
+        'noted Mine by bob@acme.example HH'),
+    ('bob', 'false', 'open, assigned to alice by bob@acme.example HH, '
+        'noted Mine by bob@acme.example HH'),
+    ('bob', 'null, ''''', 'open, noted Mine by bob@acme.example HH'),
+    ('bob', 'null, null, '' ''', 'open'),
+    ('alice', 'true', 'acknowledged, acknowledged by alice HH')
+) d (user_id, parameters, found);
+create function pg_temp.after_deed(p_deed deeds)
+returns text
+language plpgsql
+as $$
+declare
+  v_ids constant uuid[] := array(
+    select d.id from ids d where d.rule_name = 'changed' or d.n = 1
+  );
+  v_found text;
+begin
+  perform pg_temp.act_as_user('acme', p_deed.user_id);
+  execute format('select public.update_alert_incident(%L, %s)', v_ids, p_deed.parameters);
+  v_found := pg_temp.done();
+  perform pg_temp.act_as_postgres();
+  return v_found;
+end;
+$$;
 select is(
-  (
-    select to_jsonb(a)
-    from public.acknowledge_alert_incidents(array(
-      select i.id from ids i where i.rule_name = 'changed' or i.n = 1
-      union all select '00000000-0000-4000-8000-000000000001'
-    )) a
-  ),
-  '{"success": true, "acknowledged": 2}', 'many are acknowledged at once'
-);
-select is(
-  (select to_jsonb(a) from ids i, public.acknowledge_alert_incidents(array[i.id]) a where i.n = 1),
-  '{"success": true, "acknowledged": 0}', 'again: no change'
-);
+  pg_temp.after_deed(d), replace(d.found, 'HH', to_char(now(), 'HH24')),
+  format('update_alert_incident(…, %s) by %s', d.parameters, d.user_id)
+)
+from deeds d
+order by d.n;
 select results_eq(
-  $$select i.rule_name, i.acknowledged_by
-    from public.list_alert_incidents(p_state => 'acknowledged') i$$,
-  $$values ('changed', 'alice')$$, 'one that is resolved stays so'
+  $$select e.actor, e.details::text
+    from logloom.audit_events e
+    where e.action = 'alert_incident.changed'
+      and e.subject = (select d.id::text from ids d where d.rule_name = 'changed')
+    order by e.occurred_at$$,
+  format(
+    $$values
+      ('alice', '{"noted_at": {"to": %1$s, "from": null}, '
+        '"assigned_to": {"to": "bob", "from": null}, '
+        '"acknowledged_by": {"to": "alice", "from": null}}'),
+      ('bob', '{"assigned_to": {"to": "alice", "from": "bob"}}'),
+      ('bob', '{"acknowledged_by": {"to": null, "from": "alice"}}'),
+      ('bob', '{"assigned_to": {"to": null, "from": "alice"}}'),
+      ('bob', '{"noted_at": {"to": null, "from": %1$s}}'),
+      ('alice', '{"acknowledged_by": {"to": "alice", "from": null}}')$$,
+    to_json(now())
+  ),
+  'the audit has who did what'
+);
+select pg_temp.act_as_user('acme', 'alice');
+select results_eq(
+  $$select i.rule_name, i.state, i.acknowledged_by from ids d
+    cross join public.get_alert_incident(d.id) i
+    where d.rule_name = 'changed' or d.n = 1
+    order by 1$$,
+  $$values ('changed', 'acknowledged', 'alice'), ('cooled', 'resolved', 'alice')$$,
+  'many at once; one that is resolved stays so'
 );
 select is(
   (select array_agg(distinct h.rule_id) from public.list_alert_history(p_acknowledged => true) h),
@@ -321,21 +404,56 @@ select is(
     from public.list_alert_rules() r where r.name in ('changed', 'cooled')),
   'with their alerts'
 );
+savepoint taken_back;
+select public.update_alert_incident(array_agg(d.id), false)
+from ids d where d.rule_name = 'changed' \g /dev/null
+select is(
+  (select array_agg(distinct h.rule_id) from public.list_alert_history(p_acknowledged => true) h),
+  (select array_agg(r.rule_id) from public.list_alert_rules() r where r.name = 'cooled'),
+  'whose acknowledgement is taken back with the incident''s'
+);
+rollback to taken_back;
 select throws_ok(
-  format('select public.acknowledge_alert_incidents(%L)', v.ids), v.code, v.message, v.message
+  format('select public.update_alert_incident(%s)', replace(v.parameters, 'own', quote_literal(
+    array(select d.id from ids d where d.rule_name = 'changed')
+  ))),
+  v.code, v.message, v.parameters
 )
 from (
   values
-    ('{00000000-0000-4000-8000-000000000001}', 'PT404', 'Incident not found'),
-    ('{}', 'PT400', 'Invalid p_incident_ids: 1 to 1000 ids'),
-    (null, 'PT400', 'Missing required parameter: p_incident_ids')
-) v (ids, code, message);
+    ('''{00000000-0000-4000-8000-000000000001}'', true', 'PT404', 'Incident not found'),
+    ('own || ''{00000000-0000-4000-8000-000000000001}''::uuid[], true', 'PT404',
+      'Incident not found'),
+    ('own || ''{null}''::uuid[], true', 'PT404', 'Incident not found'),
+    ('''{}'', true', 'PT400', 'Invalid p_incident_ids: 1 to 1000 ids'),
+    ('array(select gen_random_uuid() from generate_series(1, 1001)), true', 'PT400',
+      'Invalid p_incident_ids: 1 to 1000 ids'),
+    ('null, true', 'PT400', 'Missing required parameter: p_incident_ids'),
+    ('own', 'PT400', 'Nothing to change: send p_acknowledged, p_assigned_to or p_note'),
+    ('own, p_note => repeat(''ä'', 2001)', 'PT400', 'Invalid p_note: at most 2000 characters')
+) v (parameters, code, message);
 select throws_ok(
-  $$select public.acknowledge_alert_incidents(
-    array(select gen_random_uuid() from generate_series(1, 1001))
-  )$$,
-  'PT400', 'Invalid p_incident_ids: 1 to 1000 ids', 'too many'
+  format('select public.update_alert_incident(%L, p_assigned_to => %L)',
+    array(select d.id from ids d where d.rule_name = 'changed'), v.name),
+  'PT400', 'Invalid p_assigned_to: not the user_id or email address of one member', v.name
+)
+from unnest('{nobody,vera,uma,uma@umbrella.example,twin@acme.example}'::text[]) v (name);
+select is(pg_temp.done(), 'acknowledged, acknowledged by alice ' || to_char(now(), 'HH24'),
+  'nothing of that changes anything');
+select pg_temp.act_as_postgres();
+delete from logloom.tenant_members where tenant_id = 'acme';
+select pg_temp.act_as_user('acme', 'bob');
+select throws_ok(
+  format('select public.update_alert_incident(%L, p_assigned_to => ''alice'')',
+    array(select d.id from ids d where d.rule_name = 'changed')),
+  'PT400', 'Invalid p_assigned_to: not the user_id or email address of one member',
+  'where there are no members, only oneself'
 );
+savepoint unassigned;
+select public.update_alert_incident(array_agg(d.id), p_assigned_to => 'bob')
+from ids d where d.rule_name = 'changed' \g /dev/null
+select matches(pg_temp.done(), 'assigned to bob by bob', 'who is bob');
+rollback to unassigned;
 select pg_temp.act_as_postgres();
 
 -- After it was acknowledged it fires on.

@@ -2,7 +2,6 @@
 
 import type {
   Alert,
-  AlertAcknowledgement,
   AlertAddress,
   AlertDelivery,
   AlertIncident,
@@ -58,10 +57,6 @@ import type {
 /** The operations by their names, with their parameters and their answers. */
 export interface Operations {
   acknowledge_alert: { parameters: { p_alert_id: string }; answer: Success };
-  acknowledge_alert_incidents: {
-    parameters: { p_incident_ids: string[] };
-    answer: AlertAcknowledgement;
-  };
   add_tenant_member: {
     parameters: {
       p_email?: string;
@@ -469,6 +464,15 @@ export interface Operations {
   };
   test_alert_rule: { parameters: { p_rule_id: string }; answer: AlertDelivery[] };
   test_log_stream: { parameters: { p_stream_id: string; p_tenant_id?: string }; answer: LogStream };
+  update_alert_incident: {
+    parameters: {
+      p_acknowledged?: boolean;
+      p_assigned_to?: string;
+      p_incident_ids: string[];
+      p_note?: string;
+    };
+    answer: Success;
+  };
   update_alert_rule: {
     parameters: {
       p_comparison?: Comparison;

@@ -236,7 +236,14 @@ export interface AlertIncident {
   threshold: number;
   comparison: Comparison | null;
   acknowledged_at: string | null;
+  /** As all people of an incident: their email address, or where it is not known their user_id. */
   acknowledged_by: string | null;
+  assigned_to: string | null;
+  assigned_at: string | null;
+  assigned_by: string | null;
+  note: string | null;
+  noted_at: string | null;
+  noted_by: string | null;
 }
 
 /** An incident with its newest alerts and deliveries. */
@@ -264,12 +271,6 @@ export interface AlertSilence {
   created_at: string;
   expired_at: string | null;
   expired_by: string | null;
-}
-
-export interface AlertAcknowledgement {
-  success: true;
-  /** How many incidents nobody had acknowledged before. */
-  acknowledged: number;
 }
 
 export interface AlertDelivery {

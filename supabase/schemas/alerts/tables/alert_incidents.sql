@@ -22,6 +22,12 @@ create table logloom.alert_incidents (
   end_told_at timestamptz,
   acknowledged_at timestamptz,
   acknowledged_by text,
+  assigned_to text,
+  assigned_at timestamptz,
+  assigned_by text,
+  note text,
+  noted_at timestamptz,
+  noted_by text,
   constraint alert_incidents_resolution_is_known check (
     resolution in (
       'recovered', 'still_absent', 'rule_changed', 'rule_disabled', 'rule_deleted'
@@ -33,7 +39,11 @@ create table logloom.alert_incidents (
   ),
   constraint alert_incidents_acknowledgement_is_whole check (
     (acknowledged_at is null) = (acknowledged_by is null)
-  )
+  ),
+  constraint alert_incidents_assignment_is_whole check (
+    num_nulls(assigned_to, assigned_at, assigned_by) in (0, 3)
+  ),
+  constraint alert_incidents_note_is_whole check (num_nulls(note, noted_at, noted_by) in (0, 3))
 )
 -- An open one is updated every minute.
 with (fillfactor = 70);
@@ -99,3 +109,6 @@ comment on column logloom.alert_incidents.end_told_at is
 
 comment on column logloom.alert_incidents.acknowledged_by is
   'The claim sub of who acknowledged it first.';
+
+comment on column logloom.alert_incidents.assigned_to is
+  'The claim sub of who takes care of it.';

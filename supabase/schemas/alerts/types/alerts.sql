@@ -82,7 +82,13 @@ create type public.logloom_alert_incident as (
   threshold double precision,
   comparison public.logloom_alert_comparison,
   acknowledged_at timestamptz,
-  acknowledged_by text
+  acknowledged_by text,
+  assigned_at timestamptz,
+  assigned_by text,
+  assigned_to text,
+  noted_at timestamptz,
+  noted_by text,
+  note text
 );
 
 comment on type public.logloom_alert_incident is
@@ -90,12 +96,8 @@ comment on type public.logloom_alert_incident is
   'open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent '
   'is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that '
   'of the last window in which the condition held, peak_value the one farthest from the '
-  'threshold.';
-
-create type public.logloom_alert_acknowledgement as (success boolean, acknowledged integer);
-
-comment on type public.logloom_alert_acknowledgement is
-  'acknowledged: how many incidents nobody had acknowledged before.';
+  'threshold. People (…_by, assigned_to) are named by their email address, or where it is not '
+  'known by their user_id.';
 
 create type logloom_private.alert_window as (
   rule_id uuid,

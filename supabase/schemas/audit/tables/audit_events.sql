@@ -10,7 +10,7 @@ create table logloom.audit_events (
   client_id text default (logloom_private.claims() ->> 'client_id'),
   constraint audit_events_action_is_known check (
     action in (
-      'alert_rule.paused',
+      'alert_incident.changed', 'alert_rule.paused',
       'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
       'alert_silence.created', 'alert_silence.expired',
       'ingest_token.created',
@@ -38,9 +38,9 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'What was done to keys, members, views, log streams, dashboards, settings and plans, and '
-  'deletions of records. Nobody changes or removes an event before settings.audit_lifetime has '
-  'gone by.';
+  'What was done to keys, members, incidents, views, log streams, dashboards, settings '
+  'and plans, and deletions of records. Nobody changes or removes an event before '
+  'settings.audit_lifetime has gone by.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of a request; else its role, or the database user.';
