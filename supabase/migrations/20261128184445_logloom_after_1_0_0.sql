@@ -371,13 +371,9 @@ DROP FUNCTION "logloom_private"."word_template"(jsonb);
 
 DROP FUNCTION "logloom_private"."written_number"(text);
 
-DROP FUNCTION "public"."acknowledge_alert_incidents"(uuid[]);
-
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
 DROP PROCEDURE "logloom_private"."run_retention"(date);
-
-DROP TYPE "public"."logloom_alert_acknowledgement";
 
 ALTER TYPE "logloom_private"."compiled_query" DROP ATTRIBUTE "masked_tree" CASCADE;
 
@@ -714,24 +710,6 @@ ALTER TABLE "logloom_private"."storage"
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "end_told_at" timestamp WITH time zone;
 
-ALTER TABLE "logloom"."alert_incidents"
-  ADD COLUMN "assigned_to" text;
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD COLUMN "assigned_at" timestamp WITH time zone;
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD COLUMN "assigned_by" text;
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD COLUMN "note" text;
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD COLUMN "noted_at" timestamp WITH time zone;
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD COLUMN "noted_by" text;
-
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
 
@@ -823,30 +801,6 @@ ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" bool
 
 ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
 
-ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_at" timestamp WITH time zone CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_by" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_to" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "noted_at" timestamp WITH time zone CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "noted_by" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "note" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "assigned_at" timestamp WITH time zone CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "assigned_by" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "assigned_to" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_at" timestamp WITH time zone CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_by" text CASCADE;
-
-ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text CASCADE;
-
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
@@ -868,13 +822,13 @@ declare
   v_deletion logloom_private.tenant_deletions;
 begin
   if logloom_private.is_service_role() then
-    -- Asked again, it says how far it is.
+    -- A repeated call returns the running deletion.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The id has to be given here, so "leave it out" would be no help.
+    -- The usual refusal advises to leave the id out, which is not possible here.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -883,7 +837,7 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
-    -- Another request may have been first.
+    -- Another request may have been faster.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = v_tenant_id and d.finished_at is null;
@@ -897,59 +851,6 @@ begin
   return row(
     v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
   )::public.logloom_tenant_deletion;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
-  p_tenant_id    text,
-  p_incident_ids uuid[]
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because email addresses are in a table of Auth
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-begin
-  return logloom_private.addresses_of_users(
-    v_tenant_id,
-    array(
-      select distinct u.id
-      from logloom.alert_incidents i
-      cross join lateral (
-        values (i.acknowledged_by), (i.assigned_to), (i.assigned_by), (i.noted_by)
-      ) u (id)
-      where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
-    )
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.addresses_of_users (
-  p_tenant_id text,
-  p_user_ids  text[]
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return (
-    select coalesce(
-      jsonb_object_agg(i.id, coalesce(u.email, m.email)) filter (
-        where coalesce(u.email, m.email) is not null
-      ),
-      '{}'
-    )
-    from unnest(p_user_ids) i (id)
-    left join logloom_private.auth_users_by_id(p_user_ids) u on u.user_id = i.id
-    left join logloom.tenant_members m on m.tenant_id = p_tenant_id and m.user_id = i.id
-  );
 end;
 $function$;
 
@@ -1152,8 +1053,7 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_incident_state (
 RETURN CASE WHEN (p_resolved_at IS NOT NULL) THEN 'resolved'::text WHEN (p_acknowledged_at IS NOT NULL) THEN 'acknowledged'::text ELSE 'open'::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_incident_of (
-  p_row       logloom.alert_incidents,
-  p_addresses jsonb
+  p_row logloom.alert_incidents
 )
   RETURNS public.logloom_alert_incident
   LANGUAGE sql
@@ -1166,15 +1066,7 @@ RETURN
   (p_row).resolved_at,
   (p_row).resolution,
   (p_row).fired_count,
-  (p_row).value,
-  (p_row).peak_value,
-  (p_row).threshold,
-  ((p_row).comparison)::public.logloom_alert_comparison,
-  (p_row).acknowledged_at,
-  COALESCE((p_addresses ->> (p_row).acknowledged_by), (p_row).acknowledged_by),
-  (p_row).assigned_at,
-  COALESCE((p_addresses ->> (p_row).assigned_by), (p_row).assigned_by),
-  COALESCE((p_addresses ->> (p_row).assigned_to), (p_row).assigned_to), (p_row).noted_at, COALESCE((p_addresses ->> (p_row).noted_by), (p_row).noted_by), (p_row).note);
+  (p_row).value, (p_row).peak_value, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison, (p_row).acknowledged_at, (p_row).acknowledged_by);
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_needs (
   p_round logloom_private.alert_rounds
@@ -1359,111 +1251,6 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_watermark_limit()
   IMMUTABLE
 RETURN '00:02:00'::interval;
 
-CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
-  RETURNS SETOF logloom_private.error
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select e.*
-  from (
-    values
-    ('alerts.query_reads_what_is_hidden', 400, 'The query asks for what the view %s hides',
-      'Ask for other fields, or bind the rule to another view.',
-      'A rule that is evaluated in a view names one of its hidden fields, or an attribute beside '
-        'one, or looks through any text.'),
-    ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive, p_ts_to is not.', null),
-    ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
-      'Name the rule after what it watches.', null),
-    ('alerts.alert_rules_description_is_valid', 400,
-      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
-    ('alerts.alert_rules_threshold_is_finite', 400, 'Invalid p_threshold: a finite number',
-      'Send a JSON number.', null),
-    ('alerts.alert_rules_comparison_is_known', 400,
-      'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
-      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
-    ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
-      'A day is the longest window.', null),
-    ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
-      'Seven days is the longest cooldown.', null),
-    ('alerts.alert_rules_destinations_are_known', 400,
-      'Invalid p_notification_destinations: any of email, webhook, slack, '
-        'discord, teams, pagerduty',
-      'Send a flat array of these texts.', null),
-    ('alerts.alert_rules_config_is_object', 400,
-      'Invalid p_notification_config: an object of at most 8192 bytes',
-      'Send a JSON object with email and webhook_url.', null),
-    ('alerts.alert_rules_email_is_valid', 400,
-      'Invalid p_notification_config: email is no email address',
-      'Send one address, without a name or angle brackets.', null),
-    ('alerts.alert_rules_webhook_url_is_valid', 400,
-      'Invalid p_notification_config: webhook_url is no https URL',
-      'Send an https URL without user name and password.', null),
-    ('alerts.alert_rules_destinations_have_addresses', 400,
-      'Invalid p_notification_config: an enabled rule needs the address of each destination',
-      'Send email for the destination email, webhook_url for webhook, and of p_secrets slack_url, '
-        'discord_url, teams_url or pagerduty_key for the others; or disable the rule.', null),
-    ('alerts.alert_rules_webhook_template_is_valid', 400,
-      'Invalid p_notification_config: webhook_template is a text of 1 to 4000 characters, '
-        'webhook_template_type is json or text',
-      'Leave both out for the usual payload.', null),
-    ('alerts.alert_rules_for_minutes_are_valid', 400, 'Invalid p_for_minutes: 0 to 1440',
-      'A day is the longest.', null),
-    ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
-      'fire tells when a group stops that sent before.', null),
-    ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
-      'An hour is the longest.', null),
-    ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
-      'Group by the field whose values are to go on sending, or compare count() with lt.', null),
-    ('alerts.rule_not_found', 404, 'Alert rule not found',
-      'list_alert_rules shows the rules of this tenant.', null),
-    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
-      null),
-    ('alerts.matcher_is_invalid', 400,
-      'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)',
-      'Send {} for all alerts of the tenant.', null),
-    ('alerts.silence_ends_too_early', 400,
-      'Invalid p_to: after p_from, and in the future', 'Send when alerts are to be sent again.',
-      null),
-    ('alerts.silence_comment_is_too_long', 400, 'Invalid p_comment: at most 2000 characters',
-      'Shorten it.', null),
-    ('alerts.no_room_for_silence', 400, 'Plan limit exceeded: alert silences (max %s)',
-      'Expire one that nobody needs; or choose a larger plan.',
-      '`create_alert_silence`: the plan''s `max_alert_silences`.'),
-    ('alerts.silence_not_found', 404, 'Silence not found',
-      'Send a silence_id of list_alert_silences.', null),
-    ('alerts.incident_not_found', 404, 'Incident not found',
-      'Send an incident_id of list_alert_incidents.', null),
-    ('alerts.incident_state_is_unknown', 400,
-      'Invalid p_state: one of open, acknowledged, resolved',
-      'Leave it out for all incidents.', null),
-    ('alerts.too_many_incidents', 400, 'Invalid p_incident_ids: 1 to 1000 ids',
-      'Change further ones in another call.', null),
-    ('alerts.no_change_of_incident', 400,
-      'Nothing to change: send p_acknowledged, p_assigned_to or p_note',
-      'An empty p_assigned_to or p_note takes it away.', null),
-    ('alerts.assignee_is_unknown', 400,
-      'Invalid p_assigned_to: not the user_id or email address of one member',
-      'list_tenant_members shows who can have an incident: all but viewers. '
-        'Without members, only you.', null),
-    ('alerts.incident_note_is_too_long', 400, 'Invalid p_note: at most 2000 characters',
-      'Shorten it.', null),
-    ('alerts.query_gives_no_number', 400,
-      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      'Leave the other stages out; the filter may stand before the bar.', null),
-    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
-      'Leave ts out: the window says which time is meant.',
-      '`preview_alert_rule`: `now` differs from window to window.'),
-    ('alerts.preview_took_too_long', 408, 'The preview took too long',
-      'Narrow the query, by service or level say.',
-      '`preview_alert_rule`: 15 seconds. Narrow the query.')
-  ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.any_bits (
   p_block logloom_private.blocks,
   p_leaf  jsonb
@@ -1475,7 +1262,7 @@ CREATE OR REPLACE FUNCTION logloom_private.any_bits (
   SET jit TO 'off'
   AS $function$
 declare
-  -- Of an attribute that is no scalar, as of a record that has it alone.
+  -- An object or array is tested like a record that has this attribute alone.
   v_attribute_test constant text := format(
     'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
     logloom_private.query_sql(p_leaf - 'hidden', 'l'),
@@ -1729,6 +1516,128 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.archive_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_bucket logloom_private.archive_bucket;
+  v_idle constant text := logloom_private.archive_is_idle();
+  v_is_wanted constant boolean :=
+    exists (select from logloom.plans p where p.archive_days > 0);
+  v_files record;
+  v_passes record;
+  v_erasures record;
+  v_garbage record;
+  v_foreign_notes bigint;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select b.* into v_bucket from logloom_private.archive_bucket b;
+  select
+    count(*) filter (where p.status = 'verified') as files,
+    count(*) filter (where p.status = 'missing') as missing,
+    coalesce(sum(p.records) filter (where p.status = 'verified'), 0) as records,
+    coalesce(sum(p.bytes) filter (where p.status = 'verified'), 0) as bytes
+  into v_files
+  from logloom.archive_parts p;
+  select
+    count(*) as open, count(*) filter (where p.failures > 2) as failing, min(p.began_at) as oldest
+  into v_passes
+  from logloom_private.archive_passes p;
+  select count(*) as open, min(e.began_at) as oldest
+  into v_erasures
+  from logloom_private.archive_erasures e
+  where e.finished_at is null and e.parts_through is not null;
+  select
+    count(*) filter (where g.reason <> 'later') as objects,
+    count(*) filter (where g.reason = 'later') as later,
+    -- Noted long ago and postponed since, so deleting was tried.
+    count(*) filter (
+      where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
+        and g.next_attempt_at > g.noted_at + interval '1 hour'
+    ) as kept
+  into v_garbage
+  from logloom_private.archive_garbage g;
+  select count(*) into v_foreign_notes from logloom_private.archive_notes n where not n.is_ours;
+  return logloom_private.health_grade(
+    null,
+    concat_ws(
+      '; ',
+      case when v_is_wanted or v_files.files > 0 then v_idle end,
+      case when v_idle is null and v_bucket.problem is not null then
+        'The bucket cannot be used: see problem in logloom_private.archive_bucket'
+      end,
+      case when v_passes.failing > 0 then
+        format(
+          '%s tenants cannot be archived: see error in logloom_private.archive_passes',
+          v_passes.failing
+        )
+      end,
+      case when v_passes.oldest < p_now - v_settings.archive_grace then
+        format(
+          'Days have waited for the archive for over %s. Retention %s them',
+          v_settings.archive_grace,
+          case v_settings.archive_overtaken when 'drop' then 'drops' else 'keeps' end
+        )
+      end,
+      case when v_erasures.oldest < p_now - interval '1 hour' then
+        format('%s erasures have not reached the archive yet', v_erasures.open)
+      end,
+      case when v_files.missing > 0 then
+        format('The bucket lacks %s files: see logloom.archive_parts', v_files.missing)
+      end,
+      case when v_garbage.later > 0 then
+        format(
+          'The bucket has %s files that are newer than the restored database: '
+            'see logloom_private.archive_garbage',
+          v_garbage.later
+        )
+      end,
+      case when v_idle is null and v_bucket.problem is null and v_garbage.kept > 0 then
+        format(
+          'The bucket does not delete %s objects: see logloom_private.archive_garbage',
+          v_garbage.kept
+        )
+      end,
+      case when v_foreign_notes > 0 then
+        format(
+          'The bucket has %s notes of erasures that Logloom did not write: '
+            'see logloom_private.archive_notes',
+          v_foreign_notes
+        )
+      end
+    )
+  ) || jsonb_build_object(
+    'files', v_files.files, 'records', v_files.records, 'bytes', v_files.bytes,
+    'passes', v_passes.open, 'oldest_pass', v_passes.oldest, 'erasures', v_erasures.open,
+    'garbage', v_garbage.objects, 'later', v_garbage.later
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_is_idle()
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when (select s.archive_bucket from logloom_private.settings s) is null
+      then 'settings.archive_bucket is not set'
+    when logloom_private.is_restored()
+      then 'The database was restored from a dump and not repaired'
+    when not logloom_private.archive_reads_records()
+      then 'Records are sharded over nodes, which the archive does not read'
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
   p_strings  bigint,
   p_integers bigint,
@@ -1780,12 +1689,12 @@ begin
       from (
         select
           n.*,
-          -- A number of 8 bytes is printed in the same digits, by every reader.
+          -- Every reader prints these numbers with the same digits from 8 bytes.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- Without a look: 15 digits are always the same.
+            -- No need to convert: up to 15 digits always stay the same.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number
@@ -1795,16 +1704,16 @@ begin
             e.key, jsonb_typeof(e.value) as type,
             case jsonb_typeof(e.value) when 'number' then e.value::numeric end as number
           from unnest(p_records) r, jsonb_each(r.attrs) e
-          -- Each is computed once.
+          -- Computes each value once.
           offset 0
         ) n
         offset 0
       ) a
-      -- A longer name is no name of a column.
+      -- A longer name cannot name a column.
       where octet_length(a.key) between 1 and 200
       group by a.key
     ) u
-    -- Readers do not tell letters of another case apart.
+    -- Readers ignore the case of column names.
     order by lower(u.key), u.values desc, u.key collate "C"
   ) k
   order by k.values desc, k.key collate "C"
@@ -1853,7 +1762,7 @@ begin
       and c.first_ts < logloom_private.day_start(p_pass.last_day + 1)
     order by c.first_ts, c.block_id
   loop
-    -- Mostly a file is a block. Those that overlap in time are read together.
+    -- A file is usually one block. Blocks that overlap in time are read together.
     if (select count(*) from unnest(ts) t where t < v_block.first_ts)
       >= greatest(v_settings.seal_block_records / 2, 1)
     then
@@ -1921,63 +1830,139 @@ CREATE OR REPLACE FUNCTION logloom_private.archive_reads_records()
   STABLE
 RETURN true;
 
-CREATE OR REPLACE FUNCTION logloom_private.assignee_named (
-  p_tenant_id text,
-  p_user_id   text,
-  p_name      text
+CREATE OR REPLACE FUNCTION logloom_private.archive_records (
+  p_pass logloom_private.archive_passes
 )
-  RETURNS text
+  RETURNS logloom.logs[]
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
   AS $function$
 declare
-  -- Only the caller surely belongs to a tenant that has no members.
-  v_ids constant text[] := array(
-    select m.user_id
-    from logloom.tenant_members m
-    where m.tenant_id = p_tenant_id and m.role <> 'viewer'
-    union
-    select p_user_id
-  );
-  v_addresses jsonb;
-  v_named text[];
+  v_found constant record := logloom_private.archive_places(p_pass);
+  v_last constant integer := cardinality(v_found.ts);
+  v_sql text;
+  v_records logloom.logs[];
 begin
-  if p_name = any (v_ids) then
-    return p_name;
+  if v_last is null then
+    return null;
   end if;
-  v_addresses := logloom_private.addresses_of_users(p_tenant_id, v_ids);
-  v_named := array(
-    select a.key from jsonb_each_text(v_addresses) a where lower(a.value) = lower(p_name)
-  );
-  return case when cardinality(v_named) = 1 then v_named[1] end;
+  select string_agg(p.sql, ' union all ' order by p.block) into v_sql
+  from (
+    select
+      f.block,
+      case
+        when f.block is null then format(
+          'select r.* from logloom.logs r where r.tenant_id = %L and %s '
+            || 'and (r.ts, r.id) <= (%L::timestamptz, %L::uuid)',
+          p_pass.tenant_id, logloom_private.archive_filter_sql(p_pass, 'r'),
+          v_found.ts[v_last], v_found.ids[v_last]
+        )
+        else format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          p_pass.tenant_id, f.block, array_agg(f.place order by f.place)
+        )
+      end as sql
+    from unnest(v_found.blocks, v_found.places) f (block, place)
+    group by f.block
+  ) p;
+  execute format('select array_agg(s) from (%s) s', v_sql) into v_records;
+  if cardinality(v_records) <> v_last then
+    raise sqlstate 'LL001' using message =
+      format('Read %s records to archive, expected %s', cardinality(v_records), v_last);
+  end if;
+  return v_records;
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
-  RETURNS TRIGGER
+CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
+  p_records integer,
+  p_names   text[],
+  p_first   integer[],
+  p_last    integer[],
+  p_values  logloom_private.column_values[]
+)
+  RETURNS text[]
   LANGUAGE plpgsql
-  SECURITY DEFINER
+  STABLE
+  PARALLEL SAFE
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
+  SET plan_cache_mode TO 'force_generic_plan'
   AS $function$
--- definer because no API role writes audit events
+declare
+  v_rest constant integer := array_position(p_names, 'attrs');
+  -- Between two bounds, the same columns have values.
+  v_bounds constant integer[] := array(
+    select b from unnest(p_first) b union select b + 1 from unnest(p_last) b order by 1
+  );
+  v_part text[];
+  v_texts text[] := '{}';
 begin
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  select
-    new.tenant_id, logloom_private.actor(), 'alert_incident.changed', new.incident_id, c.changes
-  from logloom_private.changed_members(
-    jsonb_build_object(
-      'acknowledged_by', old.acknowledged_by, 'assigned_to', old.assigned_to,
-      'noted_at', old.noted_at
-    ),
-    jsonb_build_object(
-      'acknowledged_by', new.acknowledged_by, 'assigned_to', new.assigned_to,
-      'noted_at', new.noted_at
+  if v_rest is null then
+    return array_fill(null::text, array[p_records]);
+  elsif p_records <= 400 then
+    -- A statement built for these columns has to be planned, which takes as long as reading many
+    -- records.
+    return array(
+      select
+        case
+          when bool_or(p.is_rest)
+            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
+        end
+      from generate_series(1, p_records) r (n)
+      left join (
+        select
+          c.key is null as is_rest, c.first + t.n - 1 as n,
+          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
+            else c.key || t.text end as text
+        from (
+          select
+            v.texts, p_first[v.n] as first,
+            case when p_names[v.n] <> 'attrs'
+              then to_json(substr(p_names[v.n], 7)) || ': ' end as key
+          from unnest(p_values) with ordinality v (texts, n)
+          offset 0
+        ) c
+        cross join lateral unnest(c.texts) with ordinality t (text, n)
+        where t.text is not null
+      ) p on p.n = r.n
+      group by r.n
+      order by r.n
+    );
+  end if;
+  for v_at in 1..cardinality(v_bounds) - 1 loop
+    execute (
+      select format(
+        $query$
+          select array(
+            select case when u.c%s is not null then '{' || concat_ws(', ', %s) || '}' end
+            from (select %s) u
+          )
+        $query$,
+        v_rest,
+        string_agg(
+          case when c.n = v_rest
+            then format('nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', c.n)
+            else format('%L || c%s', to_json(substr(c.name, 7)) || ': ', c.n) end,
+          ', ' order by c.n
+        ),
+        string_agg(
+          format(
+            'unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
+            c.n, v_bounds[v_at] - c.first + 1, v_bounds[v_at + 1] - c.first
+          ),
+          ', ' order by c.n
+        )
+      )
+      from unnest(p_names, p_first, p_last) with ordinality c (name, first, last, n)
+      where c.first <= v_bounds[v_at] and c.last >= v_bounds[v_at + 1] - 1
     )
-  ) c (changes)
-  where c.changes <> '{}';
-  return null;
+    into v_part
+    using p_values;
+    v_texts := v_texts || v_part;
+  end loop;
+  return v_texts;
 end;
 $function$;
 
@@ -2009,7 +1994,7 @@ begin
   ) then
     return true;
   elsif not exists (
-    -- A tenant that is gone, or going, leaves no files.
+    -- A deleted tenant leaves no files.
     select
     from logloom.tenants t
     join logloom.plans p on p.plan_id = t.plan_id
@@ -2164,13 +2149,13 @@ CREATE OR REPLACE FUNCTION logloom_private.begin_anew()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_reason constant text := 'The database was copied: this is the first project''s';
+  v_reason constant text := 'The database was copied: this belongs to the original project';
 begin
   if not logloom_private.is_copied() then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'This database is no copy: functions of its own project call it',
-      hint = 'Ask /functions/v1/health/ready of the new project first: it notes whose it is.';
+      message = 'This database is not a copy: only its own project calls it',
+      hint = 'Call /functions/v1/health/ready of the new project first: it notices the copy.';
   end if;
   perform logloom_private.end_notification(n, 'failed', null, v_reason)
   from logloom_private.notifications n
@@ -2184,7 +2169,7 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With another id it does not use the prefix of the first, and with another key not its notes.
+  -- A new id means another prefix in the bucket than the original project's, a new key other notes.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;
@@ -2211,10 +2196,10 @@ begin
     return;
   end if;
   if exists (select from logloom.tenant_members m where m.tenant_id = v_tenant_id) then
-    raise exception 'The tenant % has members: the canary needs it for itself', v_tenant_id;
+    raise exception 'The tenant % is reserved for the canary: remove its members', v_tenant_id;
   end if;
   delete from logloom_private.canary_rounds r where r.sent_at < now() - interval '1 day';
-  -- Of rounds before, also those that were cut off.
+  -- Keys of earlier rounds, interrupted ones included.
   delete from logloom.api_keys k where k.tenant_id = v_tenant_id and k.name = 'canary';
   insert into logloom.tenants (tenant_id, plan_id)
   select v_tenant_id, p.plan_id from logloom.plans p where p.is_default
@@ -2226,6 +2211,65 @@ begin
   values (v_key.key_id)
   returning r.round_id into round_id;
   key_value := v_key.key_value;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.begin_tenant_deletion (
+  p_tenant_id text
+)
+  RETURNS logloom_private.tenant_deletions
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deletion logloom_private.tenant_deletions;
+begin
+  insert into logloom_private.tenant_deletions (tenant_id, requested_by)
+  values (p_tenant_id, logloom_private.actor())
+  returning * into v_deletion;
+  delete from logloom.api_keys k where k.tenant_id = p_tenant_id;
+  delete from logloom.log_streams s where s.tenant_id = p_tenant_id;
+  delete from logloom_private.ingest_tokens t where t.tenant_id = p_tenant_id;
+  delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
+  update logloom.alert_rules r set enabled = false
+  where r.tenant_id = p_tenant_id and r.enabled;
+  -- Includes the notifications that would tell that its alerts ended.
+  delete from logloom_private.notifications n
+  where n.tenant_id = p_tenant_id and n.status = 'pending';
+  perform logloom_private.request_erasure(p_tenant_id);
+  return v_deletion;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.bit_positions (
+  p_bits bit varying
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_gaps text[];
+begin
+  if bit_count(p_bits) = 0 then
+    return '{}';
+  elsif bit_count(p_bits) * 8 > length(p_bits) then
+    return array(
+      select i.position
+      from generate_series(1, length(p_bits)) with ordinality i (position, n)
+      where get_bit(p_bits, i.position - 1) = 1
+      order by i.n
+    );
+  end if;
+  -- Few bits are set: the lengths of the gaps between them give the positions.
+  v_gaps := string_to_array(p_bits::text, '1');
+  return array(
+    select (sum(octet_length(g.gap) + 1) over (order by g.n rows unbounded preceding))::integer
+    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
+    order by g.n
+  );
 end;
 $function$;
 
@@ -2269,6 +2313,520 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.block_groups (
+  p_block   logloom_private.blocks,
+  p_bits    bit varying,
+  p_by      text[],
+  p_counts  boolean,
+  p_key     text,
+  p_exact   boolean,
+  p_doubles boolean
+)
+  RETURNS TABLE (
+    keys    text[],
+    events  bigint,
+    numbers bigint,
+    total   numeric,
+    minimum numeric,
+    maximum numeric,
+    doubles double precision[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := array(
+    select b.name from unnest(p_by) b (name) where b.name not in ('service', 'level') order by 1
+  );
+  v_by_run constant boolean := cardinality(v_names) < cardinality(p_by);
+  v_count constant bigint := bit_count(p_bits);
+  v_columns logloom_private.block_columns[];
+  v_number logloom_private.block_columns;
+  v_keys text;
+begin
+  v_columns := logloom_private.dictionaries_of(p_block, v_names);
+  if p_key is not null then
+    select k.* into v_number
+    from logloom_private.block_columns k
+    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
+      and k.name in ('attrs', 'attrs.' || p_key) and k.dictionary is distinct from array['{}']
+    order by k.name desc
+    limit 1;
+  end if;
+  if cardinality(v_columns) < cardinality(v_names) or v_number.name = 'attrs'
+    or v_count * 32 < p_block.records and cardinality(v_names) > 0
+  then
+    return query
+    select r.*
+    from logloom_private.read_groups(p_block, p_bits, p_by, p_counts, p_key, p_doubles) r;
+    return;
+  end if;
+
+  v_keys := format('array[%s]::text[]', array_to_string(
+    array(
+      select case b.name
+        when 'service' then '$3[g.run]'
+        when 'level' then '$4[g.run]'
+        else format('($5[%1$s]).dictionary[g.codes[%1$s]]', array_position(v_names, b.name))
+      end
+      from unnest(p_by) with ordinality b (name, n)
+      order by b.n
+    ),
+    ', '
+  ));
+  if p_counts then
+    return query execute format(
+      $query$
+        select %s, g.events, 0::bigint, null::numeric, null::numeric, null::numeric,
+          null::double precision[]
+        from %s g
+      $query$,
+      v_keys,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.found_runs($1, $2, 1, $7)'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6, 1, $7, null::integer[], false, '
+          || 'false)' end
+    )
+    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
+      v_by_run, p_block.records;
+  end if;
+  if v_number.name is not null then
+    return query execute format(
+      $query$
+        select %s, 0::bigint, g.events, g.total, g.minimum, g.maximum, g.doubles
+        from %s $7, $8, %s, $9, $10) g
+      $query$,
+      v_keys,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.run_numbers($1, $2,'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6,' end,
+      case
+        when v_number.numbers is not null then '$11'
+        when v_number.wide_numbers is not null then '$12'
+        when v_number.kind = 'dictionary' and not p_exact then '$14'
+        else '$13'
+      end
+    )
+    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
+      v_by_run, v_number.first, v_number.last, p_exact, p_doubles, v_number.numbers,
+      v_number.wide_numbers,
+      case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
+        then logloom_private.column_numbers(v_number) end,
+      -- Each dictionary value becomes a double once.
+      case when v_number.kind = 'dictionary' and not p_exact
+        then logloom_private.dictionary_numbers(v_number, array(
+          select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
+          from unnest(v_number.dictionary) with ordinality d (value, n)
+          order by d.n
+        )) end;
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_is_intact (
+  p_block logloom_private.blocks
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
+begin
+  -- Row by row, because an array of rows of a sharded table has another type.
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+  loop
+    v_columns := v_columns || v_column;
+  end loop;
+  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_messages (
+  p_block logloom_private.blocks
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  -- The templates of a run end with the separator. A run without messages has no templates.
+  v_templates constant text[] := string_to_array(
+    array_to_string(p_block.templates, ''), p_block.separator
+  );
+  v_texts text[];
+begin
+  v_texts := logloom_private.fill_templates(
+    v_templates[:cardinality(v_templates) - 1], p_block.template_records,
+    -- "|| ''" reads the stored value once, not at each use.
+    p_block.digits || ''::bytea, p_block.separator
+  );
+  if array_position(p_block.run_templates, 0) is null then
+    return v_texts;
+  end if;
+  -- Insert the nulls of the runs without messages.
+  return array(
+    select case when s.templates > 0 then v_texts[s.before + i] end
+    from (
+      select
+        x.n, x.records, x.templates,
+        sum(case when x.templates > 0 then x.records else 0 end) over (order by x.n)
+          - case when x.templates > 0 then x.records else 0 end as before
+      from unnest(p_block.run_records, p_block.run_templates)
+        with ordinality x (records, templates, n)
+    ) s, generate_series(1, s.records) i
+    order by s.n, i
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_messages_at (
+  p_block     logloom_private.blocks,
+  p_positions integer[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_run_records constant integer[] := p_block.run_records;
+  v_run_templates constant integer[] := p_block.run_templates;
+  v_counts constant integer[] := p_block.template_records;
+  v_offset_records constant integer[] := p_block.offset_records;
+  v_offset_digits constant integer[] := p_block.offset_digits;
+  v_offset_bytes constant integer[] := p_block.offset_bytes;
+  v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
+  v_run integer := 0;
+  v_run_last integer := 0;
+  -- How many records up to the end of the run have no message.
+  v_silent integer := 0;
+  v_position integer;
+  v_ordinal integer;
+  v_next_ordinal integer := 1;
+  v_offset integer;
+  v_template integer;
+  v_templates text[];
+  v_digits_each integer;
+  v_last integer;
+  v_last_digit integer;
+  v_found_templates text[] := '{}';
+  v_found_counts integer[] := '{}';
+  v_found_places integer[] := '{}';
+begin
+  foreach v_position in array p_positions loop
+    while v_run_last < v_position loop
+      v_run := v_run + 1;
+      v_run_last := v_run_last + v_run_records[v_run];
+      if v_run_templates[v_run] = 0 then
+        v_silent := v_silent + v_run_records[v_run];
+      end if;
+    end loop;
+    if v_run_templates[v_run] = 0 then
+      v_found_templates := v_found_templates || null::text;
+      v_found_counts := v_found_counts || 0;
+      v_found_places := v_found_places || 0;
+      continue;
+    end if;
+    -- Jump to the nearest offset, then step through its templates to the one with the message.
+    v_ordinal := v_position - v_silent;
+    if v_ordinal >= v_next_ordinal then
+      v_offset := width_bucket(v_ordinal - 1, v_offset_records);
+      v_next_ordinal := coalesce(v_offset_records[v_offset + 1], p_block.records) + 1;
+      v_template := 0;
+      v_last := v_offset_records[v_offset];
+      v_last_digit := v_offset_digits[v_offset];
+      v_templates := string_to_array(
+        convert_from(
+          substring(
+            v_bytes from v_offset_bytes[v_offset] + 1
+            for coalesce(v_offset_bytes[v_offset + 1], octet_length(v_bytes))
+              - v_offset_bytes[v_offset]
+          ),
+          'UTF8'
+        ),
+        p_block.separator
+      );
+    end if;
+    while v_last < v_ordinal loop
+      v_template := v_template + 1;
+      v_digits_each := octet_length(v_templates[v_template])
+        - octet_length(replace(v_templates[v_template], '0', ''));
+      v_last := v_last + v_counts[16 * (v_offset - 1) + v_template];
+      v_last_digit := v_last_digit + v_counts[16 * (v_offset - 1) + v_template] * v_digits_each;
+    end loop;
+    v_found_templates := v_found_templates || v_templates[v_template];
+    v_found_counts := v_found_counts || v_digits_each;
+    v_found_places := v_found_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
+  end loop;
+  return logloom_private.fill_each(
+    v_found_templates, v_found_counts, v_found_places, p_block.digits || ''::bytea
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_range (
+  p_tenant_id text,
+  p_day       date,
+  p_share     integer,
+  p_at_least  integer,
+  OUT         first_ts timestamp with time zone,
+  OUT         last_ts timestamp with time zone,
+  OUT         last_id uuid
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_from constant timestamptz := logloom_private.day_start(p_day);
+  v_to constant timestamptz := logloom_private.day_start(p_day + 1);
+  v_records integer;
+  v_bytes bigint;
+  v_sizes bigint[];
+  v_ts timestamptz[];
+  v_ids uuid[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  execute format(
+    $query$
+      select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
+      from (
+        select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as size
+        from (
+          select
+            l.ts, l.id,
+            greatest(
+              coalesce(l.record_bytes, octet_length(to_json(l)::text)),
+              200 + coalesce(octet_length(l.msg), 0)
+                -- Compressed values count with their uncompressed size.
+                + coalesce(
+                  case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
+                    else pg_column_size(l.attrs #> '{}') end,
+                  0
+                )
+            ) as bytes
+          from logloom.logs l
+          where l.tenant_id = %L and l.ts >= %L::timestamptz and l.ts < %L::timestamptz
+          order by l.ts, l.id
+          limit %s
+        ) r
+      ) w
+    $query$,
+    p_tenant_id, v_from, v_to,
+    greatest(v_settings.seal_block_records / p_share, 1)
+  )
+  into v_records, v_bytes, v_sizes, v_ts, v_ids;
+  -- Usually only the last few records exceed the bytes: drop them here instead of reading the rows
+  -- again.
+  while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
+    v_bytes := v_bytes - v_sizes[v_records];
+    v_records := v_records - 1;
+  end loop;
+  if v_records > 0 then
+    first_ts := v_ts[1];
+    last_ts := v_ts[v_records];
+    last_id := v_ids[v_records];
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_records (
+  p_tenant_id text,
+  p_block_id  bigint,
+  p_positions integer[],
+  p_reads     text[]
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+begin
+  -- Into a variable, not by a join: rows from a join of a sharded table have another type.
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
+  if found then
+    perform logloom_private.can_read(v_block.format);
+    return query
+    select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_steps (
+  p_block     logloom_private.blocks,
+  p_positions integer[]
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_low smallint[] := p_block.ts_low;
+  v_middle "char"[] := p_block.ts_middle;
+  v_high smallint[] := p_block.ts_high;
+  v_top "char"[] := p_block.ts_top;
+  v_steps bigint[];
+begin
+  if p_positions is null then
+    -- unnest() in the select list takes a third of the time that it takes in "from".
+    v_steps := array(
+      select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
+        + coalesce(o.high + 32768, 0) * 16777216::bigint
+      from (
+        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
+      ) o
+    );
+  else
+    v_steps := array(
+      select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
+        + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
+      from unnest(p_positions) with ordinality p (position, n)
+      order by p.n
+    );
+  end if;
+  -- Only blocks that span months in microseconds have this part.
+  if v_top is not null then
+    if p_positions is not null then
+      v_top := array(select v_top[unnest(p_positions)]);
+    end if;
+    v_steps := array(
+      select o.step + (o.top::integer + 128) * 1099511627776
+      from (select unnest(v_steps) as step, unnest(v_top) as top) o
+    );
+  end if;
+  return v_steps;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_templates (
+  p_block logloom_private.blocks,
+  p_bits  bit varying
+)
+  RETURNS TABLE (
+    template text,
+    events   integer,
+    first    integer,
+    last     integer
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Read once, because each use of a stored value reads it again.
+  v_template_records constant integer[] := p_block.template_records || '{}'::integer[];
+begin
+  -- Runs without a record at p_bits are skipped.
+  return query
+  with runs as materialized (
+    select
+      r.n, r.records, r.templates, r.texts, r.before, r.templates_before,
+      bit_count(substring(p_bits from r.before + 1 for r.records)) as found
+    from (
+      select
+        u.*,
+        (sum(u.records) over w - u.records)::integer as before,
+        (sum(u.templates) over w - u.templates)::integer as templates_before
+      from unnest(p_block.run_records, p_block.run_templates, p_block.templates)
+        with ordinality u (records, templates, texts, n)
+      window w as (order by u.n rows unbounded preceding)
+    ) r
+  ), templates as materialized (
+    select
+      t.template, t.records, r.found = r.records as is_whole,
+      r.before + (t.last - t.records)::integer as before
+    from runs r
+    cross join lateral (
+      -- In the stored order: sorting would take longer than everything else.
+      select u.*, sum(u.records) over (rows unbounded preceding) as last
+      from (
+        select
+          unnest(string_to_array(r.texts, p_block.separator)) as template,
+          unnest(
+            v_template_records[r.templates_before + 1:r.templates_before + r.templates]
+          ) as records
+      ) u
+    ) t
+    where r.found > 0 and r.templates > 0 and t.records is not null
+    union all
+    select null, r.records, r.found = r.records, r.before
+    from runs r
+    where r.found > 0 and r.templates = 0
+  )
+  select t.template, t.records, t.before + 1, t.before + t.records
+  from templates t
+  where t.is_whole
+  union all
+  select
+    t.template, bit_count(f.bits)::integer, t.before + position(b'1' in f.bits),
+    t.before + length(rtrim(f.bits::text, '0'))
+  from (select t.* from templates t where not t.is_whole) t
+  cross join lateral (
+    select substring(p_bits from t.before + 1 for t.records) as bits
+    offset 0
+  ) f
+  where bit_count(f.bits) > 0;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.blocks_with_counts (
+  p_tenant_id text,
+  p_blocks    bigint[],
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_name      text
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
+      and c.first_ts >= p_from and c.last_ts < p_to
+      and coalesce(
+        (
+          select k.kind = 'dictionary'
+          from logloom_private.block_columns k
+          where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = p_name
+        ),
+        -- A key without a column may be among the rare keys.
+        p_name not like 'attrs.%' or not exists (
+          select
+          from logloom_private.block_columns k
+          where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = 'attrs'
+            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+        )
+      )
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.bound_storage()
   RETURNS interval
   LANGUAGE plpgsql
@@ -2286,7 +2844,7 @@ begin
   if v_storage.limit_day is not null then
     return coalesce(logloom_private.retention_step(), '0');
   end if;
-  -- The rest of the tables is looked at once an hour.
+  -- Other tables are measured once an hour.
   select m.bytes, coalesce(m.reusable_bytes, v_storage.reusable_bytes)
   into v_storage.bytes, v_storage.reusable_bytes
   from logloom_private.measure_storage(
@@ -2295,7 +2853,7 @@ begin
   v_storage.measured_at := clock_timestamp();
   v_percent := 100.0 * v_storage.bytes / v_settings.max_storage_bytes;
 
-  -- 1. Which day goes. One that retention works at comes first.
+  -- 1. Choose the day. If retention is working on a day, wait for it.
   v_storage.is_dropping := v_settings.storage_policy = 'drop_oldest'
     and coalesce(v_percent >= 100 or v_storage.is_dropping and v_percent > 95, false);
   v_storage.is_stuck := v_storage.is_stuck and v_storage.is_dropping;
@@ -2311,7 +2869,7 @@ begin
     end if;
   end if;
 
-  -- 2. What is known of it.
+  -- 2. Store the measurement, and tell the operators at 80 % and 100 %.
   v_mark := case when v_percent >= 100 then 100 when v_percent >= 80 then 80 else 0 end;
   v_is_news := v_mark > v_storage.told_percent;
   v_storage.told_percent := case
@@ -2334,13 +2892,13 @@ begin
     from logloom_private.storage_health() h;
   end if;
 
-  -- 3. It goes. One that was not dropped the last time is tried again a minute later.
+  -- 3. Drop the day. If it was not dropped the last time, try again a minute later.
   if v_day is null then
     return null;
   end if;
   delete from logloom_private.kept_longer k where k.last_day <= v_day;
   update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
-  -- Where no retention has run yet, that of yesterday has ended.
+  -- Before the first retention, pretend that yesterday's has ended.
   insert into logloom_private.retention_place (today, finished_at)
   values (logloom_private.utc_day(now()) - 1, now())
   on conflict (singleton) do update set attempts = 0;
@@ -2595,10 +3153,10 @@ begin
     concat_ws(
       '; ',
       case when v_missing > 0 then format('%s acknowledged records are missing', v_missing) end,
-      case when v_doubled > 0 then format('%s records are doubled', v_doubled) end,
+      case when v_doubled > 0 then format('%s records are stored twice', v_doubled) end,
       case when v_failed = 2 then
         'The last two records of the canary were not found: '
-          || 'logloom_private.canary_rounds has the error'
+          || 'see error in logloom_private.canary_rounds'
       end
     )
   ) || jsonb_build_object(
@@ -2650,78 +3208,47 @@ CREATE OR REPLACE FUNCTION logloom_private.canary_tenant()
   IMMUTABLE
 RETURN 'logloom-canary'::text;
 
-CREATE OR REPLACE FUNCTION logloom_private.change_alert_incidents (
-  p_incident_ids uuid[],
-  p_acknowledged boolean,
-  p_assigned_to  text,
-  p_note         text
+CREATE OR REPLACE FUNCTION logloom_private.candidate_blocks (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb
 )
-  RETURNS void
+  RETURNS SETOF bigint
   LANGUAGE plpgsql
-  SECURITY DEFINER
+  STABLE
+  ROWS 100
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
+  SET plan_cache_mode TO 'auto'
   AS $function$
--- definer because email addresses are in a table of Auth
 declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-  v_note constant text := logloom_private.trim_space(p_note);
-  v_assignee text;
-  v_held uuid[];
+  v_leaf constant jsonb := logloom_private.needed_leaf(p_tree);
+  v_values constant text[] := array(select jsonb_array_elements_text(v_leaf -> 'values'));
 begin
-  perform logloom_private.require_parameter('p_incident_ids', p_incident_ids is null);
-  if cardinality(p_incident_ids) not between 1 and 1000 then
-    perform logloom_private.refuse('alerts.too_many_incidents');
-  elsif num_nonnulls(p_acknowledged, p_assigned_to, p_note) = 0 then
-    perform logloom_private.refuse('alerts.no_change_of_incident');
-  elsif length(v_note) > 2000 then
-    perform logloom_private.refuse('alerts.incident_note_is_too_long');
-  elsif p_assigned_to <> '' then
-    v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
-    if v_assignee is null then
-      perform logloom_private.refuse('alerts.assignee_is_unknown');
-    end if;
-  end if;
-  -- In one order, so that two callers never wait for each other.
-  v_held := array(
-    select i.incident_id
-    from logloom.alert_incidents i
-    where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
-    order by i.incident_id
-    for no key update
-  );
-  if cardinality(v_held) < (select count(*) from (select distinct unnest(p_incident_ids)) n) then
-    perform logloom_private.refuse('alerts.incident_not_found');
-  end if;
-  update logloom.alert_incidents i
-  set
-    -- The first acknowledgement stays on record.
-    acknowledged_at = case
-      when p_acknowledged then coalesce(i.acknowledged_at, now())
-      when p_acknowledged is null then i.acknowledged_at
-    end,
-    acknowledged_by = case
-      when p_acknowledged then coalesce(i.acknowledged_by, v_user_id)
-      when p_acknowledged is null then i.acknowledged_by
-    end,
-    assigned_to = case when p_assigned_to is null then i.assigned_to else v_assignee end,
-    assigned_at = case
-      when p_assigned_to is null then i.assigned_at when v_assignee is not null then now()
-    end,
-    assigned_by = case
-      when p_assigned_to is null then i.assigned_by when v_assignee is not null then v_user_id
-    end,
-    note = case when v_note is null then i.note when v_note <> '' then v_note end,
-    noted_at = case when v_note is null then i.noted_at when v_note <> '' then now() end,
-    noted_by = case when v_note is null then i.noted_by when v_note <> '' then v_user_id end
-  where i.incident_id = any (v_held);
-  update logloom.alert_history h
-  set
-    acknowledged_at = case when p_acknowledged then now() end,
-    acknowledged_by = case when p_acknowledged then v_user_id end
-  where h.tenant_id = v_tenant_id and h.incident_id = any (v_held)
-    and (h.acknowledged_at is null) = p_acknowledged;
+  return query
+  select c.block_id
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+    and c.damaged_at is null and logloom_private.can_read(c.format)
+    and (
+      v_leaf is null or coalesce(
+        (
+          -- A scalar subquery, because "exists" could be planned as a join over all blocks of the
+          -- tenant.
+          select case
+            when k.filter is not null
+              then logloom_private.filter_may_hold(k.filter, v_values)
+            when k.kind = 'dictionary' then k.dictionary && v_values
+            else true
+          end
+          from logloom_private.block_columns k
+          where k.tenant_id = p_tenant_id and k.block_id = c.block_id
+            and k.name = v_leaf ->> 'field'
+        ),
+        -- Without the column, no record has a value.
+        false
+      )
+    );
 end;
 $function$;
 
@@ -3046,7 +3573,7 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes logloom-archive as long; then another run takes it up.
+  -- No file takes that long. Afterwards another run takes the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -3056,7 +3583,7 @@ begin
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-  -- One claim at a time is made; what it reads is long.
+  -- One claim at a time, because making a claim reads much.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   for v_claim in
     select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
@@ -3067,7 +3594,7 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database files may have been replaced.
+      -- After a restore of the database, files may be newer than it knows.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -3270,6 +3797,147 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.claim_erasure (
+  p_expires_at timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_erasure logloom_private.archive_erasures;
+  v_part logloom.archive_parts;
+  v_note record;
+  v_claim_id uuid;
+begin
+  for v_erasure in
+    select e.*
+    from logloom_private.archive_erasures e
+    where e.finished_at is null and (e.parts_through is not null or e.noted_at is null)
+      and e.next_attempt_at <= clock_timestamp()
+      and not exists (
+        select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
+      )
+      and not exists (
+        select from logloom.archive_parts p
+        where p.tenant_id = e.tenant_id and p.newer_key is not null
+      )
+    order by e.next_attempt_at
+    limit 10
+  loop
+    if v_erasure.parts_through is not null
+      and logloom_private.end_archive_erasure(v_erasure.run_id)
+    then
+      continue;
+    end if;
+    select p.* into v_part
+    from logloom.archive_parts p
+    where p.tenant_id = v_erasure.tenant_id and p.status <> 'draft'
+      and p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
+      and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
+    order by p.number
+    limit 1;
+    if v_erasure.noted_at is null
+      and (v_erasure.position_number = 0 or v_part.part_id is null)
+    then
+      v_note := logloom_private.erasure_note(v_erasure);
+      insert into logloom_private.archive_claims (
+        tenant_id, kind, run_id, object_key, expires_at
+      )
+      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key, p_expires_at)
+      returning claim_id into v_claim_id;
+      return jsonb_build_object(
+        'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
+      );
+    elsif v_part.part_id is null then
+      -- The erasure waits until objects are deleted; others have their turn meanwhile.
+      update logloom_private.archive_erasures e
+      set next_attempt_at = clock_timestamp() + interval '5 seconds'
+      where e.run_id = v_erasure.run_id;
+      continue;
+    end if;
+    insert into logloom_private.archive_claims (
+      tenant_id, kind, part_id, run_id, object_key, expires_at
+    )
+    values (
+      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id,
+      logloom_private.archive_key(
+        jsonb_populate_record(
+          v_part, jsonb_build_object('generation', v_part.generation + 1)
+        )
+      ),
+      p_expires_at
+    )
+    returning claim_id into v_claim_id;
+    return logloom_private.archive_part_work(v_part) || jsonb_build_object(
+      'kind', 'erase', 'claim_id', v_claim_id,
+      'new_key', (
+        select c.object_key from logloom_private.archive_claims c where c.claim_id = v_claim_id
+      )
+    );
+  end loop;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.claim_restore (
+  p_expires_at timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_restore logloom.archive_restores;
+  v_part logloom.archive_parts;
+  v_claim_id uuid;
+begin
+  for v_restore in
+    select r.*
+    from logloom.archive_restores r
+    where r.status in ('queued', 'running') and r.next_attempt_at <= clock_timestamp()
+      and not exists (
+        select from logloom_private.archive_claims c where c.tenant_id = r.tenant_id
+      )
+      and not exists (
+        select from logloom_private.archive_erasures e
+        where e.tenant_id = r.tenant_id and e.finished_at is null
+      )
+      and not exists (
+        select from logloom.archive_parts p
+        where p.tenant_id = r.tenant_id and p.newer_key is not null
+      )
+    order by r.next_attempt_at
+    limit 10
+  loop
+    select p.* into v_part
+    from logloom.archive_parts p
+    where p.tenant_id = v_restore.tenant_id and p.status <> 'draft'
+      and p.number > v_restore.position_number
+      and p.last_ts >= v_restore.ts_from and p.first_ts < v_restore.ts_to
+    order by p.number
+    limit 1;
+    if not found then
+      perform logloom_private.end_restore(v_restore.restore_id, null);
+      continue;
+    elsif v_part.status = 'missing' then
+      perform logloom_private.end_restore(
+        v_restore.restore_id, format('The file %s is missing from the bucket', v_part.object_key)
+      );
+      continue;
+    end if;
+    insert into logloom_private.archive_claims (tenant_id, kind, part_id, run_id, expires_at)
+    values (
+      v_restore.tenant_id, 'restore', v_part.part_id, v_restore.restore_id, p_expires_at
+    )
+    returning claim_id into v_claim_id;
+    return logloom_private.archive_part_work(v_part)
+      || jsonb_build_object('kind', 'restore', 'claim_id', v_claim_id);
+  end loop;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.claim_write (
   p_expires_at timestamp with time zone
 )
@@ -3307,7 +3975,7 @@ begin
     exception
       when query_canceled then
         update logloom_private.archive_passes p
-        set failures = p.failures + 1, error = 'Its records were not read in time',
+        set failures = p.failures + 1, error = 'Reading the records took too long',
           next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
         where p.tenant_id = v_pass.tenant_id;
         return null;
@@ -3394,6 +4062,110 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.column_bits (
+  p_block    logloom_private.blocks,
+  p_leaf     jsonb,
+  p_is_quick boolean
+)
+  RETURNS bit varying
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
+  v_column logloom_private.block_columns;
+  v_found logloom_private.block_columns;
+  v_has_rest boolean := false;
+  v_key text;
+  v_values text[];
+  v_positions integer[];
+  v_is_number boolean;
+  v_test text;
+  v_codes "char"[];
+  v_wide_codes smallint[];
+  v_flags text[];
+  v_bits text;
+begin
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and c.name in (
+        p_leaf ->> 'field', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
+      )
+  loop
+    if v_column.name = 'attrs' then
+      v_has_rest := v_column.dictionary is distinct from array['{}'];
+    elsif v_found.name is not null then
+      return null;
+    else
+      v_found := v_column;
+    end if;
+  end loop;
+  -- A key with a column of its own is never in the column attrs.
+  if v_has_rest and (v_found.name is null or p_leaf ->> 'joined' is not null)
+    or p_is_quick and v_is_attribute and v_found.kind <> 'numbers'
+  then
+    return null;
+  elsif v_found.name is null then
+    return logloom_private.no_bits(p_block.records);
+  end if;
+
+  v_key := substr(v_found.name, 7);
+  v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
+  -- A path into a number finds nothing.
+  v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
+    and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
+  if v_is_number then
+    v_test := logloom_private.range_test(p_leaf -> 'bounds', v_found.least, v_found.greatest);
+    if v_test is null then
+      return logloom_private.no_bits(p_block.records);
+    end if;
+  else
+    v_values := coalesce(v_values, logloom_private.column_texts(v_found));
+    v_positions := case when p_leaf ->> 'test' = 'equal'
+      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
+    if v_positions is not null then
+      return logloom_private.position_bits(v_positions, p_block.records);
+    end if;
+    v_test := logloom_private.query_sql(p_leaf, 'l');
+  end if;
+  execute format(
+    $query$
+      select string_agg(case when %1$s then '1' else '0' end, '')
+      from (select %2$s as %3$I from (select unnest(%4$s) as value) v) l
+    $query$,
+    v_test,
+    case when v_is_attribute and not v_is_number
+      then format('jsonb_build_object(%L::text, v.value::jsonb)', v_key) else 'v.value' end,
+    case when v_is_number then 'value' else p_leaf ->> 'field' end,
+    case when not v_is_number then '$1' when v_found.numbers is not null then '$2' else '$3' end
+  )
+  into v_bits
+  using v_values, v_found.numbers, v_found.wide_numbers;
+  if v_found.kind = 'dictionary' then
+    v_codes := v_found.codes;
+    v_wide_codes := v_found.wide_codes;
+    if strpos(v_bits, '1') = 0 then
+      return logloom_private.no_bits(p_block.records);
+    elsif v_codes is null and v_wide_codes is null then
+      v_bits := repeat(v_bits, v_found.last - v_found.first + 1);
+    else
+      v_flags := string_to_array(v_bits, null);
+      select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
+      into v_bits
+      from (select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code) c;
+    end if;
+  end if;
+  return (
+    repeat('0', v_found.first - 1) || v_bits || repeat('0', p_block.records - v_found.last)
+  )::varbit;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.column_may_hold (
   p_column     logloom_private.block_columns,
   p_literal    text,
@@ -3412,7 +4184,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return p_literal ~ '^[-0]*$';
   elsif p_column.kind <> 'templated' and strpos(p_literal, '0') > 0
-    -- Attributes are JSON texts, in which these are written otherwise.
+    -- Attributes are JSON texts, where these characters are escaped.
     or left(p_column.name, 5) = 'attrs' and p_literal ~ '["\\\u0001-\u001f\u007f]'
   then
     return true;
@@ -3423,6 +4195,59 @@ begin
   return strpos(
     case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.column_texts (
+  p_column logloom_private.block_columns
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_texts text[] := p_column.dictionary;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_places integer[];
+begin
+  if p_column.kind = 'texts' then
+    return p_column.texts;
+  elsif p_column.kind = 'numbers' then
+    return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
+  elsif p_column.kind = 'templated' then
+    -- v_texts is in the order of (code, position).
+    v_texts := logloom_private.fill_templates(
+      v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
+    );
+    if v_codes is null and v_wide_codes is null then
+      return v_texts;
+    end if;
+    v_places := array(
+      select c.place
+      from (
+        select
+          unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
+          generate_series(1, p_column.last - p_column.first + 1) as place
+      ) c
+      -- Positions without a value come last; no text is left for them.
+      order by coalesce(c.code, c.wide_code), c.place
+    );
+    return array(
+      select t.value
+      from (select unnest(v_texts) as value, unnest(v_places) as place) t
+      order by t.place
+    );
+  elsif v_codes is not null then
+    return array(select v_texts[unnest(v_codes)::integer + 129]);
+  elsif v_wide_codes is not null then
+    return array(select v_texts[unnest(v_wide_codes)]);
+  end if;
+  return array_fill(v_texts[1], array[p_column.last - p_column.first + 1]);
 end;
 $function$;
 
@@ -3465,19 +4290,19 @@ begin
     return array(select v_dictionary[unnest(v_found)]);
   end if;
 
-  -- A template without digits is the value.
+  -- A template without digits is the value itself.
   v_wanted := array(
     select d.code
     from (select distinct f from unnest(v_found) f) d (code)
     where strpos(v_dictionary[d.code], '0') > 0
     order by d.code
   );
-  -- Before a value stand the digits of the templates of lower codes and those of its own template
-  -- at lower positions.
+  -- The digits of a value come after all digits of templates with lower codes, and after those of
+  -- its own template at lower positions.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the codes that are found are not above this one.
+      -- How many of the wanted codes are not above this one.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
@@ -3486,7 +4311,7 @@ begin
     ) l
     group by l.n
   ), places as (
-    -- To look for one code takes a twentieth of what it takes to gather the places of all.
+    -- Searching for one code takes a twentieth of the time of gathering the places of all codes.
     select
       d.code,
       case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
@@ -3528,10 +4353,10 @@ begin
       m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
     from unnest(v_found, v_at) with ordinality f (code, place, n)
     left join templates m on m.code = f.code
-    -- Else the places of a template are sorted along with each of its values.
+    -- Without "offset 0" the places of a template would be sorted along with each of its values.
     offset 0
   ) v;
-  -- "|| ''" reads what is stored once, not at each use.
+  -- "|| ''" reads the stored value once, not at each use.
   return logloom_private.fill_each(
     v_templates, v_counts, v_places, p_column.digits || ''::bytea
   );
@@ -3552,7 +4377,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+  -- Whole minutes of a tenant, so that negative counts meet the counts that they reduce.
   with minutes as (
     select distinct d.tenant_id, d.minute
     from (
@@ -3577,7 +4402,7 @@ begin
     group by t.tenant_id, t.minute, t.service, t.level, t.is_other
     having sum(t.events) <> 0
   ), kept as (
-    -- Negative is a service that was counted together with others when it was added.
+    -- A service is negative if it was counted together with others when it was added.
     select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (
@@ -3602,6 +4427,84 @@ begin
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
   perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
   return case when v_rows >= v_max_rows then interval '0' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.compare_block (
+  p_block   logloom_private.blocks,
+  p_records logloom_private.record_arrays
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- The fields that no column has been found for yet.
+  v_fields text[] := logloom_private.column_fields();
+  v_batches constant integer[] := logloom_private.block_batches(p_block, null);
+  v_runs constant integer[] := logloom_private.block_runs(p_block, null);
+  v_batch_received_at timestamptz[] := p_block.batch_received_at;
+  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
+  v_column logloom_private.block_columns;
+  v_texts text[];
+  v_names text[] := '{}';
+  v_first integer[] := '{}';
+  v_last integer[] := '{}';
+  v_values logloom_private.column_values[] := '{}';
+  v_attrs text[];
+  v_same boolean;
+begin
+  v_same := logloom_private.block_times(p_block, null) = p_records.ts
+    and array(select v_batch_received_at[unnest(v_batches)]) = p_records.received_at
+    and array(select v_batch_write_seqs[unnest(v_batches)]) = p_records.write_seqs
+    and logloom_private.block_ids(p_block, null, v_batches) = p_records.ids
+    and logloom_private.elements_at(p_block.run_services, v_runs) = p_records.services
+    and logloom_private.elements_at(p_block.run_levels, v_runs) = p_records.levels
+    and logloom_private.block_messages(p_block) = p_records.messages;
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+    order by octet_length(c.name), c.name collate "C"
+  loop
+    v_texts := logloom_private.column_texts(v_column);
+    if left(v_column.name, 5) = 'attrs' then
+      v_names := v_names || v_column.name;
+      v_first := v_first || v_column.first;
+      v_last := v_last || v_column.last;
+      v_values := v_values || row(v_texts)::logloom_private.column_values;
+    else
+      v_same := v_same
+        and (p_records.columns[array_position(v_fields, v_column.name)]).texts
+          = array_fill(null::text, array[v_column.first - 1]) || v_texts
+            || array_fill(null::text, array[p_block.records - v_column.last]);
+      v_fields := array_replace(v_fields, v_column.name, null);
+    end if;
+  end loop;
+  -- A field without a column has no values.
+  for v_at in 1..cardinality(v_fields) loop
+    v_same := v_same and (
+      v_fields[v_at] is null or array_remove((p_records.columns[v_at]).texts, null) = '{}'
+    );
+  end loop;
+  v_attrs := logloom_private.attribute_texts(
+    p_block.records, v_names, v_first, v_last, v_values
+  );
+  -- Compares texts, because as jsonb 1.0 equals 1. Rare keys may come in another order, so texts
+  -- that differ are parsed first. One record at a time: casting the whole array would keep the
+  -- memory of every element.
+  v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
+    and not exists (
+      select
+      from (select unnest(v_attrs) as sealed, unnest(p_records.attrs) as given) a
+      where a.sealed is distinct from a.given::text
+        and a.sealed::jsonb::text is distinct from a.given::text
+    );
+  if v_same is not true then
+    raise sqlstate 'LL001' using
+      message = format('Block %s differs from its records', p_block.block_id);
+  end if;
 end;
 $function$;
 
@@ -3887,6 +4790,45 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.count_canaries (
+  p_round_id uuid,
+  p_key      text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_to constant timestamptz := clock_timestamp();
+  v_from constant timestamptz := v_to - interval '1 hour';
+  v_watermark constant timestamptz :=
+    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
+  v_counted bigint;
+begin
+  v_counted := logloom_private.canary_call(
+    'logloom-read/v1/log_stats', p_key, jsonb_build_object(
+      'p_query_dsl', 'service:canary | count()',
+      'p_ts_from', to_char(v_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+      'p_ts_to', to_char(v_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    )
+  ) #>> '{0,value}';
+  -- A record without an answer may have been stored as well.
+  update logloom_private.canary_rounds u
+  set counted_at = clock_timestamp(), missing = greatest(n.acknowledged - v_counted, 0),
+    doubled = greatest(v_counted - n.sent, 0)
+  from (
+    select
+      count(r.acknowledged_at) filter (
+        where r.searched_at is not null or r.acknowledged_at < v_watermark
+      ) as acknowledged,
+      count(*) as sent
+    from logloom_private.canary_rounds r
+    where r.sent_at >= v_from and r.sent_at < v_to
+  ) n
+  where u.round_id = p_round_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -3949,6 +4891,82 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.create_missing_partitions (
+  p_slot       smallint,
+  p_batch_from bigint,
+  p_batch_to   bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+  v_first_day date;
+  v_last_day date;
+begin
+  execute format(
+    'select logloom_private.utc_day(min(q.ts_min)), logloom_private.utc_day(max(q.ts_max))
+     from logloom_private.%I q where q.batch_id between $1 and $2',
+    'queue_slot_' || p_slot
+  )
+  into v_first_day, v_last_day
+  using p_batch_from, p_batch_to;
+  -- Nearly always all days between the first and the last event exist; only otherwise is each event
+  -- checked.
+  if not exists (
+    select
+    from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
+    where not logloom_private.partition_exists(d.day::date)
+  ) then
+    return;
+  end if;
+
+  for v_day in
+    execute format(
+      $query$
+        select distinct (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
+        from logloom_private.%I q, unnest(q.ts) e (ts)
+        where q.batch_id between $1 and $2
+      $query$,
+      'queue_slot_' || p_slot
+    )
+    using p_batch_from, p_batch_to
+  loop
+    perform logloom_private.create_partition(v_day);
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.create_partition (
+  p_day date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_name constant text := logloom_private.partition_name(p_day);
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+  if logloom_private.partition_exists(p_day) then
+    return;
+  end if;
+  -- Created as a separate table and attached: "partition of" would wait for every reader of the
+  -- parent.
+  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
+  execute format('alter table logloom.%I enable row level security', v_name);
+  execute format('alter table logloom.%I force row level security', v_name);
+  execute format(
+    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+    v_name,
+    p_day::timestamp at time zone 'UTC',
+    (p_day + 1)::timestamp at time zone 'UTC'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.current_user_id()
   RETURNS text
   LANGUAGE sql
@@ -3990,6 +5008,57 @@ begin
   v_cursor.ts := v_ts;
   v_cursor.id := v_after[2];
   return logloom_private.encode_page_cursor(v_cursor);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.cut_digits (
+  p_templates text[],
+  p_joined    text[],
+  p_separator text
+)
+  RETURNS bytea
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts text[] := p_joined;
+  v_text text;
+  v_piece text;
+  v_template text;
+  v_group integer := 0;
+begin
+  foreach v_template in array p_templates loop
+    v_group := v_group + 1;
+    if strpos(v_template, '0') = 0 then
+      v_parts[v_group] := '';
+      continue;
+    end if;
+    v_text := v_parts[v_group];
+    -- A single text, or a template of many pieces: remove everything that is not a digit at once.
+    if octet_length(v_text) < 2 * octet_length(v_template) or length(v_template) > 2000 then
+      v_parts[v_group] := regexp_replace(v_text, '[^0-9]+', '', 'g');
+      continue;
+    end if;
+    -- Remove the pieces between the digits, one by one. If one piece contains another, some text
+    -- may be left; the slow way then finishes.
+    foreach v_piece in array
+      string_to_array(
+        replace(replace(replace(v_template, '0000', '0'), '000', '0'), '00', '0'), '0'
+      )
+    loop
+      if v_piece <> '' then
+        v_text := replace(v_text, v_piece, '');
+      end if;
+    end loop;
+    v_text := replace(v_text, p_separator, '');
+    if v_text ~ '[^0-9]' then
+      v_text := regexp_replace(v_text, '[^0-9]+', '', 'g');
+    end if;
+    v_parts[v_group] := v_text;
+  end loop;
+  v_text := array_to_string(v_parts, '');
+  return decode(v_text || case when length(v_text) % 2 = 1 then '0' else '' end, 'hex');
 end;
 $function$;
 
@@ -4118,6 +5187,30 @@ CREATE OR REPLACE FUNCTION logloom_private.cut_words (
   IMMUTABLE
 RETURN regexp_split_to_array((lower((p_text COLLATE pg_c_utf8)) COLLATE "C"), '[\u0001-@[-`{-\u007f]+'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.damage_warnings (
+  p_tenant_id text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform
+  from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.damaged_at is not null
+  limit 1;
+  return case
+    when found then jsonb_build_array(jsonb_build_object(
+      'position', null,
+      'message', 'some stored records are damaged and left out',
+      'suggestion', 'Ask the operators of the service: the verification lists them.'
+    ))
+    else '[]'
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.database_health()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -4137,7 +5230,7 @@ begin
   return logloom_private.health_grade(
     case v_state
       when 'read_only' then
-        'The database is read-only: ingest refuses events and the jobs rest until it takes writes: '
+        'The database is read-only: ingest refuses events and jobs pause until it accepts writes: '
           || v_mend
       when 'full' then 'The disk of the database is full: ' || v_mend
     end,
@@ -4198,7 +5291,7 @@ begin
       select
       from logloom_private.day_tenants(v_day) t (tenant_id)
       where not logloom_private.awaits_archive(t.tenant_id, v_day, p_today)
-        -- What was brought back, the archive has.
+        -- The archive still has the records that it restored.
         or exists (
           select
           from logloom_private.kept_longer k
@@ -4241,6 +5334,80 @@ begin
       group by d.row_begin
     ) s
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.days_to_seal_together (
+  p_tenant_id text,
+  p_day       date,
+  p_now       timestamp with time zone,
+  OUT         days date[],
+  OUT         are_small boolean
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_month constant integer :=
+    logloom_private.block_days(logloom_private.retention_days(p_tenant_id));
+  v_span integer;
+  v_from date;
+  v_day date;
+  v_count integer;
+  v_records bigint;
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if not coalesce(
+    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
+  )
+  then
+    return;
+  end if;
+  are_small := false;
+  foreach v_span in array array[1, least(v_month, 7), v_month] loop
+    v_from := logloom_private.span_start(p_day, v_span);
+    exit when logloom_private.day_start(v_from + v_span) > p_now - v_settings.seal_after;
+    days := '{}';
+    v_records := 0;
+    for v_day in
+      select d.day
+      from logloom_private.log_days d
+      where d.tenant_id = p_tenant_id and d.day >= v_from and d.day < v_from + v_span
+      order by d.day
+    loop
+      continue when not logloom_private.partition_exists(v_day);
+      execute format(
+        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
+        logloom_private.partition_name(v_day)
+      )
+      into v_count
+      using p_tenant_id, v_settings.seal_day_records;
+      -- A day with enough records is sealed alone, in its own pass.
+      if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
+        days := days || v_day;
+        v_records := v_records + v_count;
+      end if;
+      exit when days[1] < p_day;
+    end loop;
+    if v_span = v_month and are_small then
+      v_records := v_records + (
+        select coalesce(sum(c.records), 0)
+        from logloom_private.blocks c
+        where c.tenant_id = p_tenant_id and c.holds_counts
+          and c.records < v_settings.seal_day_records
+          and c.first_ts >= logloom_private.day_start(v_from)
+          and c.last_ts < logloom_private.day_start(v_from + v_span)
+      );
+    end if;
+    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
+      return;
+    end if;
+    are_small := true;
+  end loop;
+  days := null;
 end;
 $function$;
 
@@ -4387,7 +5554,7 @@ begin
   then
     return 0;
   end if;
-  -- Constants, so that one partition is looked at.
+  -- Constants, so that only one partition is read.
   v_rows := logloom_private.tenant_rows_sql(
     p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
@@ -4417,7 +5584,7 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   if exists (select from logloom.plans p where p.archive_days > 0) then
-    -- Nothing comes between the look at what is archived and the deletion.
+    -- No record may arrive between checking what is archived and deleting.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   end if;
   v_tenants := logloom_private.expired_tenants(
@@ -4428,7 +5595,7 @@ begin
     return interval '0';
   end if;
   perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
-  -- As many tenants as have a step's records between them, and at least one.
+  -- As many tenants as fit in one step, at least one.
   select
     array_agg(d.tenant_id order by d.tenant_id) filter (
       where d.records_through <= v_settings.deletion_step_records
@@ -4449,7 +5616,7 @@ begin
       v_first.tenant_ids, p_place.day, p_place.today
     );
     if v_error is not null then
-      -- Its turn comes again the next time.
+      -- Tried again by the next retention.
       v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
@@ -4467,6 +5634,146 @@ begin
   set tenant_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
   return case when v_first.tenant_id is null then interval '0' else v_settings.deletion_pause end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_from_block (
+  p_block_id bigint,
+  p_run      logloom.retention_runs,
+  p_query    logloom_private.compiled_query
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_deleted integer;
+begin
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
+  for update;
+  if not found then
+    return 0;
+  end if;
+  perform logloom_private.can_read(v_block.format);
+  -- A damaged block cannot tell which records match. The receipt lists it.
+  if not logloom_private.block_is_intact(v_block) then
+    update logloom_private.blocks c
+    set damaged_at = coalesce(c.damaged_at, now())
+    where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+    return 0;
+  end if;
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
+  v_deleted := bit_count(v_bits);
+  if v_deleted = 0 then
+    return 0;
+  end if;
+  if not v_block.holds_counts then
+    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
+  end if;
+  insert into logloom_private.log_removals (tenant_id)
+  select v_block.tenant_id
+  -- No alert window reaches further back.
+  where v_block.last_ts > now() - interval '3 days';
+  -- The remaining records become a new block, which is compared with them.
+  if v_deleted < v_block.records then
+    perform logloom_private.write_block(
+      v_block.tenant_id,
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
+      ),
+      v_block.holds_counts
+    );
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+  return v_deleted;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.delete_tenant_step()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows constant integer := (select s.deletion_step_records from logloom_private.settings s);
+  v_deletion logloom_private.tenant_deletions;
+  v_table text;
+  v_deleted integer;
+begin
+  -- A request that was accepted before the deletion was committed is in the queue a minute later.
+  select d.* into v_deletion
+  from logloom_private.tenant_deletions d
+  where d.finished_at is null
+    and d.requested_at < now() - interval '1 minute'
+    and d.requested_at + interval '1 minute' < coalesce(
+      (logloom_private.queue_state()).oldest_received_at, 'infinity'
+    )
+    and not exists (
+      select from logloom.retention_runs r
+      where r.tenant_id = d.tenant_id and r.kind = 'erasure'
+        and (
+          r.status in ('queued', 'running')
+          or r.status = 'failed' and r.finished_at > now() - interval '1 hour'
+        )
+    )
+  order by d.requested_at
+  limit 1;
+  if not found then
+    return false;
+  end if;
+
+  -- Requests that were running when the tenant was deleted have ended: erase their records, too.
+  if not exists (
+    select from logloom.retention_runs r
+    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
+      and r.requested_at > v_deletion.requested_at + interval '1 minute'
+  ) and v_deletion.erased_records is null then
+    perform logloom_private.request_erasure(v_deletion.tenant_id);
+    return true;
+  end if;
+  update logloom_private.tenant_deletions d
+  set erased_records = (
+    select coalesce(sum(r.records), 0)
+    from logloom.retention_runs r
+    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure'
+      and r.requested_at >= v_deletion.requested_at
+  )
+  where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
+
+  -- Every table with a tenant_id, so that no future table is forgotten.
+  for v_table in
+    select format('%I.%I', n.nspname, c.relname)
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+    where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
+      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions', 'audit_events')
+    order by 1
+  loop
+    execute format(
+      'delete from %1$s t where t.tenant_id = $1 and t.ctid = any (array('
+        'select l.ctid from %1$s l where l.tenant_id = $1 limit %2$s))',
+      v_table, v_rows
+    )
+    using v_deletion.tenant_id;
+    get diagnostics v_deleted = row_count;
+    if v_deleted >= v_rows then
+      return true;
+    end if;
+  end loop;
+  delete from logloom.tenants t where t.tenant_id = v_deletion.tenant_id;
+  delete from logloom.audit_events e where e.tenant_id = v_deletion.tenant_id;
+  update logloom_private.tenant_deletions d set finished_at = clock_timestamp()
+  where d.deletion_id = v_deletion.deletion_id;
+  return true;
 end;
 $function$;
 
@@ -4523,7 +5830,7 @@ begin
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
 
-  -- A day of the tenant at a time: a statement opens one partition.
+  -- One day of the tenant at a time, so that a statement opens one partition.
   v_from := coalesce(v_run.position_ts, v_run.ts_from);
   select min(d.day) into v_day
   from logloom_private.log_days d
@@ -4543,7 +5850,7 @@ begin
     );
     v_end := logloom_private.rows_end(v_rows);
     if v_end.ts is null then
-      -- Nothing is left of the day: the next step begins with the day after.
+      -- The day has no more rows: the next step begins with the day after.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
@@ -4583,6 +5890,109 @@ RETURN
   (p_notification).last_error,
   (p_notification).purpose,
   CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).expires_at ELSE NULL::timestamp WITH time zone END)::public.logloom_alert_delivery;
+
+CREATE OR REPLACE FUNCTION logloom_private.dictionary_count (
+  p_tenant_id text,
+  p_blocks    bigint[],
+  p_leaf      jsonb,
+  OUT         o_blocks bigint[],
+  OUT         o_events bigint
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_key constant text := p_leaf -> 'path' ->> 0;
+  v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
+begin
+  o_blocks := array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
+      and p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
+      and not exists (
+        select
+        from logloom_private.block_columns k
+        where k.tenant_id = p_tenant_id and k.block_id = c.block_id
+          and (
+            k.name = v_column and k.kind <> 'dictionary'
+            -- The key may be among the keys that have no column.
+            or v_key is not null and k.name = 'attrs'
+              and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
+          )
+      )
+  );
+  if o_blocks = '{}' then
+    return;
+  end if;
+  execute format(
+    $query$
+      select coalesce(sum(l.count), 0)
+      from (
+        select %1$s as %2$I, d.count
+        from logloom_private.block_columns k
+        cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+        where k.tenant_id = $1 and k.block_id = any($2) and k.name = %3$L
+      ) l
+      where %4$s
+    $query$,
+    case when v_key is not null
+      then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
+    p_leaf ->> 'field', v_column, logloom_private.query_sql(p_leaf, 'l')
+  )
+  into o_events
+  using p_tenant_id, o_blocks;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.drop_expired_day (
+  p_day   date,
+  p_today date
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenants bigint;
+  v_lock_wait text;
+begin
+  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
+  -- An empty yesterday is kept one more day, because events for it may still arrive.
+  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
+    return 'kept';
+  end if;
+
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- With the writer's lock nothing is added. The writer creates the partition again if events for
+    -- the day arrive later.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
+      -- New records may have to be archived.
+      or logloom_private.day_is_kept(p_day, p_today)
+    then
+      return 'busy';
+    end if;
+    perform logloom_private.note_stream_gaps(p_day, p_today);
+    -- Nobody reads the day's other rows any more; they are deleted later, without blocking the
+    -- writer.
+    delete from logloom_private.log_writes a where a.day = p_day;
+    -- Last, because every reader of logloom.logs waits from here to the commit.
+    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'dropped';
+  exception when lock_not_available then
+    return 'busy';
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
   p_rule_ids uuid[],
@@ -4725,7 +6135,7 @@ CREATE OR REPLACE FUNCTION logloom_private.empty_moved_slots()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- To truncate costs as much as to move some thousand events.
+  -- Truncating costs as much as moving some thousand events.
   v_enough_events constant bigint := 20000;
   v_slot smallint;
   v_lock_wait text;
@@ -4761,6 +6171,67 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.encode_attributes (
+  p_attrs jsonb[]
+)
+  RETURNS logloom_private.block_columns[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
+  AS $function$
+declare
+  v_columns logloom_private.block_columns[] := '{}';
+  v_column logloom_private.block_columns;
+  v_keys text[];
+  v_first integer[];
+  v_last integer[];
+  v_count integer;
+  v_attrs jsonb[];
+  v_texts text[];
+begin
+  with k as materialized (
+    select e.key, min(e.n) as first, max(e.n) as last, count(*) as count
+    from (
+      select jsonb_object_keys(a.attrs) as key, a.n
+      from (
+        select unnest(p_attrs) as attrs, generate_series(1, cardinality(p_attrs)) as n
+      ) a
+    ) e
+    group by e.key
+  )
+  select array_agg(c.key), array_agg(c.first), array_agg(c.last), (select count(*) from k)
+  into v_keys, v_first, v_last, v_count
+  from (
+    select k.* from k where length(k.key) <= 200 order by k.count desc, k.key collate "C" limit 80
+  ) c;
+  for v_at in 1..coalesce(cardinality(v_keys), 0) loop
+    -- Slicing copies the array: not needed when the key is in the first and the last record.
+    v_attrs := case
+      when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
+      else p_attrs[v_first[v_at]:v_last[v_at]]
+    end;
+    v_column := logloom_private.encode_column(
+      'attrs.' || v_keys[v_at], v_first[v_at],
+      array(select (unnest(v_attrs) -> v_keys[v_at])::text)
+    );
+    v_columns := v_columns || v_column;
+  end loop;
+  if v_count > coalesce(cardinality(v_keys), 0) then
+    v_texts := array(select (unnest(p_attrs) - coalesce(v_keys, '{}'))::text);
+  elsif array_position(p_attrs, null) is null then
+    v_texts := array_fill('{}'::text, array[cardinality(p_attrs)]);
+  else
+    v_texts := array(select case when a is not null then '{}' end from unnest(p_attrs) a);
+  end if;
+  v_column := logloom_private.encode_column('attrs', 1, v_texts);
+  if v_column.kind is not null then
+    v_columns := v_columns || v_column;
+  end if;
+  return v_columns;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
   p_parts text[]
 )
@@ -4783,6 +6254,143 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.encode_messages (
+  p_block    logloom_private.blocks,
+  p_services text[],
+  p_levels   text[],
+  p_messages text[],
+  OUT        o_block logloom_private.blocks,
+  OUT        o_order integer[]
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
+  SET hash_mem_multiplier TO '8'
+  AS $function$
+declare
+  v_templates text[];
+  v_texts text[];
+begin
+  o_block := p_block;
+  o_block.separator := logloom_private.separator_for(array_to_string(p_messages, ' '));
+  v_templates := logloom_private.templates_of(p_messages, o_block.separator);
+  -- Group records by service, level and template. array_agg keeps the records of a group in the
+  -- order of ts and id.
+  with k as (
+    select
+      unnest(p_services) as service, unnest(p_levels) as level, unnest(p_messages) as msg,
+      unnest(v_templates) as template, generate_series(1, p_block.records) as place
+  ), g as materialized (
+    select
+      x.*,
+      row_number() over (
+        order by x.service collate "C", x.level collate "C", x.template collate "C" nulls last
+      ) as n
+    from (
+      select
+        k.service, k.level, k.template, count(*)::integer as records, array_agg(k.place) as places,
+        string_agg(k.msg, o_block.separator) as texts
+      from k
+      group by k.service, k.level, k.template
+    ) x
+  ), s as (
+    select
+      g.service, g.level, sum(g.records) as records, count(g.template) as templates, min(g.n) as n,
+      coalesce(
+        sum(g.records * (octet_length(g.template) - octet_length(replace(g.template, '0', '')))), 0
+      ) as digits,
+      coalesce(string_agg(g.template || o_block.separator, '' order by g.n), '') as texts
+    from g
+    group by g.service, g.level, g.template is null
+  ), runs as (
+    select
+      array_agg(s.service order by s.n) as services,
+      array_agg(s.level order by s.n) as levels,
+      array_agg(s.records order by s.n) as records,
+      array_agg(s.templates order by s.n) as templates,
+      array_agg(s.digits_before order by s.n) as digits,
+      array_agg(s.texts order by s.n) as texts,
+      array_agg(logloom_private.words_of(s.texts) order by s.n) as words
+    from (
+      select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
+    ) s
+  ), groups as (
+    select
+      coalesce(array_agg(g.records order by g.n), '{}') as records,
+      coalesce(array_agg(g.template order by g.n), '{}') as templates,
+      coalesce(array_agg(g.texts order by g.n), '{}') as texts
+    from g
+    where g.template is not null
+  )
+  select
+    s.services, s.levels, s.records, s.templates, s.digits, s.texts, s.words,
+    g.records, g.templates, g.texts,
+    array(select unnest(p.places) from (select g.places from g order by g.n) p)
+  into
+    o_block.run_services, o_block.run_levels, o_block.run_records,
+    o_block.run_templates, o_block.run_digits, o_block.templates, o_block.run_words,
+    o_block.template_records, v_templates, v_texts, o_order
+  from runs s, groups g;
+  o_block.digits := logloom_private.cut_digits(v_templates, v_texts, o_block.separator);
+  select
+    coalesce(array_agg(m.records order by m.n), '{}'),
+    coalesce(array_agg(m.digits order by m.n), '{}'),
+    coalesce(array_agg(m.bytes order by m.n), '{}')
+  into o_block.offset_records, o_block.offset_digits, o_block.offset_bytes
+  from (
+    select
+      k.n, sum(k.count) over w - k.count as records,
+      sum(k.count * k.digits) over w - k.count * k.digits as digits,
+      sum(k.bytes) over w - k.bytes as bytes
+    from (
+      select
+        u.*, octet_length(u.template) + octet_length(o_block.separator) as bytes,
+        octet_length(u.template) - octet_length(replace(u.template, '0', '')) as digits
+      from (
+        select
+          unnest(v_templates) as template, unnest(o_block.template_records) as count,
+          generate_series(1, cardinality(v_templates)) as n
+      ) u
+    ) k
+    window w as (order by k.n rows unbounded preceding)
+  ) m
+  where m.n % 16 = 1;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_numbers (
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+  RETURNS logloom_private.block_columns
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_joined constant text := array_to_string(p_values, ' ');
+begin
+  -- Only numbers in their shortest form, so that the text can be restored.
+  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
+    -- A value such as '1 2' would look like two numbers.
+    or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
+      >= cardinality(array_remove(p_values, null))
+  then
+    return null;
+  end if;
+  p_column.wide_numbers := p_values::bigint[];
+  select min(v), max(v) into p_column.least, p_column.greatest from unnest(p_column.wide_numbers) v;
+  p_column.kind := 'numbers';
+  if p_column.least >= -2147483648 and p_column.greatest <= 2147483647 then
+    p_column.numbers := p_values::integer[];
+    p_column.wide_numbers := null;
+  end if;
+  return p_column;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_page_cursor (
   p_cursor logloom_private.page_cursor
 )
@@ -4802,6 +6410,79 @@ begin
     array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
       || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_templated (
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+  RETURNS logloom_private.block_columns
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_separator constant text := e'\x1f';
+  v_templates text[];
+  v_joined text[];
+begin
+  if logloom_private.separator_for(array_to_string(p_values, ' ')) <> v_separator then
+    return null;
+  end if;
+  v_templates := logloom_private.templates_of(p_values, v_separator);
+  -- string_agg keeps the values of a group in their order.
+  select array_agg(g.template), array_agg(g.count), array_agg(g.joined)
+  into p_column.dictionary, p_column.counts, v_joined
+  from (
+    select u.template, count(*) as count, string_agg(u.v, v_separator) as joined
+    from (select unnest(p_values) as v, unnest(v_templates) as template) u
+    where u.template is not null
+    group by u.template
+    order by count(*) desc, u.template collate "C"
+  ) g;
+  if cardinality(p_column.dictionary) * 3 > cardinality(p_values) then
+    return null;
+  end if;
+  p_column := logloom_private.coded_column(p_column, v_templates);
+  p_column.digits := logloom_private.cut_digits(p_column.dictionary, v_joined, v_separator);
+  p_column.kind := 'templated';
+  return p_column;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.encode_times (
+  p_block logloom_private.blocks,
+  p_ts    timestamp with time zone[]
+)
+  RETURNS logloom_private.blocks
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant timestamptz := p_block.first_ts;
+  v_offsets bigint[];
+  v_greatest bigint := extract(epoch from p_block.last_ts - v_first) * 1000000;
+begin
+  select array_agg(o.ts), case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
+  into v_offsets, p_block.ts_unit
+  from (
+    select (date_part('epoch', u.ts - v_first) * 1000000)::bigint as ts
+    from (select unnest(p_ts) as ts) u
+    offset 0
+  ) o;
+  v_greatest := v_greatest / p_block.ts_unit;
+  -- In one pass, because each pass costs as much as its result.
+  select
+    array_agg(((o.ts & 65535) - 32768)::smallint),
+    array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
+    array_agg(((o.ts >> 24 & 65535) - 32768)::smallint) filter (where v_greatest > 16777215),
+    array_agg(((o.ts >> 40)::integer - 128)::"char") filter (where v_greatest > 1099511627775)
+  into p_block.ts_low, p_block.ts_middle, p_block.ts_high, p_block.ts_top
+  from (select unnest(v_offsets) / p_block.ts_unit as ts offset 0) o;
+  return p_block;
 end;
 $function$;
 
@@ -4852,6 +6533,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_archive_erasure (
+  p_run_id uuid
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_erasure logloom_private.archive_erasures;
+begin
+  update logloom_private.archive_erasures e
+  set parts_through = coalesce(
+    e.parts_through,
+    (
+      select max(p.number) from logloom.archive_parts p where p.tenant_id = e.tenant_id
+    ),
+    0
+  )
+  where e.run_id = p_run_id
+  returning * into v_erasure;
+  if not found or v_erasure.finished_at is not null then
+    return true;
+  elsif v_erasure.noted_at is null
+    and logloom_private.bucket_notes_erasures(v_erasure.tenant_id)
+  then
+    return false;
+  elsif exists (
+    select
+    from logloom.archive_parts p
+    where p.tenant_id = v_erasure.tenant_id
+      and (
+        p.status = 'draft'
+        or p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
+          and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
+      )
+  ) or exists (
+    -- Objects without a row: nobody knows what they contain.
+    select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
+  ) then
+    return false;
+  end if;
+  update logloom_private.archive_erasures e
+  set finished_at = clock_timestamp(), error = null
+  where e.run_id = p_run_id;
+  return true;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.end_retention (
   p_error text
 )
@@ -4888,7 +6617,7 @@ CREATE OR REPLACE FUNCTION logloom_private.end_retention_day (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- The receipts of a day that was dropped because storage is full.
+  -- Close the runs of a day that was dropped because storage is full.
   with done as (
     update logloom.retention_runs r
     set status = 'done', finished_at = clock_timestamp()
@@ -5097,6 +6826,36 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
   IMMUTABLE
 RETURN '00:00:00.2'::interval;
 
+CREATE OR REPLACE FUNCTION logloom_private.equal_positions (
+  p_column logloom_private.block_columns,
+  p_values text[],
+  p_leaf   jsonb
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_wanted text[];
+begin
+  if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
+    return null;
+  end if;
+  v_wanted := array(select jsonb_array_elements_text(p_leaf -> 'values'));
+  if p_column.kind = 'dictionary' then
+    return case when not p_values && v_wanted then '{}' end;
+  end if;
+  -- Such columns have many values, a request id above all.
+  return array(
+    select distinct p_column.first - 1 + p.position
+    from unnest(v_wanted) v (value)
+    cross join lateral unnest(array_positions(p_values, v.value)) p (position)
+    order by 1
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.evaluate_alerts()
   RETURNS interval
   LANGUAGE plpgsql
@@ -5184,6 +6943,39 @@ begin
   p_tail.first := coalesce(v_first, p_tail.first);
   p_tail.id := v_id;
   return p_tail;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.expire_archive (
+  p_now timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  with gone as (
+    delete from logloom.archive_parts p
+    where p.part_id = any (array(
+      select x.part_id
+      from logloom.archive_parts x
+      join logloom.tenants t on t.tenant_id = x.tenant_id
+      join logloom.plans l on l.plan_id = t.plan_id
+      where l.archive_days > 0 and x.status <> 'draft'
+        and x.last_day < logloom_private.utc_day(p_now) - l.archive_days
+        and not exists (
+          select from logloom_private.archive_claims c where c.part_id = x.part_id
+        )
+      limit 1000
+    ))
+    returning p.tenant_id, p.object_key
+  )
+  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
+  select g.tenant_id, g.object_key, 'expired' from gone g
+  on conflict (object_key) do nothing;
+  -- Old enough that no claim asks for them.
+  delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
+  delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;
 $function$;
 
@@ -5381,6 +7173,62 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.fill_templates (
+  p_templates text[],
+  p_counts    integer[],
+  p_digits    bytea,
+  p_separator text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_bytes constant bytea := convert_to(
+    (
+      select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
+      from unnest(p_templates, p_counts) with ordinality m (template, count, n)
+    ),
+    'UTF8'
+  );
+  v_begin integer := 0;
+  v_end integer;
+  v_piece text;
+  v_place bigint := 0;
+  v_count integer;
+  v_texts text[];
+begin
+  while v_begin < octet_length(v_bytes) loop
+    v_end := least(v_begin + 65536, octet_length(v_bytes));
+    -- Do not cut within a character.
+    while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
+      v_end := v_end + 1;
+    end loop;
+    v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
+    v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
+    if v_count > 0 then
+      v_piece := format(
+        replace(replace(v_piece, '%', '%%'), '0', '%s'),
+        variadic string_to_array(
+          substr(
+            encode(
+              substring(p_digits from (v_place / 2)::integer + 1 for v_count / 2 + 1), 'hex'
+            ),
+            (1 + v_place % 2)::integer, v_count
+          ),
+          null
+        )
+      );
+    end if;
+    v_texts := v_texts || v_piece;
+    v_place := v_place + v_count;
+    v_begin := v_end;
+  end loop;
+  return trim_array(string_to_array(array_to_string(v_texts, ''), p_separator), 1);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.filter_by_scan_slot (
   p_tree jsonb
 )
@@ -5419,6 +7267,40 @@ begin
         jsonb_build_object('type', 'and', 'items', v_costly), 'l'
       ) end || ' end'
   ) || ')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.filter_may_hold (
+  p_filter bytea,
+  p_values text[]
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_size constant integer := 8 * octet_length(p_filter);
+  v_value text;
+  v_hash bigint;
+  v_place integer;
+  v_is_set boolean;
+begin
+  foreach v_value in array p_values loop
+    v_hash := hashtextextended(v_value, 0);
+    for v_part in 0..1 loop
+      v_place := (v_hash >> 32 * v_part & 2147483647) % v_size;
+      -- Reads one byte of the stored filter, not all of it.
+      v_is_set := get_byte(substring(p_filter from v_place / 8 + 1 for 1), 0)
+        >> 7 - v_place % 8 & 1 = 1;
+      -- The first bit already excludes most values.
+      exit when not v_is_set;
+    end loop;
+    if v_is_set then
+      return true;
+    end if;
+  end loop;
+  return false;
 end;
 $function$;
 
@@ -5602,6 +7484,83 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.first_positions (
+  p_block         logloom_private.blocks,
+  p_positions     integer[],
+  p_limit         integer,
+  p_is_descending boolean,
+  p_past          timestamp with time zone,
+  p_from          timestamp with time zone DEFAULT '-infinity'::timestamp WITH time zone,
+  p_to            timestamp with time zone DEFAULT 'infinity'::timestamp WITH time zone
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_sign constant bigint := case when p_is_descending then -1 else 1 end;
+  v_past constant bigint := case when p_past >= p_block.first_ts
+    then logloom_private.step_at(p_block, p_past) end;
+  v_from constant bigint := logloom_private.step_at(p_block, p_from);
+  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
+  v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
+  -- The upper part of a step: ts_high if the block spans more than some hours, ts_middle otherwise.
+  v_middle "char"[] := p_block.ts_middle;
+  v_high smallint[] := p_block.ts_high;
+  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
+  v_outermost constant bigint := case when p_is_descending then v_to else v_from end / v_size;
+  v_innermost constant bigint := case when p_is_descending then v_from else v_to end / v_size;
+  -- Only some records of the outermost value count.
+  v_is_cut constant boolean := p_past is not null
+    or case when p_is_descending then v_to < v_last else v_from > 0 end;
+  -- As many values as contain twice p_limit records if records are spread evenly.
+  v_values constant bigint := v_is_cut::integer
+    + ceil(2.0 * p_limit * (v_last / v_size + 1) / p_block.records);
+  v_value integer;
+  v_found integer[];
+  v_count integer := 0;
+  v_positions integer[] := p_positions;
+  v_steps bigint[];
+  v_edge bigint;
+begin
+  if p_positions is null and v_middle is not null and p_block.ts_top is null
+    and v_values <= least(v_last / v_size, 30)
+  then
+    for v_at in 0..least(abs(v_innermost - v_outermost), 2 * v_values) loop
+      v_value := v_outermost + v_sign * v_at;
+      v_found := case when v_high is null then array_positions(v_middle, (v_value - 128)::"char")
+        else array_positions(v_high, (v_value - 32768)::smallint) end;
+      v_positions := v_positions || v_found;
+      v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
+      exit when v_count >= p_limit;
+    end loop;
+    -- Not enough found: all records are read.
+    if v_count < p_limit and v_value <> v_innermost then
+      v_positions := null;
+    end if;
+  end if;
+  v_steps := logloom_private.block_steps(p_block, v_positions);
+  v_edge := (
+    array(
+      select s.step
+      from unnest(v_steps) s (step)
+      where s.step between v_from and v_to and s.step is distinct from v_past
+      order by v_sign * s.step
+      limit p_limit
+    )
+  )[p_limit];
+  return array(
+    select coalesce(v_positions[s.n], s.n::integer) as position
+    from unnest(v_steps) with ordinality s (step, n)
+    where s.step between v_from and v_to
+      and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
+    order by position
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -5690,8 +7649,8 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- The emptiest slot is next. One that could not be emptied yet can be filled further: what was
-  -- moved lies below moved_through.
+  -- The emptiest slot is next. A slot that could not be emptied yet can take new batches: moved
+  -- batches are below moved_through.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,
     open_slot = (
@@ -5791,6 +7750,69 @@ begin
     end loop;
   end if;
   return v_error;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.forget_tenants_day (
+  p_tenant_ids text[],
+  p_day        date,
+  OUT          tenant_ids text[],
+  OUT          records bigint[]
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_seqscan TO 'off'
+  SET enable_hashjoin TO 'off'
+  SET enable_mergejoin TO 'off'
+  AS $function$
+begin
+  -- Locks out compact_log_counts, which would rewrite counts meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  execute format(
+    $query$
+      with tenants as materialized (
+        select t.tenant_id from unnest($1) t (tenant_id)
+      ), rows_gone as (
+        delete from logloom.logs l
+        using tenants t
+        where l.tenant_id = t.tenant_id
+          and l.ts >= %1$L::timestamptz and l.ts < %2$L::timestamptz
+        returning l.tenant_id, l.ts
+      ), noted as (
+        insert into logloom_private.log_removals (tenant_id)
+        select distinct g.tenant_id
+        from rows_gone g
+        -- No alert window reaches further back.
+        where g.ts > now() - interval '3 days'
+      ), blocks_gone as (
+        delete from logloom_private.blocks c
+        using tenants t
+        where c.tenant_id = t.tenant_id
+          and c.last_ts >= %1$L::timestamptz and c.last_ts < %2$L::timestamptz
+        returning c.tenant_id, case when c.holds_counts then c.records else 0 end as records
+      ), counts_gone as (
+        delete from logloom_private.log_counts c
+        using tenants t
+        where c.tenant_id = t.tenant_id
+          and c.minute >= %1$L::timestamptz and c.minute < %2$L::timestamptz
+        returning c.tenant_id, c.events
+      )
+      select array_agg(f.tenant_id), array_agg(f.records)
+      from (
+        select u.tenant_id, sum(u.records)::bigint as records
+        from (
+          select c.tenant_id, c.events as records from counts_gone c
+          union all
+          select b.tenant_id, b.records from blocks_gone b
+        ) u
+        group by u.tenant_id
+      ) f
+    $query$,
+    logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1)
+  )
+  into tenant_ids, records
+  using p_tenant_ids;
 end;
 $function$;
 
@@ -5925,15 +7947,15 @@ begin
         'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
-        'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
-        'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'change_alert_incidents', 'change_log_stream',
-        'change_log_view', 'change_member', 'changed_rule_secrets', 'changed_secrets',
-        'check_query', 'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant',
-        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
-        'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_session',
-        'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
-        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
+        'alert_incident_state', 'alert_rule_of', 'alert_silence_of', 'alert_silence_state',
+        'api_key_status', 'change_log_stream', 'change_log_view', 'change_member',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
+        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
+        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
+        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
@@ -5961,6 +7983,93 @@ begin
   union all
   select 'authenticated, service_role', array_agg(o.reader)
   from logloom_private.reading_operations() o;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.grouped_codes (
+  p_run_records integer[],
+  p_bits        bit varying,
+  p_columns     logloom_private.block_columns[],
+  p_by_run      boolean,
+  p_first       integer,
+  p_last        integer,
+  p_numbers     anyarray,
+  p_exact       boolean,
+  p_doubles     boolean
+)
+  RETURNS TABLE (
+    run     integer,
+    codes   integer[],
+    events  bigint,
+    total   numeric,
+    minimum numeric,
+    maximum numeric,
+    doubles double precision[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '16MB'
+  AS $function$
+declare
+  v_has_numbers constant boolean := p_numbers is not null;
+  v_column logloom_private.block_columns;
+  v_arrays text := '';
+  v_values text := '';
+  v_codes text := '';
+  v_by text := '1';
+begin
+  for n in 1..cardinality(p_columns) loop
+    v_column := p_columns[n];
+    v_arrays := v_arrays || case
+      when v_column.codes is not null then format('($4[%1$s]).codes || ''{}'' as c%1$s, ', n)
+      when v_column.wide_codes is not null
+        then format('($4[%1$s]).wide_codes || ''{}'' as c%1$s, ', n)
+      else format(
+        'array_fill(1::smallint, array[%s]) as c%s, ', v_column.last - v_column.first + 1, n
+      )
+    end;
+    v_values := v_values || format(
+      ', unnest(array_fill(null::%2$s, array[greatest(least(%3$s, s.last + 1) - s.first, 0)]) '
+        || '|| a.c%1$s[s.first - %3$s + 1:s.last - %3$s + 1]) as c%1$s',
+      n, case when v_column.codes is not null then '"char"' else 'smallint' end, v_column.first
+    );
+    v_codes := v_codes || case when n > 1 then ', ' else '' end
+      || format('u.c%s::integer', n)
+      || case when v_column.codes is not null then ' + 129' else '' end;
+    v_by := v_by || format(', u.c%s', n);
+  end loop;
+  -- The records of a run are adjacent, and runs without a record at p_bits are skipped. "|| '{}'"
+  -- makes one array in memory, which every run takes its slice of.
+  return query execute format(
+    $query$
+      select %1$s, array[%2$s]::integer[], count(*), %3$s
+      from (
+        select s.run, generate_series(s.first, s.last) as n%4$s
+        from (select %5$s $5 || '{}' as numbers offset 0) a
+        cross join logloom_private.found_runs($6, $1, $2, $3) s
+      ) u
+      where get_bit($1, u.n - 1) = 1 %6$s
+      group by %7$s
+    $query$,
+    case when p_by_run then 'u.run' else 'null::integer' end,
+    v_codes,
+    case when v_has_numbers and p_exact
+      then 'sum(u.number)::numeric, min(u.number)::numeric, max(u.number)::numeric'
+      else 'null::numeric, null::numeric, null::numeric' end
+      || case
+        when not v_has_numbers or not p_doubles then ', null::double precision[]'
+        when pg_typeof(p_numbers) = 'numeric[]'::regtype
+          then ', array_agg(logloom_private.finite_double(u.number))'
+        else ', array_agg(u.number::double precision)'
+      end,
+    v_values || case when v_has_numbers
+      then ', unnest(a.numbers[s.first - $2 + 1:s.last - $2 + 1]) as number' else '' end,
+    v_arrays,
+    case when v_has_numbers then 'and u.number is not null' else '' end,
+    v_by
+  )
+  using p_bits, p_first, p_last, p_columns, p_numbers, p_run_records;
 end;
 $function$;
 
@@ -6167,6 +8276,18 @@ CREATE OR REPLACE FUNCTION logloom_private.hidden_paths (
   AS $function$
 begin
   return array(select substr(h, 7) from unnest(p_hidden) h where starts_with(h, 'attrs.'));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hold_writers()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- In the same order as the jobs take them.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
 end;
 $function$;
 
@@ -6565,6 +8686,61 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.insert_records (
+  p_slot       smallint,
+  p_batch_from bigint,
+  p_batch_to   bigint,
+  p_index_from integer,
+  p_index_to   integer,
+  p_write_seq  bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '64MB'
+  AS $function$
+declare
+  v_slot constant text := 'queue_slot_' || p_slot;
+begin
+  -- Sorted by tenant and ts, which packs the pages of the primary key. Sorted by one number,
+  -- because a second sort key would be read from the record at each comparison. Casts make a bad
+  -- value fail here.
+  execute logloom_private.added_records_sql(format(
+    $query$
+      insert into logloom.logs as l (
+        id, tenant_id, ts, received_at, write_seq, %2$s, record_bytes
+      )
+      select
+        (e.id_prefix || lpad(to_hex(e.i - 1), 4, '0'))::uuid,
+        e.tenant_id, coalesce(e.ts, e.received_at), e.received_at, $5, %3$s, e.record_bytes
+      from (
+        select
+          q.id_prefix, q.tenant_seconds, q.tenant_id, q.received_at,
+          generate_series(1, cardinality(q.ts)) as i,
+          unnest(q.ts) as ts, %4$s, unnest(q.record_bytes) as record_bytes
+        from (
+          -- "offset 0" computes this once for each batch, not for each event.
+          select
+            b.*, left(b.batch_key::text, 32) as id_prefix,
+            -- Tenants are three years apart; with thousands of tenants the times are still exact to
+            -- 0.1 ms.
+            dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
+          from logloom_private.%1$I b
+          where b.batch_id between $1 and $2
+          offset 0
+        ) q
+      ) e
+      where e.i between $3 and $4
+      order by e.tenant_seconds + date_part('epoch', coalesce(e.ts, e.received_at))
+    $query$,
+    v_slot, logloom_private.written_fields_sql('%1$s'),
+    logloom_private.written_fields_sql('e.%1$s%2$s'),
+    logloom_private.written_fields_sql('unnest(q.%1$s) as %1$s')
+  ))
+  using p_batch_from, p_batch_to, p_index_from, p_index_to, p_write_seq;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.is_cheap (
   p_records       bigint,
   p_ms_per_record double precision
@@ -6811,7 +8987,7 @@ begin
           end,
           case when j.name = 'run_retention' and p_now - r.failing_since > interval '26 hours' then
             logloom_private.silence_reason(
-              'No day''s retention', p_now - r.failing_since, interval '26 hours'
+              'No retention', p_now - r.failing_since, interval '26 hours'
             )
           end
         )
@@ -6819,7 +8995,7 @@ begin
         'last_success', j.last_succeeded_at,
         'last_failure', j.last_failed_at,
         'failures', j.failures,
-        -- Never the message: it may have a tenant's words, and health is open to all.
+        -- Never the message: it may contain a tenant's data, and health is public.
         'error_code', case when j.failures > 0 then
           substring(j.last_error from '^[0-9A-Z]{5}')
         end
@@ -7100,6 +9276,36 @@ begin
     where p.piece <> ''
     order by p.n
   ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.leave_days (
+  p_tenant_ids text[],
+  p_days       date[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+  v_left text;
+  v_tenants bigint;
+begin
+  foreach v_day in array p_days loop
+    v_left := format(
+      'from logloom_private.log_days d where d.day = %L and d.tenant_id = any($1) '
+        || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
+        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
+      v_day, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
+    );
+    execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
+    if v_tenants > 0 then
+      -- With the writer's lock: the writer adds a day only if it is missing.
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+      execute 'delete ' || v_left using p_tenant_ids;
+    end if;
+  end loop;
 end;
 $function$;
 
@@ -8289,6 +10495,46 @@ CREATE OR REPLACE FUNCTION logloom_private.mailbox_digest (
   STABLE
 RETURN sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@'::text, '@'::text)), 'UTF8'::name));
 
+CREATE OR REPLACE FUNCTION logloom_private.maintain_partitions()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
+  v_partition record;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+  perform logloom_private.manage_partitions();
+  update partman.part_config c
+  set premake = v_days_ahead
+  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
+  -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
+  perform partman.run_maintenance('logloom.logs');
+  -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
+  for v_partition in
+    select
+      c.relname as name,
+      logloom_private.partition_name(
+        substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''(\d+-\d\d-\d\d)')::date
+      ) as day_name
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+  loop
+    continue when v_partition.name = v_partition.day_name;
+    execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
+    execute format('alter table logloom.%I enable row level security', v_partition.day_name);
+    execute format('alter table logloom.%I force row level security', v_partition.day_name);
+  end loop;
+  -- pg_partman only adds partitions after the newest one. This creates missing days.
+  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
+  from generate_series(0, v_days_ahead) i;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
   RETURNS void
   LANGUAGE plpgsql
@@ -8299,14 +10545,14 @@ begin
   if not exists (
     select from partman.part_config c where c.parent_table = 'logloom.logs'
   ) then
-    -- No default partition: a row in it would stop maintenance, and its check would wait for
-    -- readers.
+    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
+    -- wait for readers.
     perform partman.create_parent(
       p_parent_table := 'logloom.logs',
       p_control := 'ts',
       p_interval := '1 day',
       p_premake := (select s.partition_days_ahead from logloom_private.settings s),
-      -- After the days that a restored table has.
+      -- After the existing days of a restored table.
       p_start_partition := (
         select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
         from unnest(logloom_private.partition_days()) d (day)
@@ -8314,7 +10560,8 @@ begin
       p_default_table := false
     );
   end if;
-  -- A job of the project that maintains all tables leaves ours out: it makes days of its time zone.
+  -- Excluded from the project's own maintenance of all tables, which would create days in its time
+  -- zone.
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off'
   where parent_table = 'logloom.logs';
@@ -8404,7 +10651,7 @@ CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
   LANGUAGE sql
   STABLE
 RETURN format('
-    -- A service with a longer name is not counted apart, nor one beyond the most.
+    -- A service with a longer name, or beyond the limit, is not counted separately.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -8493,8 +10740,8 @@ CREATE OR REPLACE FUNCTION logloom_private.measure_storage (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- What indexes, pages and TOAST add to blocks.bytes: 1.08 with 32,000 records a block, 1.31 with
-  -- a hundred.
+  -- Indexes, pages and TOAST add to blocks.bytes: 1.08 times with 32,000 records a block, 1.31
+  -- times with a hundred.
   v_factor constant numeric := 1.2;
   v_sealed constant bigint := (
     select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c
@@ -8546,7 +10793,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs whose words say that a template may pass.
+  -- The runs that may have a matching template, according to their words.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -8577,7 +10824,7 @@ begin
   if cardinality(array_remove(v_texts, null)) = 0 then
     return array[v_none, v_none];
   end if;
-  -- Without a message no leaf is true.
+  -- A leaf never matches a record without a message.
   execute format(
     $query$
       select string_agg(
@@ -8631,8 +10878,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- A moment without an enqueue in flight: whatever has a number by then is committed or never
-    -- will be. Of the session, so that it is given back at once.
+    -- At a moment without a running enqueue, every batch with a number is committed, or never will
+    -- be. A lock of the session, so that it can be released at once.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));
@@ -8740,6 +10987,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.next_deletion()
+  RETURNS uuid
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select o.run_id
+    from (
+      select distinct on (r.tenant_id) r.tenant_id, r.run_id, r.requested_at
+      from logloom.retention_runs r
+      where r.kind = 'erasure' and r.status in ('queued', 'running')
+        -- Wait until all events acknowledged before the request are stored.
+        and r.requested_at < coalesce(
+          (logloom_private.queue_state()).oldest_received_at, 'infinity'
+        )
+        and not logloom_private.waits_for_archive(r.run_id)
+      order by r.tenant_id, r.requested_at, r.run_id
+    ) o
+    left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
+    order by t.served_at nulls first, o.requested_at, o.run_id
+    limit 1
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_notifications (
   p_limit integer
 )
@@ -8839,12 +11113,13 @@ begin
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
       union all
-      -- A day that was dropped before all was done that follows.
+      -- A day whose partition was dropped before its other data was deleted.
       select min(l.day)
       from logloom_private.log_days l
       where l.day > coalesce(p_after, '1970-01-01')
       union all
-      -- A day that is sealed whole has no partition. A block of several days goes with the last.
+      -- A day that is sealed completely has no partition. A block of several days belongs to its
+      -- last day.
       select logloom_private.utc_day(min(c.last_ts))
       from logloom_private.blocks c
       where c.last_ts >= logloom_private.day_start(coalesce(p_after, '1970-01-01') + 1)
@@ -9031,6 +11306,95 @@ CREATE OR REPLACE FUNCTION logloom_private.no_bits (
   IMMUTABLE
   PARALLEL SAFE
 RETURN CASE WHEN (p_records <= 65536) THEN (SUBSTRING(('0'::bit(65536))::bit varying FROM 1 FOR p_records))::bit varying ELSE (repeat('0'::text, p_records))::bit varying END;
+
+CREATE OR REPLACE FUNCTION logloom_private.node_bits (
+  p_block    logloom_private.blocks,
+  p_node     jsonb,
+  p_is_quick boolean                DEFAULT false
+)
+  RETURNS bit varying[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_type constant text := p_node ->> 'type';
+  v_none constant varbit := logloom_private.no_bits(p_block.records);
+  v_bounds constant jsonb := p_node -> 'bounds';
+  v_all constant varbit := ~v_none;
+  v_flags boolean[];
+  v_run_records integer[];
+  v_bits varbit;
+  v_item varbit[];
+  v_result varbit[];
+  v_node jsonb;
+begin
+  case v_type
+    when 'all' then
+      return array[v_all, v_all];
+    when 'none' then
+      return array[v_none, v_none];
+    when 'not' then
+      v_item := logloom_private.node_bits(p_block, p_node -> 'item', p_is_quick);
+      return array[~v_item[2], ~v_item[1]];
+    when 'and' then
+      v_result := array[v_all, v_all];
+      for v_node in
+        -- Leaves that runs answer are cheapest, and may leave nothing to do.
+        select i.item
+        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
+        order by i.item ->> 'decided_by' is distinct from 'run', i.n
+      loop
+        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
+        v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
+        exit when bit_count(v_result[2]) = 0;
+      end loop;
+      return v_result;
+    when 'or' then
+      v_result := array[v_none, v_none];
+      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
+        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
+        v_result := array[v_result[1] | v_item[1], v_result[2] | v_item[2]];
+      end loop;
+      return v_result;
+    else
+      -- v_bits null: all records are candidates.
+      if p_is_quick and not (p_node -> 'block_quick')::boolean then
+        v_bits := null;
+      elsif p_node ->> 'field' = 'msg' then
+        return logloom_private.message_bits(p_block, p_node);
+      elsif p_node ->> 'field' = 'any' then
+        return logloom_private.any_bits(p_block, p_node);
+      elsif p_node ->> 'decided_by' = 'run' then
+        execute format(
+          'select array_agg(%s) from (select unnest($1) as service, unnest($2) as level) l',
+          logloom_private.query_sql(p_node, 'l')
+        )
+        into v_flags
+        using p_block.run_services, p_block.run_levels;
+        v_run_records := p_block.run_records;
+        v_bits := '';
+        for v_run in 1..cardinality(v_flags) loop
+          v_bits := v_bits || substring(
+            case when v_flags[v_run] then v_all else v_none end from 1 for v_run_records[v_run]
+          );
+        end loop;
+      elsif p_node ->> 'decided_by' = 'filter' then
+        -- Whether the bounds include the whole block.
+        v_bits := case
+          when p_node ->> 'field' = 'ts'
+            and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
+            and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true)
+            then v_all
+        end;
+      else
+        v_bits := logloom_private.column_bits(p_block, p_node, p_is_quick);
+      end if;
+      return array[coalesce(v_bits, v_none), coalesce(v_bits, v_all)];
+  end case;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.note_deletions (
   p_tenant_ids text[],
@@ -9304,6 +11668,7 @@ begin
   from (
     values
       ('acknowledge_alert', '{user}', null),
+      ('acknowledge_alert_incidents', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
       ('claim_alert_notifications', '{service_role}', null),
@@ -9396,7 +11761,6 @@ begin
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
       ('test_log_stream', '{user,service_role}', null),
-      ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user}', null),
       ('update_log_dashboard', '{user}', null),
       ('update_log_stream', '{user,service_role}', null),
@@ -9421,6 +11785,69 @@ CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   LANGUAGE sql
   IMMUTABLE
 RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*'::text)), '^(https://.*):443$'::text, '\1'::text), '^(http://.*):80$'::text, '\1'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.page_edge (
+  p_limit         integer,
+  p_bytes         bigint,
+  p_is_descending boolean,
+  p_past          timestamp with time zone,
+  p_times         timestamp with time zone[],
+  p_sizes         integer[],
+  INOUT           times timestamp with time zone[],
+  INOUT           sizes integer[],
+  OUT             edge timestamp with time zone
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_sizes is null and sizes is null then
+    times := array(
+      select t
+      from unnest(times || p_times) t
+      where p_past is null or t <> p_past
+      order by case when p_is_descending then t end desc, case when not p_is_descending then t end
+      limit p_limit
+    );
+    edge := times[p_limit];
+    return;
+  end if;
+  select
+    array_agg(b.ts), array_agg(b.size),
+    (
+      array_agg(b.ts)
+      filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
+    )[1]
+  into times, sizes, edge
+  from (
+    select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
+    from (
+      select
+        o.ts, o.size, row_number() over (rows unbounded preceding) as n,
+        -- All records of one time together.
+        sum(o.size) over (
+          order by case when p_is_descending then o.ts end desc, o.ts
+        ) as through
+      from (
+        select u.ts, coalesce(u.size, 0) as size
+        from (
+          select unnest(times) as ts, unnest(sizes) as size
+          union all
+          select unnest(p_times), unnest(p_sizes)
+        ) u
+        where p_past is null or u.ts <> p_past
+        order by
+          case when p_is_descending then u.ts end desc,
+          case when not p_is_descending then u.ts end
+        limit p_limit
+      ) o
+    ) g
+    window w as (order by g.n)
+  ) b;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.page_of_addresses (
   p_limit integer,
@@ -9810,6 +12237,58 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.plan_archive_pass (
+  p_tenant_id text,
+  p_now       timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_settings logloom_private.settings;
+  v_retention constant integer := logloom_private.retention_days(p_tenant_id);
+  v_write_seq constant bigint :=
+    coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
+  v_day date;
+  v_span record;
+  -- Small days up to this one wait until their month ends.
+  v_waits_through date := '-infinity';
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  if exists (
+    select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
+  ) then
+    return true;
+  end if;
+  for v_day in select d from logloom_private.days_to_archive(p_tenant_id, p_now) d loop
+    if logloom_private.is_archived(p_tenant_id, v_day) then
+      insert into logloom_private.archived_days as a (tenant_id, day, write_seq)
+      values (p_tenant_id, v_day, v_write_seq)
+      on conflict (tenant_id, day) do update
+      set write_seq = greatest(a.write_seq, excluded.write_seq);
+      continue;
+    end if;
+    if logloom_private.is_day_of_its_own(p_tenant_id, v_day) then
+      select v_day as first_day, v_day as last_day into v_span;
+    else
+      continue when v_day <= v_waits_through;
+      v_span := logloom_private.archive_span(v_day, v_retention);
+    end if;
+    if logloom_private.day_start(v_span.last_day + 1)
+      + greatest(v_settings.archive_after, v_settings.seal_after) > p_now
+    then
+      v_waits_through := v_span.last_day;
+      continue;
+    end if;
+    insert into logloom_private.archive_passes (tenant_id, first_day, last_day, write_seq)
+    values (p_tenant_id, v_span.first_day, v_span.last_day, v_write_seq);
+    return true;
+  end loop;
+  return false;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.postpone_notifications()
   RETURNS void
   LANGUAGE plpgsql
@@ -9872,6 +12351,56 @@ begin
         'logloom_private.adopt_pre_request() mends it'
     end
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.prepare_replacement (
+  p_day date
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_day logloom_private.sealing_days;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  perform logloom_private.forget_replacement(p_day);
+  if not logloom_private.partition_exists(p_day) then
+    return false;
+  end if;
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
+  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+  into v_records, v_write_seq;
+  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
+    return false;
+  end if;
+  if v_records > 0 then
+    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
+    execute format('alter table logloom.%I enable row level security', v_copy);
+    execute format('alter table logloom.%I force row level security', v_copy);
+    execute format(
+      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
+      v_copy, v_partition
+    );
+    get diagnostics v_records = row_count;
+    -- With this constraint, attaching does not scan the table.
+    execute format(
+      'alter table logloom.%I add constraint logs_remaining_day '
+        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
+      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+    );
+  end if;
+  update logloom_private.sealing_days d
+  set prepared_by = pg_current_xact_id(),
+    prepared_records = v_records,
+    prepared_write_seq = v_write_seq
+  where d.day = p_day;
+  return true;
 end;
 $function$;
 
@@ -9995,7 +12524,7 @@ CREATE OR REPLACE FUNCTION logloom_private.project_health (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- current_setting would fail for a role that may not see those of pg_cron.
+  -- current_setting fails for a role that may not read pg_cron's settings.
   v_settings constant jsonb := (
     select coalesce(jsonb_object_agg(replace(s.name, 'cron.', ''), s.setting), '{}')
     from pg_settings s
@@ -10014,7 +12543,7 @@ begin
           / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
       )
       from (
-        -- By the primary key: the project's own runs may be many.
+        -- By the primary key, because the project's own runs may be many.
         select d.* from cron.job_run_details d order by d.runid desc limit 2000
       ) d
       where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0
@@ -10042,8 +12571,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- A run that was cut off has no end, one that the server went down before no start either: it
-      -- is as old as the next run that has one.
+      -- An interrupted run has no end. A run before a crash of the server has no start either; it
+      -- is as old as the next run with a start.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -10089,14 +12618,14 @@ begin
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Counted for a minute from when they were made.
+        -- Counted for a minute after they were created.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
         -- Listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
-        -- Unused for a day, a bucket is full.
+        -- After a day without use, a bucket is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           '30 days'),
@@ -11690,7 +14219,7 @@ declare
           'Restored from a dump and not repaired: see Backup and restore in '
             || 'docs/guides/operations.md'
         when v_is_copied then
-          'A copy of another project''s database, which sends and archives nothing: see A copy of '
+          'A copy of another project''s database, which neither sends nor archives: see A copy of '
             || 'the database in docs/guides/operations.md'
       end,
       null
@@ -11704,8 +14233,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- Receivers are the tenants'; for those of one the service is no less ready for others. And it is
-  -- ready while storage fills up, until ingest is refused.
+  -- A failing receiver belongs to one tenant, so the service is still ready. It is also ready while
+  -- storage fills up, until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - 'streams'
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -12741,6 +15270,73 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.recount_records (
+  p_day date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+begin
+  -- Nobody adds, deletes, seals or compacts meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
+  lock table logloom_private.log_counts in share row exclusive mode;
+  -- By tenant, because the index begins with the tenant.
+  delete from logloom_private.log_counts c
+  using (
+    select d.tenant_id from logloom_private.log_days d where d.day = p_day
+    union
+    select s.tenant_id
+    from logloom_private.blocks s
+    where s.last_ts >= logloom_private.day_start(p_day)
+      and s.first_ts < logloom_private.day_start(p_day + 1)
+  ) t
+  where c.tenant_id = t.tenant_id
+    and c.minute >= logloom_private.day_start(p_day)
+    and c.minute < logloom_private.day_start(p_day + 1);
+  delete from logloom_private.log_days d where d.day = p_day;
+  delete from logloom_private.log_writes a where a.day = p_day;
+  execute format(
+    $query$
+      with records as materialized (
+        select l.tenant_id, l.ts, l.service, l.level, l.write_seq, false as holds_counts
+        from logloom.logs l
+        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
+        union all
+        select r.tenant_id, r.ts, r.service, r.level, r.write_seq, c.holds_counts
+        from logloom_private.blocks c,
+          logloom_private.block_records(
+            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
+          ) r
+        where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
+          and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz
+      ), days as (
+        insert into logloom_private.log_days (tenant_id, day)
+        select distinct l.tenant_id, %1$L::date
+        from logloom.logs l
+        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
+      ), write_seqs as (
+        insert into logloom_private.log_writes (write_seq, day)
+        select max(l.write_seq), %1$L::date
+        from records l
+        having count(*) > 0
+      )
+      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
+      select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
+      from records l
+      where not l.holds_counts
+      group by 1, 2, 3, 4
+      order by 1, 2
+    $query$,
+    p_day, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.recovery_body (
   p_rule     logloom.alert_rules,
   p_incident logloom.alert_incidents
@@ -12803,6 +15399,58 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.release_archive_claim (
+  p_claim logloom_private.archive_claims,
+  p_error text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant text := left(coalesce(p_error, 'The function did not answer in time'), 500);
+begin
+  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
+  case p_claim.kind
+    when 'write' then
+      delete from logloom.archive_parts p
+      where p.part_id = p_claim.part_id and p.status = 'draft';
+      perform logloom_private.discard_object(p_claim.tenant_id, p_claim.object_key, 'abandoned');
+      update logloom_private.archive_passes p
+      set failures = p.failures + 1, error = v_error,
+        next_attempt_at = now() + logloom_private.archive_delay(p.failures)
+      where p.tenant_id = p_claim.tenant_id;
+    when 'erase', 'note' then
+      -- The next attempt writes to the same key.
+      update logloom_private.archive_erasures e
+      set failures = e.failures + 1, error = v_error,
+        next_attempt_at = now() + logloom_private.archive_delay(e.failures)
+      where e.run_id = p_claim.run_id;
+    when 'restore' then
+      update logloom.archive_restores r
+      set failures = r.failures + 1, error = v_error,
+        next_attempt_at = now() + logloom_private.archive_delay(r.failures)
+      where r.restore_id = p_claim.run_id;
+      if (
+        select r.failures >= 10 from logloom.archive_restores r where r.restore_id = p_claim.run_id
+      ) then
+        perform logloom_private.end_restore(p_claim.run_id, v_error);
+      end if;
+    when 'adopt' then
+      -- The next comparison finds the newer file again.
+      update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
+    when 'delete' then
+      -- Nothing was deleted. The check tells whether the bucket is the cause.
+      perform logloom_private.put_off_garbage(logloom_private.due_garbage());
+      update logloom_private.archive_bucket b set checked_at = null where b.singleton;
+    else
+      update logloom_private.archive_bucket b
+      set checked_at = now(), problem = v_error
+      where b.singleton and p_error is not null;
+  end case;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
   p_day date
 )
@@ -12836,7 +15484,7 @@ RETURN format('
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- Further back than any alert window reaches.
+      -- No alert window reaches further back.
       where r.minute > now() - interval ''3 days''
     )
     select coalesce(sum(r.events), 0)::integer from removed r
@@ -12857,6 +15505,149 @@ begin
     and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
       is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.repeat_erasure()
+  RETURNS boolean
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key text;
+  v_note jsonb;
+  v_tenant_id text;
+  v_run logloom.retention_runs;
+begin
+  select n.object_key, n.to_repeat into v_key, v_note
+  from logloom_private.archive_notes n
+  where n.to_repeat is not null
+  order by n.to_repeat ->> 'requested_at', n.object_key
+  limit 1;
+  if not found then
+    return false;
+  end if;
+  update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
+  v_tenant_id := v_note ->> 'tenant_id';
+  -- A tenant that was created later with the same id is another tenant.
+  if not exists (
+    select
+    from logloom.tenants t
+    where t.tenant_id = v_tenant_id and t.created_at <= (v_note ->> 'requested_at')::timestamptz
+  ) then
+    return true;
+  elsif (v_note ->> 'deletes_tenant')::boolean then
+    if not logloom_private.is_being_deleted(v_tenant_id) then
+      perform logloom_private.begin_tenant_deletion(v_tenant_id);
+    end if;
+    return true;
+  end if;
+  insert into logloom.retention_runs (
+    run_id, tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
+  )
+  values (
+    (v_note ->> 'run_id')::uuid, v_tenant_id, 'erasure', 'queued', logloom_private.actor(),
+    (v_note ->> 'requested_at')::timestamptz, v_note ->> 'query_dsl',
+    (v_note ->> 'ts_from')::timestamptz, (v_note ->> 'ts_to')::timestamptz
+  )
+  on conflict (run_id) do nothing
+  returning * into v_run;
+  if v_run.run_id is not null then
+    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+    values (
+      v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
+      jsonb_build_object(
+        'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
+        'dry_run', false, 'repeated', true
+      )
+    );
+    -- The bucket already has its note.
+    perform logloom_private.begin_archive_erasure(
+      v_run.run_id, v_tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
+    );
+    update logloom_private.archive_erasures e
+    set noted_at = clock_timestamp(),
+      emptied = array(select i::uuid from jsonb_array_elements_text(v_note -> 'emptied') i)
+    where e.run_id = v_run.run_id;
+  end if;
+  return true;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replace_partition (
+  p_day date
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_partition constant text := logloom_private.partition_name(p_day);
+  v_copy constant text := logloom_private.remainder_name(p_day);
+  v_lock_wait text;
+  v_day logloom_private.sealing_days;
+  v_last_write bigint;
+  v_records bigint;
+  v_write_seq bigint;
+begin
+  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
+  if logloom_private.has_older_snapshot(v_day.prepared_by)
+    or logloom_private.has_older_snapshot(v_day.removed_by)
+  then
+    return 'waiting';
+  end if;
+  begin
+    v_lock_wait := logloom_private.limit_lock_wait(
+      (select s.partition_drop_lock_timeout from logloom_private.settings s)
+    );
+    -- From here on nobody deletes records or drops the partition. Counting takes long, so it comes
+    -- before the writer's lock; records that the writer adds meanwhile are noticed by
+    -- last_write_to.
+    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+    v_last_write := logloom_private.last_write_to(p_day);
+    -- Retention may have dropped the day since.
+    if logloom_private.partition_exists(p_day) then
+      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
+      into v_records, v_write_seq;
+    end if;
+    if (v_records, v_write_seq) is not distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq)
+    then
+      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+      perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
+    end if;
+    if (v_records, v_write_seq, v_last_write) is distinct from
+      (v_day.prepared_records, v_day.prepared_write_seq, logloom_private.last_write_to(p_day))
+    then
+      perform logloom_private.forget_replacement(p_day);
+      perform logloom_private.restore_lock_wait(v_lock_wait);
+      return 'changed';
+    end if;
+    -- From here on every reader of logloom.logs waits for the commit.
+    execute format('drop table logloom.%I', v_partition);
+    if v_records > 0 then
+      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
+      execute format(
+        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
+        v_partition, p_day::timestamp at time zone 'UTC',
+        (p_day + 1)::timestamp at time zone 'UTC'
+      );
+      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
+    end if;
+    update logloom_private.sealing_days d
+    set removed_records = 0, prepared_by = null
+    where d.day = p_day;
+    perform logloom_private.restore_lock_wait(v_lock_wait);
+    return 'replaced';
+  exception
+    when lock_not_available then
+      return 'busy';
+    when datatype_mismatch then
+      -- A migration has changed logloom.logs since, so the copy no longer matches its partitions.
+      perform logloom_private.forget_replacement(p_day);
+      return 'changed';
+  end;
 end;
 $function$;
 
@@ -12926,6 +15717,61 @@ begin
     where d.day = v_state.day;
   end if;
   return logloom_private.seal_pause();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.replay_dead_letters (
+  p_limit integer DEFAULT 1000
+)
+  RETURNS logloom_private.replay_result
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_letter logloom_private.dead_letters;
+  v_write_seq bigint;
+  v_result logloom_private.replay_result := row(0, 0);
+begin
+  -- The writer's lock, because write sequences must be in commit order.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
+  v_write_seq := nextval('logloom_private.write_seq');
+  for v_letter in
+    select d.* from logloom_private.dead_letters d order by d.failed_at, d.id limit p_limit
+  loop
+    begin
+      perform logloom_private.create_partition(logloom_private.utc_day(v_letter.ts));
+      execute logloom_private.added_records_sql(format(
+        $query$
+          insert into logloom.logs as l (
+            id, tenant_id, ts, received_at, write_seq, %s, record_bytes
+          )
+          select
+            ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2, %s,
+            -- Measured again, because whoever repaired the letter may have changed it.
+            logloom_private.bytes_of_record(
+              jsonb_populate_record(null::logloom.logs, to_jsonb($1))
+            )
+        $query$,
+        logloom_private.written_fields_sql('%1$s'),
+        logloom_private.written_fields_sql('($1).%1$s%2$s')
+      ))
+      using v_letter, v_write_seq;
+      delete from logloom_private.dead_letters d where d.id = v_letter.id;
+      v_result.replayed := v_result.replayed + 1;
+    exception when others then
+      if not logloom_private.is_data_error(sqlstate) then
+        raise;
+      end if;
+      update logloom_private.dead_letters d
+      set attempts = d.attempts + 1,
+        failed_at = clock_timestamp(),
+        error_code = sqlstate,
+        error_message = sqlerrm
+      where d.id = v_letter.id;
+      v_result.failed := v_result.failed + 1;
+    end;
+  end loop;
+  return v_result;
 end;
 $function$;
 
@@ -13010,7 +15856,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   if p_dry_run then
-    -- It reads records as a search does.
+    -- A dry run reads records as a search does.
     perform logloom_private.take_search_slot(logloom_private.scope_of_view(v_tenant_id, null));
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
@@ -13043,7 +15889,7 @@ begin
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
     returning * into v_run;
-    -- Who looks again and again fills no disk with that.
+    -- Keeps the last 100 dry runs, so that repeating them does not fill the disk.
     delete from logloom.retention_runs r
     where r.run_id in (
       select o.run_id
@@ -13062,6 +15908,129 @@ begin
     )
   );
   return v_run;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_erasure (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom.retention_runs (
+    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
+  )
+  select
+    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
+    '1970-01-01 00:00:00+00',
+    -- Later than any record: queued events, and records from a time when a larger
+    -- ingest_future_limit was set.
+    greatest(
+      now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
+      (
+        select logloom_private.day_start(max(d.day) + 1)
+        from logloom_private.log_days d
+        where d.tenant_id = p_tenant_id
+      )
+    ),
+    false
+  from logloom_private.settings s;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.request_restore (
+  p_from      text,
+  p_to        text,
+  p_query_dsl text,
+  p_keep_days integer,
+  p_tenant_id text
+)
+  RETURNS public.logloom_archive_restore
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because the API roles neither compile queries nor write restores
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_settings logloom_private.settings;
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;
+  v_range tstzrange;
+  v_query logloom_private.compiled_query;
+  v_found record;
+  v_days integer;
+  v_restore logloom.archive_restores;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  select s.* into v_settings from logloom_private.settings s;
+  if make_interval(days => p_keep_days) not between interval '1 day'
+    and v_settings.restored_days_lifetime_max
+  then
+    perform logloom_private.refuse(
+      'archive.keep_days_are_out_of_range',
+      (extract(epoch from v_settings.restored_days_lifetime_max) / 86400)::integer::text
+    );
+  end if;
+  v_range := logloom_private.search_range(p_from, p_to);
+  v_query := logloom_private.search_query(null, p_query_dsl, now(), 'filter');
+  perform logloom_private.refuse_warnings(v_query);
+  select
+    count(*)::integer as parts,
+    greatest(logloom_private.utc_day(min(p.first_ts)), logloom_private.utc_day(lower(v_range)))
+      as first_day,
+    least(
+      logloom_private.utc_day(max(p.last_ts)),
+      logloom_private.utc_day(upper(v_range) - interval '1 microsecond')
+    ) as last_day
+  into v_found
+  from logloom.archive_parts p
+  where p.tenant_id = v_tenant_id and p.status <> 'draft'
+    and p.last_ts >= lower(v_range) and p.first_ts < upper(v_range);
+  if v_found.parts = 0 then
+    perform logloom_private.refuse('archive.nothing_in_range');
+  end if;
+  -- Concurrent requests are counted one after another.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
+  v_days := v_found.last_day - v_found.first_day + 1 + (
+    select coalesce(sum(k.last_day - k.first_day + 1), 0)
+    from logloom_private.kept_longer k
+    where k.tenant_id = v_tenant_id and k.kept_until > now()
+  );
+  if v_days > v_max then
+    perform logloom_private.refuse('archive.too_many_days', v_max::text, v_days::text);
+  end if;
+  insert into logloom.archive_restores (
+    tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts
+  )
+  values (
+    v_tenant_id, logloom_private.actor(), v_found.first_day, v_found.last_day, lower(v_range),
+    upper(v_range), coalesce(p_query_dsl, ''), now() + make_interval(days => p_keep_days),
+    v_found.parts
+  )
+  returning * into v_restore;
+  insert into logloom_private.kept_longer (kept_id, tenant_id, first_day, last_day, kept_until)
+  values (
+    v_restore.restore_id, v_tenant_id, v_restore.first_day, v_restore.last_day,
+    v_restore.kept_until
+  );
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, v_restore.requested_by, 'logs.restore_requested',
+    v_restore.restore_id::text,
+    jsonb_build_object(
+      'query_dsl', v_restore.query_dsl, 'ts_from', v_restore.ts_from, 'ts_to', v_restore.ts_to,
+      'kept_until', v_restore.kept_until
+    )
+  );
+  return row(
+    v_restore.restore_id, v_restore.tenant_id, v_restore.requested_by, v_restore.requested_at,
+    v_restore.ts_from, v_restore.ts_to, v_restore.query_dsl, v_restore.kept_until,
+    v_restore.status, v_restore.parts, v_restore.parts_done, v_restore.records, v_restore.bytes,
+    v_restore.finished_at, v_restore.error
+  )::public.logloom_archive_restore;
 end;
 $function$;
 
@@ -13125,6 +16094,28 @@ begin
   select i.project_url into v_own from logloom_private.installation i;
   if v_own <> v_calling then
     perform logloom_private.refuse('callers.project_is_another', v_own, v_calling);
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_deletion (
+  p_tenant_id text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
+begin
+  -- Concurrent requests are counted one after another.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
+  if (
+    select count(*) >= v_max
+    from logloom.retention_runs r
+    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status in ('queued', 'running')
+  ) then
+    perform logloom_private.refuse_for_now(10, 'usage.too_many_deletions', v_max::text);
   end if;
 end;
 $function$;
@@ -13212,6 +16203,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.retention_is_due (
+  p_today date
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- Tried again an hour after an error.
+  return not exists (
+    select
+    from logloom_private.retention_place p
+    where p.today = p_today
+      and (p.error is null or p.finished_at > now() - interval '1 hour')
+      and p.finished_at is not null
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.retention_step()
   RETURNS interval
   LANGUAGE plpgsql
@@ -13220,20 +16231,20 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- A second apart, to drop a day; then the next run tries again.
+  -- Tries to drop a day, a second apart. Then the next run tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
   v_error text;
 begin
-  -- One at a time deletes, erasures on request too.
+  -- Only one job deletes at a time, erasures too.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
   select p.* into v_place from logloom_private.retention_place p;
   select s.limit_day into v_limit_day from logloom_private.storage s;
   if v_limit_day is not null then
-    -- The place may be of a day long ago.
+    -- retention_place may be from a day long ago.
     v_place.today := logloom_private.utc_day(now());
   elsif v_place.today is null or v_place.finished_at is not null then
     if not logloom_private.retention_is_due(logloom_private.utc_day(now())) then
@@ -13267,7 +16278,7 @@ begin
       v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
   if v_outcome in ('kept', 'dropped') then
-    -- No tenant''s name comes before the empty one.
+    -- Every tenant id comes after the empty text.
     update logloom_private.retention_place set day = v_day, tenant_through = '' where singleton;
   elsif v_outcome <> 'busy' then
     perform logloom_private.end_retention_day(v_day, v_error);
@@ -13276,7 +16287,7 @@ begin
     return interval '1 second';
   else
     perform logloom_private.end_retention_day(
-      v_day, format('readers kept partition %s from being dropped', v_day)
+      v_day, format('The partition of %s could not be dropped: readers use it', v_day)
     );
   end if;
   return interval '0';
@@ -13299,6 +16310,62 @@ RETURN
   GREATEST(logloom_private.back_off(p_attempts, logloom_private.notification_retry_base(), '03:00:00'::interval), LEAST(make_interval(secs => (COALESCE(p_retry_after, 0))::double
   precision), '03:00:00'::interval));
 
+CREATE OR REPLACE FUNCTION logloom_private.rewrite_blocks (
+  p_tenant_id text,
+  p_block_ids bigint[],
+  p_days      integer  DEFAULT NULL::integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+  v_from date := 'infinity';
+  v_to date := '-infinity';
+  v_records bigint := 0;
+  v_day date;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids)
+  loop
+    perform logloom_private.require_intact(v_block);
+    v_from := least(v_from, logloom_private.utc_day(v_block.first_ts));
+    v_to := greatest(v_to, logloom_private.utc_day(v_block.last_ts));
+    v_records := v_records + v_block.records;
+  end loop;
+  v_day := logloom_private.span_start(v_from, coalesce(p_days, 1));
+  while v_day <= v_to loop
+    v_from := v_day;
+    v_day := v_day + coalesce(p_days, v_to - v_from + 1);
+    v_records := v_records - coalesce(
+      (logloom_private.write_block(
+        p_tenant_id,
+        logloom_private.read_records(
+          format(
+            'select r.* from unnest(%L::bigint[]) c (block_id), '
+              || 'logloom_private.block_records(%L, c.block_id, null, null) r '
+              || 'where r.ts >= %L::timestamptz and r.ts < %L::timestamptz',
+            p_block_ids, p_tenant_id, logloom_private.day_start(v_from),
+            logloom_private.day_start(v_day)
+          )
+        ),
+        v_block.holds_counts
+      )).records,
+      0
+    );
+  end loop;
+  if v_records <> 0 then
+    raise sqlstate 'LL001' using
+      message = format('The rewritten blocks lack %s records', v_records);
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -13307,7 +16374,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- As the condition of blocks_older_format_idx, which is empty most of the time.
+  -- The same condition as blocks_older_format_idx, which is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -13357,11 +16424,8 @@ CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
   AS $function$
 declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
-    and (logloom_private.short_cuts(p_query)).counts
+    and (logloom_private.short_cuts(p_query)).sizes
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- Without a limit no block's end shows: it follows from the sizes of records.
-  v_templates constant integer :=
-    case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
   -- The newest, for there may be more than can be looked at.
@@ -13390,12 +16454,12 @@ begin
       || ', t.count, t.first, t.last, null, t.place, t.is_cut '
       || 'from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
-      || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
+      || 'sum(count(*)) over () > ' || p_templates
       || ' as is_cut from logloom_private.sealed_patterns('
       || format(
-        '%s, %L, %L, %L, %L',
+        '%s, %L, %L, %L, %s',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-        p_query.ts_from, p_query.ts_to, p_query.tree, v_templates
+        p_query.ts_from, p_query.ts_to, p_query.tree, p_templates
       )
       || ') s group by s.template) t'
     else '' end;
@@ -13563,7 +16627,7 @@ declare
   v_more boolean;
   v_failed text;
 begin
-  -- One at a time deletes, retention too.
+  -- Only one job deletes at a time, retention too.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
@@ -13581,18 +16645,84 @@ begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
   when connection_exception or admin_shutdown or lock_not_available or disk_full then
-    -- The database cannot do it now, or a node: it goes on from its place when it can.
+    -- The database, or a node, cannot do it now. The erasure continues when it can.
     raise;
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
-  -- The files of the archive come last; until they are done the erasure is not.
+  -- The files of the archive come last; the erasure is not done before they are.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;
   return (select s.deletion_pause from logloom_private.settings s);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.run_numbers (
+  p_run_records integer[],
+  p_bits        bit varying,
+  p_first       integer,
+  p_last        integer,
+  p_numbers     anyarray,
+  p_exact       boolean,
+  p_doubles     boolean
+)
+  RETURNS TABLE (
+    run     integer,
+    events  bigint,
+    total   numeric,
+    minimum numeric,
+    maximum numeric,
+    doubles double precision[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 20
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_is_numeric constant boolean := pg_typeof(p_numbers) = 'numeric[]'::regtype;
+begin
+  return query
+  select
+    f.run, t.events, t.total, t.minimum, t.maximum,
+    case
+      when not p_doubles then null
+      when v_is_numeric then array(
+        select logloom_private.finite_double(u.number::numeric)
+        from (select unnest(f.numbers) as number) u
+      )
+      else f.numbers::double precision[]
+    end
+  from (
+    -- "|| '{}'" makes one array in memory, which every run takes its slice of.
+    select
+      s.run, case
+        when s.is_whole then a.numbers[s.first - p_first + 1:s.last - p_first + 1]
+        else array(
+          select u.number
+          from (
+            select
+              generate_series(s.first, s.last) as n,
+              unnest(a.numbers[s.first - p_first + 1:s.last - p_first + 1]) as number
+          ) u
+          where get_bit(p_bits, u.n - 1) = 1
+        )
+      end as numbers
+    from (select p_numbers || '{}' as numbers offset 0) a
+    cross join logloom_private.found_runs(p_run_records, p_bits, p_first, p_last) s
+    offset 0
+  ) f
+  cross join lateral (
+    select
+      count(u.number) as events, sum(u.number)::numeric as total,
+      min(u.number)::numeric as minimum, max(u.number)::numeric as maximum
+    from (select unnest(f.numbers) as number) u
+    where p_exact
+  ) t;
 end;
 $function$;
 
@@ -13630,7 +16760,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- Not in one transaction with steps: enqueues wait for the end of the flip's.
+  -- Not in the same transaction as steps: enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -13756,7 +16886,7 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: some three times what lies between two runs, and what a step may take.
+  -- silence: about three times the interval between two runs plus the length of a step.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
@@ -13783,7 +16913,7 @@ begin
   delete from logloom_private.jobs j where j.name not in (select k.name from known k);
 
   foreach v_lane in array array['write', 'send', 'tend'] loop
-    -- pg_cron takes a second job of a name for a change of the first one.
+    -- pg_cron would overwrite an existing job of the same name.
     if exists (
       select
       from cron.job c
@@ -14003,6 +17133,72 @@ CREATE OR REPLACE FUNCTION logloom_private.seal_again_after()
   IMMUTABLE
 RETURN '24:00:00'::interval;
 
+CREATE OR REPLACE FUNCTION logloom_private.seal_block (
+  p_tenant_id    text,
+  p_days         date[],
+  p_holds_counts boolean DEFAULT false
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_day date;
+  v_oldest record;
+  v_range text;
+  v_ranges text[] := '{}';
+  v_holds_counts constant boolean := p_holds_counts or cardinality(p_days) > 1;
+  v_block logloom_private.blocks;
+  v_removed integer;
+  v_records integer := 0;
+begin
+  foreach v_day in array p_days loop
+    -- A block has at least one record, however large it is.
+    v_oldest := logloom_private.block_range(
+      p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
+    );
+    continue when v_oldest.first_ts is null;
+    -- From the first record on, to skip the index entries of records sealed before.
+    v_ranges := v_ranges || format(
+      'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
+        || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
+      p_tenant_id, v_oldest.first_ts, v_oldest.last_ts, v_oldest.last_ts, v_oldest.last_id
+    );
+  end loop;
+  if v_ranges = '{}' then
+    return 0;
+  end if;
+  v_block := logloom_private.write_block(
+    p_tenant_id,
+    logloom_private.read_records(
+      (select string_agg('select l.* ' || r.range, ' union all ') from unnest(v_ranges) r (range))
+    ),
+    v_holds_counts
+  );
+  foreach v_range in array v_ranges loop
+    -- removed_records_sql would note these records as removed. Records that came after reading have
+    -- a later write sequence and stay.
+    execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
+    get diagnostics v_removed = row_count;
+    v_records := v_records + v_removed;
+  end loop;
+  if v_records <> v_block.records then
+    raise sqlstate 'LL001' using
+      message = format('Sealed %s records, but deleted %s rows', v_block.records, v_records);
+  end if;
+  if v_holds_counts then
+    perform logloom_private.count_sealed(v_block, null, -1);
+  end if;
+  insert into logloom_private.sealing_days as d (day, removed_records, removed_by)
+  select d.day, v_records, pg_current_xact_id()
+  from unnest(p_days) d (day)
+  on conflict (day) do update
+  set removed_records = d.removed_records + excluded.removed_records,
+    removed_by = excluded.removed_by;
+  return v_records;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.seal_day_step (
   p_day date,
   p_now timestamp with time zone
@@ -14041,7 +17237,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last of a day, what came late, or a week in its month.
+    -- The last block of a day, late records and a week of a month may be small.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -14057,7 +17253,7 @@ begin
     when query_canceled or lock_not_available or disk_full then
       raise;
     when others then
-      -- It stays rows; the next pass tries again.
+      -- The records stay rows; the next pass tries again.
       update logloom_private.sealing_days d
       set differences = d.differences + (sqlstate = 'LL001')::integer,
         last_error = format('%s: %s', sqlstate, sqlerrm)
@@ -14090,7 +17286,7 @@ declare
   v_day date;
   v_pause interval;
 begin
-  -- What is on its way comes first.
+  -- Queued events come first.
   if (logloom_private.queue_state()).depth
     > (select s.seal_queue_events from logloom_private.settings s)
   then
@@ -14101,7 +17297,7 @@ begin
   v_day := logloom_private.next_day_to_seal(p_now);
   if v_day is null then
     v_pause := logloom_private.replacement_step(p_now);
-    -- What nothing else waits for comes last.
+    -- Converting old blocks comes last, because nothing waits for it.
     if v_pause is null and logloom_private.rewrite_step() then
       return logloom_private.seal_pause();
     end if;
@@ -14129,6 +17325,485 @@ CREATE OR REPLACE FUNCTION logloom_private.sealed_counts_sql (
 RETURN
   (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
   logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_from, p_to, (p_query).tree, (p_query).by_fields)) || ') l'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_groups (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_by        text[],
+  p_key       text                     DEFAULT NULL::text,
+  p_exact     boolean                  DEFAULT false,
+  p_doubles   boolean                  DEFAULT false
+)
+  RETURNS TABLE (
+    keys    text[],
+    events  bigint,
+    numbers bigint,
+    total   numeric,
+    minimum numeric,
+    maximum numeric,
+    doubles double precision[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_blocks constant bigint[] := array(
+    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_counted bigint[] := '{}';
+  v_block logloom_private.blocks;
+  v_bits varbit;
+begin
+  if p_tree ->> 'type' = 'all' and cardinality(p_by) = 1
+    and p_by[1] not in ('service', 'level')
+  then
+    v_counted := logloom_private.blocks_with_counts(
+      p_tenant_id, v_blocks, p_from, p_to, p_by[1]
+    );
+    return query
+    with counted as materialized (
+      select d.value, sum(d.count)::bigint as events
+      from (
+        select k.dictionary, k.counts
+        from logloom_private.block_columns k
+        where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
+          and logloom_private.take_scan_slot()
+        -- Checked once for each block, not for each value.
+        offset 0
+      ) k
+      cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+      group by d.value
+    ), valueless as (
+      select sum(b.records)::bigint - coalesce((select sum(c.events) from counted c), 0) as events
+      from logloom_private.blocks b
+      where b.tenant_id = p_tenant_id and b.block_id = any(v_counted)
+    )
+    select
+      array[c.value], c.events::bigint, 0::bigint, null::numeric, null::numeric, null::numeric,
+      null::double precision[]
+    from (
+      select c.* from counted c
+      union all
+      select null, v.events from valueless v where v.events > 0
+    ) c;
+  end if;
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.block_id = any(v_blocks) and (p_key is not null or c.block_id <> all(v_counted))
+    order by c.last_ts
+  loop
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+    continue when bit_count(v_bits) = 0;
+    return query
+    select g.*
+    from logloom_private.block_groups(
+      v_block, v_bits, p_by, v_block.block_id <> all(v_counted), p_key, p_exact, p_doubles
+    ) g;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_log (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_id        uuid
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 1
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_prefix constant bytea := substring(uuid_send(p_id) for 14);
+  v_number constant integer :=
+    get_byte(uuid_send(p_id), 14) * 256 + get_byte(uuid_send(p_id), 15);
+  v_index constant smallint := v_number - case when v_number > 32767 then 65536 else 0 end;
+  v_block logloom_private.blocks;
+  v_prefixes bytea;
+  v_positions integer[];
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.last_ts >= p_from and c.first_ts < p_to
+      and p_id between c.first_id and c.last_id and c.damaged_at is null
+  loop
+    perform logloom_private.can_read(v_block.format);
+    v_prefixes := v_block.batch_prefixes;
+    continue when position(v_prefix in v_prefixes) = 0;
+    v_positions := array_positions(v_block.id_indexes, v_index);
+    -- Keep the positions of this batch: few, because an index occurs once in a batch.
+    v_positions := array(
+      select p.position
+      from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))
+        p (position, batch)
+      where substring(v_prefixes from 14 * (p.batch - 1) + 1 for 14) = v_prefix
+      order by p.position
+    );
+    continue when v_positions = '{}';
+    return query
+    select r.*
+    from logloom_private.sealed_records(v_block, v_positions, null) r
+    where r.id = p_id and r.ts >= p_from and r.ts < p_to;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_page (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_limit     integer,
+  p_order     text,
+  p_ts        timestamp with time zone,
+  p_id        uuid,
+  p_reads     text[]                   DEFAULT NULL::text[],
+  p_bytes     bigint                   DEFAULT NULL::bigint
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  ROWS 100
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_is_descending constant boolean := p_order = 'desc';
+  v_reads constant text[] := case
+    when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
+  end;
+  -- Null: all blocks of the range.
+  v_candidates constant bigint[] := case
+    when logloom_private.needed_leaf(p_tree) is not null
+      then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
+  end;
+  -- Worth trying if evaluating a whole block may read many texts. Not tried again after it found
+  -- too few.
+  v_tries boolean := p_limit <= 250 and jsonb_path_exists(
+    p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
+  );
+  v_blocks refcursor;
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_page record;
+  v_within record;
+  v_positions integer[];
+  v_times timestamptz[];
+  v_sizes integer[];
+  v_best timestamptz[] := '{}';
+  v_best_sizes integer[];
+  v_edge timestamptz;
+begin
+  -- Cursors, because they are planned to return the first of many blocks quickly.
+  if v_is_descending then
+    open v_blocks for
+      select c.*
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
+      order by c.last_ts desc;
+  else
+    open v_blocks for
+      select c.*
+      from logloom_private.blocks c
+      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
+        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
+      order by c.first_ts;
+  end if;
+  loop
+    fetch v_blocks into v_block;
+    exit when not found;
+    perform logloom_private.can_read(v_block.format);
+    -- The page is full, and no record of this block or a later one comes before its end.
+    exit when case when v_is_descending then v_block.last_ts < v_edge
+      else v_block.first_ts > v_edge end;
+    -- Null: all records.
+    v_positions := null;
+    if v_tries then
+      v_positions := logloom_private.tried_positions(
+        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
+      );
+      v_tries := v_positions is not null;
+    end if;
+    if p_tree ->> 'type' = 'all' then
+      perform logloom_private.take_scan_slot();
+    elsif v_positions is null then
+      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+      if bit_count(v_bits) < v_block.records then
+        v_positions := logloom_private.bit_positions(v_bits);
+      end if;
+    end if;
+    continue when v_positions = '{}';
+    v_positions := logloom_private.first_positions(
+      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
+    );
+    continue when v_positions = '{}';
+    v_times := logloom_private.block_times(v_block, v_positions);
+    v_sizes := null;
+    -- Records of the page before with the same ts as its last one may be more than p_limit.
+    if p_bytes <= cardinality(v_positions)::bigint * (
+      select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
+      from logloom_private.block_columns c
+      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
+        and c.name = 'record_bytes'
+    ) then
+      v_sizes := array(
+        select r.record_bytes
+        from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
+      );
+    end if;
+    v_page := logloom_private.page_edge(
+      p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
+    );
+    v_best := v_page.times;
+    v_best_sizes := v_page.sizes;
+    v_edge := v_page.edge;
+    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
+    into v_positions, v_sizes
+    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
+    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
+    continue when v_positions is null;
+    -- The block has more bytes than the page: read only what fits.
+    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
+      v_within := logloom_private.positions_within_bytes(
+        v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
+      );
+      v_positions := v_within.positions;
+      return query
+      select r.*
+      from logloom_private.sealed_records(
+        v_block, coalesce(v_within.next, '{}'), array['ts', 'id', 'record_bytes']
+      ) r;
+    end if;
+    continue when v_positions is null;
+    return query
+    select r.*
+    from logloom_private.sealed_records(
+      v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
+      v_reads
+    ) r
+    where p_ts is null
+      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
+        else (r.ts, r.id) > (p_ts, p_id) end;
+  end loop;
+  close v_blocks;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_patterns (
+  p_tenant_id text,
+  p_from      timestamp with time zone,
+  p_to        timestamp with time zone,
+  p_tree      jsonb,
+  p_limit     integer                  DEFAULT NULL::integer
+)
+  RETURNS TABLE (
+    template text,
+    events   bigint,
+    first_us bigint,
+    last_us  bigint,
+    place    bigint[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_blocks constant bigint[] := array(
+    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
+  );
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_low smallint[];
+  v_middle "char"[];
+  v_high smallint[];
+  v_top "char"[];
+  v_from bigint;
+  v_found integer;
+  v_rows integer := 0;
+begin
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.block_id = any(v_blocks)
+    order by c.last_ts desc
+  loop
+    exit when v_rows > p_limit;
+    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
+    continue when bit_count(v_bits) = 0;
+    v_low := v_block.ts_low;
+    v_middle := v_block.ts_middle;
+    v_high := v_block.ts_high;
+    v_top := v_block.ts_top;
+    v_from := extract(epoch from v_block.first_ts) * 1000000;
+    -- The steps of block_steps, looked up for each row. Gathering all positions first and joining
+    -- steps and templates again took as long as everything else.
+    return query
+    select
+      u.template, u.events::bigint, v_from + u.first, v_from + u.last,
+      array[v_from + u.first, v_block.block_id, u.position]
+    from (
+      select
+        t.template, t.events, t.first as position, (
+          v_low[t.first] + 32768 + coalesce(v_middle[t.first]::integer + 128, 0) * 65536
+          + coalesce(v_high[t.first] + 32768, 0) * 16777216::bigint
+          + coalesce(v_top[t.first]::integer + 128, 0) * 1099511627776
+        ) * v_block.ts_unit as first,
+        (
+          v_low[t.last] + 32768 + coalesce(v_middle[t.last]::integer + 128, 0) * 65536
+          + coalesce(v_high[t.last] + 32768, 0) * 16777216::bigint
+          + coalesce(v_top[t.last]::integer + 128, 0) * 1099511627776
+        ) * v_block.ts_unit as last
+      from logloom_private.block_templates(v_block, v_bits) t
+    ) u;
+    get diagnostics v_found = row_count;
+    v_rows := v_rows + v_found;
+  end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealed_records (
+  p_block     logloom_private.blocks,
+  p_positions integer[],
+  p_reads     text[]
+)
+  RETURNS SETOF logloom.logs
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+declare
+  v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
+  v_needs_attrs constant boolean := p_reads is null
+    or exists (select from unnest(p_reads) r where left(r, 5) = 'attrs');
+  v_batch_received_at timestamptz[] := p_block.batch_received_at;
+  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
+  v_ts timestamptz[];
+  v_batches integer[];
+  v_ids uuid[];
+  v_level text[];
+  v_msg text[];
+  v_service text[];
+  -- fields column: v_{name} text[];
+  v_env text[];
+  v_req_id text[];
+  v_user_id text[];
+  v_route text[];
+  v_host text[];
+  v_record_bytes text[];
+  -- fields end
+  v_attrs jsonb[];
+  v_names text[] := '{}';
+  v_first integer[] := '{}';
+  v_last integer[] := '{}';
+  v_values logloom_private.column_values[] := '{}';
+  v_texts text[];
+  v_column logloom_private.block_columns;
+  v_lower integer;
+  v_upper integer;
+begin
+  if p_reads is null or 'ts' = any(p_reads) then
+    v_ts := logloom_private.block_times(p_block, p_positions);
+  end if;
+  if p_reads is null or p_reads && array['id', 'received_at', 'write_seq'] then
+    v_batches := logloom_private.block_batches(p_block, p_positions);
+    v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
+  end if;
+  select r.services, r.levels, r.messages into v_service, v_level, v_msg
+  from logloom_private.run_texts(p_block, p_positions, p_reads) r;
+  if p_reads is null or 'msg' = any(p_reads) then
+    -- Reading single messages takes several times as long, per message, as reading all of them.
+    v_msg := case
+      when p_positions is null then logloom_private.block_messages(p_block)
+      when v_records * 4 <= p_block.records
+        then logloom_private.block_messages_at(p_block, p_positions)
+      else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
+    end;
+  end if;
+  for v_column in
+    select c.*
+    from logloom_private.block_columns c
+    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
+      and (
+        p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
+        or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
+      )
+    -- The order of keys in jsonb: the text of a whole record then equals the one that jsonb prints.
+    order by octet_length(c.name), c.name collate "C"
+  loop
+    if p_positions is null then
+      v_lower := v_column.first;
+      v_upper := v_column.last;
+      v_texts := logloom_private.column_texts(v_column);
+    else
+      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
+      v_upper := width_bucket(v_column.last, p_positions);
+      continue when v_lower > v_upper;
+      v_texts := logloom_private.column_texts_at(v_column, p_positions[v_lower:v_upper]);
+    end if;
+    if left(v_column.name, 5) = 'attrs' then
+      v_names := v_names || v_column.name;
+      v_first := v_first || v_lower;
+      v_last := v_last || v_upper;
+      v_values := v_values || row(v_texts)::logloom_private.column_values;
+      continue;
+    end if;
+    v_texts := array_fill(null::text, array[v_lower - 1]) || v_texts;
+    case v_column.name
+      -- fields column: when '{name}' then v_{name} := v_texts;
+      when 'env' then v_env := v_texts;
+      when 'req_id' then v_req_id := v_texts;
+      when 'user_id' then v_user_id := v_texts;
+      when 'route' then v_route := v_texts;
+      when 'host' then v_host := v_texts;
+      when 'record_bytes' then v_record_bytes := v_texts;
+      -- fields end
+    end case;
+  end loop;
+  if v_needs_attrs then
+    v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
+    -- Casting the array as a whole would keep the memory of every element until the end.
+    v_attrs := array(select unnest(v_texts)::jsonb);
+  end if;
+  return query
+  select
+    r.ts, v_batch_received_at[r.batch], v_batch_write_seqs[r.batch], r.id, p_block.tenant_id,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: r.{name}::{type}
+    r.level::text, r.msg::text, r.service::text, r.env::text, r.req_id::text, r.user_id::text,
+    r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
+    -- fields end
+  from unnest(
+    -- One row for each record, even if no field of it is read.
+    case when v_ts is null then array_fill(1, array[v_records]) end,
+    v_ts, v_batches, v_ids,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}
+    v_level, v_msg, v_service, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
+    -- fields end
+  ) with ordinality r (
+    one, ts, batch, id,
+    -- fields all but ts, received_at, write_seq, id, tenant_id joined: {name},
+    level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes,
+    -- fields end
+    n
+  )
+  order by r.n;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
@@ -14212,7 +17887,7 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- As many steps as have p_limit records if all are alike, then more and more.
+    -- First as many steps as should contain p_limit records, then four times as many each time.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );
@@ -14278,6 +17953,39 @@ begin
       end if;
     end loop;
   end loop;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sealing_health (
+  p_now timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_days_due bigint;
+  v_differences bigint;
+begin
+  select count(*) into v_days_due
+  from logloom_private.settings s
+  cross join unnest(logloom_private.partition_days()) p (day)
+  left join logloom_private.sealing_days d on d.day = p.day
+  where logloom_private.day_start(p.day + 1) <= p_now - s.seal_after
+    and (d.checked_at is null or d.checked_through is not null);
+  select coalesce(sum(d.differences), 0) into v_differences from logloom_private.sealing_days d;
+  return logloom_private.health_grade(
+    null,
+    case when v_differences > 0 then format(
+      '%s blocks differed from their records: see last_error in logloom_private.sealing_days',
+      v_differences
+    ) end
+  ) || jsonb_build_object(
+    'days_due', v_days_due,
+    'last_block', logloom_private.last_sealed(),
+    'differences', v_differences
+  );
 end;
 $function$;
 
@@ -14558,6 +18266,35 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
 
+CREATE OR REPLACE FUNCTION logloom_private.separator_for (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_separator text;
+begin
+  for v_code in reverse 31..1 loop
+    v_separator := chr(v_code);
+    continue when v_code between 9 and 13;
+    if strpos(p_text, v_separator) = 0 then
+      return v_separator;
+    end if;
+  end loop;
+  -- Try longer and longer separators: a text of n characters cannot contain all of them.
+  v_separator := chr(30);
+  loop
+    v_separator := v_separator || chr(29);
+    if strpos(p_text, v_separator) = 0 then
+      return v_separator;
+    end if;
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -14668,6 +18405,44 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.settle_archive_work (
+  p_claim_id uuid,
+  p_error    text,
+  p_details  jsonb,
+  p_records  jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role changes the archive
+declare
+  v_claim logloom_private.archive_claims;
+begin
+  -- No erasure continues, and no block is written or deleted, meanwhile.
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  select c.* into v_claim
+  from logloom_private.archive_claims c
+  where c.claim_id = p_claim_id
+  for update;
+  if not found then
+    return;
+  elsif p_error is not null then
+    perform logloom_private.release_archive_claim(v_claim, p_error);
+    return;
+  end if;
+  case v_claim.kind
+    when 'write' then perform logloom_private.settle_write(v_claim, p_details);
+    when 'erase' then perform logloom_private.settle_erasure(v_claim, p_details);
+    when 'note' then perform logloom_private.settle_note(v_claim);
+    when 'restore' then perform logloom_private.settle_restore(v_claim, p_details, p_records);
+    else perform logloom_private.settle_bucket_work(v_claim, p_details);
+  end case;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
   p_stream   logloom.log_streams,
   p_status   integer,
@@ -14693,6 +18468,55 @@ begin
     p_stream, v_took, p_status, case when v_took = 0 then v_none end,
     case when v_took < p_stream.batch_records then p_answer end
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.settle_erasure (
+  p_claim   logloom_private.archive_claims,
+  p_details jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_part logloom.archive_parts;
+  v_left constant integer := p_claim.records;
+begin
+  select p.* into v_part from logloom.archive_parts p where p.part_id = p_claim.part_id for update;
+  if p_details ->> 'missing' = 'true' then
+    update logloom.archive_parts p set status = 'missing' where p.part_id = v_part.part_id;
+  elsif v_left is null or (p_details ->> 'records')::integer is distinct from v_left then
+    perform logloom_private.release_archive_claim(
+      p_claim,
+      format('The file has %s records, expected %s', p_details ->> 'records', v_left)
+    );
+    return;
+  elsif v_left = 0 then
+    delete from logloom.archive_parts p where p.part_id = v_part.part_id;
+    perform logloom_private.discard_object(v_part.tenant_id, v_part.object_key, 'erased');
+    update logloom_private.archive_erasures e
+    set emptied = e.emptied || v_part.part_id,
+      noted_at = case when logloom_private.bucket_notes_erasures(e.tenant_id) then null
+        else e.noted_at end
+    where e.run_id = p_claim.run_id;
+  elsif v_left < v_part.records then
+    update logloom.archive_parts p
+    set status = 'verified', generation = p.generation + 1, object_key = p_claim.object_key,
+      records = v_left, first_ts = p_claim.first_ts, last_ts = p_claim.last_ts,
+      bytes = (p_details ->> 'bytes')::bigint, sha256 = p_details ->> 'sha256',
+      verified_at = clock_timestamp()
+    where p.part_id = v_part.part_id;
+    perform logloom_private.discard_object(v_part.tenant_id, v_part.object_key, 'erased');
+  end if;
+  update logloom_private.archive_erasures e
+  set position_number = v_part.number, failures = 0, error = null,
+    next_attempt_at = clock_timestamp(),
+    records = e.records + coalesce(v_part.records - v_left, 0),
+    parts = e.parts + (coalesce(v_left < v_part.records, false))::integer
+  where e.run_id = p_claim.run_id;
+  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
+  perform logloom_private.end_archive_erasure(p_claim.run_id);
 end;
 $function$;
 
@@ -14811,6 +18635,42 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.settle_write (
+  p_claim   logloom_private.archive_claims,
+  p_details jsonb
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if (p_details ->> 'records')::integer is distinct from p_claim.records then
+    perform logloom_private.release_archive_claim(
+      p_claim,
+      format('The file has %s records, expected %s', p_details ->> 'records', p_claim.records)
+    );
+    return;
+  elsif logloom_private.was_erased_since(
+    p_claim.tenant_id, p_claim.claimed_at, p_claim.first_ts, p_claim.last_ts
+  ) then
+    perform logloom_private.release_archive_claim(
+      p_claim, 'Records were erased while the file was written'
+    );
+    return;
+  end if;
+  update logloom.archive_parts p
+  set status = 'verified', records = p_claim.records, first_ts = p_claim.first_ts,
+    last_ts = p_claim.last_ts, bytes = (p_details ->> 'bytes')::bigint,
+    sha256 = p_details ->> 'sha256', verified_at = clock_timestamp()
+  where p.part_id = p_claim.part_id and p.status = 'draft';
+  update logloom_private.archive_passes p
+  set position_ts = p_claim.last_ts, position_id = p_claim.last_id, failures = 0, error = null,
+    next_attempt_at = clock_timestamp()
+  where p.tenant_id = p_claim.tenant_id;
+  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.short_cuts (
   p_query logloom_private.compiled_query,
   OUT     counts boolean,
@@ -14826,6 +18686,61 @@ begin
     p_query.by_fields || logloom_private.query_reads(p_query.plan), p_query.hidden_fields
   );
   sizes := p_query.hidden_fields is null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.shortest_column (
+  p_column logloom_private.block_columns,
+  p_values text[]
+)
+  RETURNS logloom_private.block_columns
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_column logloom_private.block_columns := p_column;
+  v_encoded logloom_private.block_columns;
+begin
+  v_column.kind := 'dictionary';
+  if cardinality(array_remove(p_values, p_values[1])) = 0 then
+    v_column.dictionary := p_values[1:1];
+    v_column.counts := array[cardinality(p_values)];
+    return v_column;
+  end if;
+  select array_agg(g.v), array_agg(g.count)
+  into v_column.dictionary, v_column.counts
+  from (
+    select u.v, count(*)::integer as count
+    from (select unnest(p_values) as v) u
+    group by u.v
+  ) g
+  where g.v is not null;
+  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
+    -- Sorted by frequency only here, because sorting many values takes long.
+    select array_agg(g.v), array_agg(g.count)
+    into v_column.dictionary, v_column.counts
+    from (
+      select u.v, u.count
+      from unnest(v_column.dictionary, v_column.counts) u (v, count)
+      order by u.count desc, u.v collate "C"
+    ) g;
+    return logloom_private.coded_column(v_column, p_values);
+  end if;
+
+  v_column.dictionary := null;
+  v_column.counts := null;
+  v_encoded := logloom_private.encode_numbers(v_column, p_values);
+  if v_encoded.kind is null then
+    v_encoded := logloom_private.encode_templated(v_column, p_values);
+  end if;
+  if v_encoded.kind is null then
+    v_column.kind := 'texts';
+    v_column.texts := p_values;
+    return v_column;
+  end if;
+  return v_encoded;
 end;
 $function$;
 
@@ -14899,7 +18814,7 @@ declare
   v_block_id bigint;
   v_error text;
 begin
-  -- Tenant by tenant: the blocks may be on other nodes.
+  -- Tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
     select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
     from logloom_private.first_kept_days(p_place.today) k
@@ -14921,7 +18836,7 @@ begin
         when lock_not_available or disk_full then
           raise;
         when others then
-          -- Its turn comes again the next time.
+          -- Tried again by the next retention.
           v_error := format('%s: %s', sqlstate, sqlerrm);
           v_through := v_tenant.tenant_id;
       end;
@@ -15177,6 +19092,45 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.store_block (
+  p_block   logloom_private.blocks,
+  p_columns logloom_private.block_columns[]
+)
+  RETURNS logloom_private.blocks
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks := p_block;
+  v_column logloom_private.block_columns;
+begin
+  v_block.block_id := nextval(pg_get_serial_sequence('logloom_private.blocks', 'block_id'));
+  v_block.sealed_at := clock_timestamp();
+  v_block.bytes := 0;
+  insert into logloom_private.blocks overriding system value select v_block.*;
+  foreach v_column in array p_columns loop
+    v_column.tenant_id := v_block.tenant_id;
+    v_column.block_id := v_block.block_id;
+    insert into logloom_private.block_columns select v_column.*;
+  end loop;
+  -- Measured before the update: an update of a sharded table cannot call such a function.
+  select
+    pg_column_size(c.*) + (
+      select coalesce(sum(pg_column_size(k.*)), 0)
+      from logloom_private.block_columns k
+      where k.tenant_id = c.tenant_id and k.block_id = c.block_id
+    )
+  into v_block.bytes
+  from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+  update logloom_private.blocks c
+  set bytes = v_block.bytes
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id
+  returning c.* into v_block;
+  return v_block;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.stream_claim_lifetime()
   RETURNS interval
   LANGUAGE sql
@@ -15372,6 +19326,57 @@ begin
     ('streams.tested_just_now', 429, 'The log stream was tested just now',
       'Wait %s seconds between two tests.', 'One test in 10 seconds.')
   ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.summarize_writes (
+  p_day date
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET lock_timeout TO '100ms'
+  AS $function$
+declare
+  v_index regclass;
+begin
+  select i.indexrelid into v_index
+  from pg_catalog.pg_index i
+  join pg_catalog.pg_class c on c.oid = i.indexrelid
+  join pg_catalog.pg_am a on a.oid = c.relam
+  where a.amname = 'brin'
+    and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
+  perform brin_summarize_new_values(v_index);
+exception
+  when lock_not_available then
+    -- Vacuum is doing the same.
+    null;
+  when internal_error or undefined_table then
+    -- The partition was dropped while this waited.
+    if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
+      raise;
+    end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.take_archive_erasure (
+  p_run_id uuid,
+  OUT      records bigint,
+  OUT      files integer
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
+  -- erasure blocks nothing any more.
+  update logloom_private.archive_erasures e
+  set finished_at = coalesce(e.finished_at, clock_timestamp())
+  where e.run_id = p_run_id
+  returning e.records, e.parts into records, files;
+  records := coalesce(records, 0);
+  files := coalesce(files, 0);
 end;
 $function$;
 
@@ -15580,8 +19585,8 @@ begin
       group by l.service, l.level
     $query$;
   end if;
-  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The templates are
-  -- read where the words of a run say that it may have one.
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all its uses. Templates are read
+  -- only if the words of a run may match.
   return format(
     $query$
       select l.service, l.level, sum(l.count)::bigint
@@ -15657,6 +19662,62 @@ CREATE OR REPLACE FUNCTION logloom_private.template_of (
 RETURN
   replace(replace(replace(replace(replace(replace(replace(replace(replace(p_text, '1'::text, '0'::text), '2'::text, '0'::text), '3'::text, '0'::text), '4'::text, '0'::text),
   '5'::text, '0'::text), '6'::text, '0'::text), '7'::text, '0'::text), '8'::text, '0'::text), '9'::text, '0'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.template_sql (
+  p_leaf jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_template constant jsonb := p_leaf -> 'template';
+  v_literal constant text := v_template ->> 'literal';
+  v_text constant text :=
+    case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
+  v_sql constant text := logloom_private.query_text_test(
+    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values'), v_text
+  );
+begin
+  return case
+    when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
+    -- Searching for a plain text is far quicker.
+    when v_template ->> 'by' = 'regex' and v_literal <> '' then format(
+      'case when strpos(%s, %L) > 0 then ', v_text, v_literal
+    ) || v_sql || ' else false end'
+    else '(' || v_sql || ')'
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.templates_of (
+  p_texts     text[],
+  p_separator text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Stands for null: a character that no text contains.
+  v_null text;
+begin
+  if array_position(p_texts, null) is not null then
+    v_null := logloom_private.separator_for(array_to_string(p_texts, p_separator, p_separator));
+  end if;
+  -- string_to_array() turns one empty text into an empty array, and a longer marker may contain the
+  -- separator.
+  if p_texts = array[''] or length(v_null) > 1 then
+    return array(select logloom_private.template_of(unnest(p_texts)));
+  end if;
+  -- All texts joined: nine calls in total, not nine for each text.
+  return string_to_array(
+    logloom_private.template_of(array_to_string(p_texts, p_separator, v_null)), p_separator, v_null
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_tenant_id text,
@@ -15877,6 +19938,60 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.tried_positions (
+  p_block         logloom_private.blocks,
+  p_tree          jsonb,
+  p_limit         integer,
+  p_is_descending boolean,
+  p_past          timestamp with time zone,
+  p_from          timestamp with time zone,
+  p_to            timestamp with time zone
+)
+  RETURNS integer[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_bits constant varbit[] := logloom_private.node_bits(p_block, p_tree, true);
+  v_tried bigint := 4 * p_limit;
+  v_all integer[];
+  v_found integer[];
+  v_count integer;
+begin
+  if bit_count(v_bits[2]) < p_block.records then
+    v_all := logloom_private.bit_positions(v_bits[2]);
+  end if;
+  if v_bits[1] = v_bits[2] then
+    perform logloom_private.take_scan_slot();
+    return v_all;
+  end if;
+  for v_try in 1..2 loop
+    if v_tried > bit_count(v_bits[2]) / 4 then
+      return null;
+    end if;
+    v_found := logloom_private.filtered_positions(
+      p_block,
+      logloom_private.first_positions(
+        p_block, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
+      ),
+      p_tree
+    );
+    select count(*) into v_count
+    from unnest(logloom_private.block_times(p_block, v_found)) t (ts)
+    where t.ts is distinct from p_past;
+    if v_count >= p_limit then
+      return v_found;
+    elsif v_count = 0 then
+      return null;
+    end if;
+    -- Try enough for one and a half times the wanted number.
+    v_tried := v_tried * p_limit * 3 / 2 / v_count;
+  end loop;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.trim_space (
   p_text text
 )
@@ -15912,6 +20027,81 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.unseal_day (
+  p_tenant_id text,
+  p_day       date
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := p_day::timestamp at time zone 'UTC';
+  v_block logloom_private.blocks;
+  v_day date;
+  v_inserted bigint;
+  v_block_records bigint;
+  v_records bigint := 0;
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
+  for v_block in
+    select c.*
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.first_ts < v_from + interval '24 hours' and c.last_ts >= v_from
+  loop
+    perform logloom_private.require_intact(v_block);
+    v_block_records := 0;
+    -- By numbers of days: a series of timestamps depends on the project's time zone, where a day
+    -- may begin at one o'clock.
+    for v_day in
+      select logloom_private.utc_day(v_block.first_ts) + d.n
+      from generate_series(
+        0, logloom_private.utc_day(v_block.last_ts) - logloom_private.utc_day(v_block.first_ts)
+      ) d (n)
+    loop
+      perform logloom_private.create_partition(v_day);
+      update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
+      insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
+      on conflict do nothing;
+      -- Directly into the partition: the counts already have these records, or get them below.
+      execute format(
+        'insert into logloom.%I select r.* '
+          || 'from logloom_private.block_records($4, $1, null, null) r '
+          || 'where r.ts >= $2 and r.ts < $3 order by r.ts, r.id',
+        logloom_private.partition_name(v_day)
+      )
+      using
+        v_block.block_id, v_day::timestamp at time zone 'UTC',
+        (v_day + 1)::timestamp at time zone 'UTC', p_tenant_id;
+      get diagnostics v_inserted = row_count;
+      v_block_records := v_block_records + v_inserted;
+    end loop;
+    if v_block_records <> v_block.records then
+      raise sqlstate 'LL001' using
+        message = format(
+          'Block %s has %s records instead of %s', v_block.block_id, v_block_records,
+          v_block.records
+        );
+    end if;
+    if v_block.holds_counts then
+      perform logloom_private.count_sealed(v_block, null, 1);
+    end if;
+    delete from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
+    -- An erasure that has already passed these rows must check them again: erasures look at rows
+    -- first, then at blocks.
+    update logloom.retention_runs r
+    set position_ts = greatest(v_block.first_ts, r.ts_from),
+      position_id = '00000000-0000-0000-0000-000000000000'
+    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status = 'running'
+      and r.position_ts > greatest(v_block.first_ts, r.ts_from);
+    v_records := v_records + v_block_records;
+  end loop;
+  return v_records;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.up_since()
   RETURNS timestamp WITH time zone
   LANGUAGE sql
@@ -15925,6 +20115,188 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
+
+CREATE OR REPLACE FUNCTION logloom_private.value_filter (
+  p_values text[]
+)
+  RETURNS bytea
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  -- About one absent value in forty passes the filter.
+  v_size constant integer := 8 * ((12 * cardinality(p_values) + 7) / 8);
+begin
+  -- The binary form of a varbit begins with four bytes of its length.
+  return substring(
+    varbit_send(logloom_private.position_bits(
+      array(
+        -- filter_may_hold computes the same two places.
+        select distinct b.place
+        from (
+          select unnest(array[
+            (h.hash & 2147483647) % v_size + 1, (h.hash >> 32 & 2147483647) % v_size + 1
+          ])::integer as place
+          from (
+            select hashtextextended(v.value, 0) as hash
+            from (select unnest(p_values) as value) v
+            where v.value is not null
+          ) h
+        ) b
+        order by b.place
+      ),
+      v_size
+    ))
+    from 5
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.verification_health()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last logloom_private.verifications;
+  v_differences bigint;
+begin
+  select v.* into v_last
+  from logloom_private.verifications v
+  where v.finished_at is not null
+  order by v.verification_id desc
+  limit 1;
+  select coalesce(sum(v.differences), 0) into v_differences
+  from logloom_private.verifications v
+  where v.verification_id >= v_last.verification_id or v.finished_at is null;
+  return logloom_private.health_grade(
+    null,
+    case when v_differences > 0 then format(
+      '%s differences were found in stored records: '
+        || 'see logloom_private.verification_differences',
+      v_differences
+    ) end
+  ) || jsonb_build_object(
+    'last_finished', v_last.finished_at,
+    'blocks', v_last.blocks,
+    'records', v_last.records,
+    'differences', v_differences
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.verify_archived (
+  p_verification_id bigint,
+  p_tenant_id       text,
+  p_day             date
+)
+  RETURNS TABLE (
+    last_day date,
+    records  bigint,
+    details  text[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first date := p_day;
+  v_last date := p_day;
+  v_span record;
+  v_files record;
+  v_here bigint;
+  v_archive_days integer;
+begin
+  details := '{}';
+  loop
+    select min(p.first_day) as first_day, max(p.last_day) as last_day
+    into v_span
+    from logloom.archive_parts p
+    where p.tenant_id = p_tenant_id and p.status <> 'draft'
+      and p.last_day >= v_first and p.first_day <= v_last;
+    exit when v_span.first_day is null
+      or v_span.first_day >= v_first and v_span.last_day <= v_last;
+    v_first := least(v_first, v_span.first_day);
+    v_last := greatest(v_last, v_span.last_day);
+  end loop;
+  last_day := v_last;
+  details := array(
+    select format(
+      'the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts
+    )
+    from logloom.archive_parts p
+    where p.tenant_id = p_tenant_id and p.status <> 'draft'
+      and p.last_day >= v_first and p.first_day <= v_last
+      and (
+        p.first_ts > p.last_ts
+        or logloom_private.utc_day(p.first_ts) < p.first_day
+        or logloom_private.utc_day(p.last_ts) > p.last_day
+      )
+    order by p.number
+  );
+  select
+    coalesce(sum(p.records), 0)::bigint as records,
+    coalesce(bool_or(p.status = 'missing'), false) as has_missing
+  into v_files
+  from logloom.archive_parts p
+  where p.tenant_id = p_tenant_id and p.status <> 'draft'
+    and p.last_day >= v_first and p.first_day <= v_last;
+  records := v_files.records;
+
+  select l.archive_days into v_archive_days
+  from logloom.tenants t
+  join logloom.plans l on l.plan_id = t.plan_id
+  where t.tenant_id = p_tenant_id;
+  if coalesce(v_archive_days, 0) = 0 or logloom_private.is_being_deleted(p_tenant_id)
+    or exists (
+      -- A damaged block cannot tell what it contains.
+      select
+      from logloom_private.blocks b
+      join logloom_private.verification_differences d on d.block_id = b.block_id
+      where b.tenant_id = p_tenant_id and d.verification_id = p_verification_id
+        and b.last_ts >= logloom_private.day_start(v_first)
+        and b.first_ts < logloom_private.day_start(v_last + 1)
+    )
+  then
+    return next;
+    return;
+  end if;
+
+  v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
+  if v_here > v_files.records
+    -- Expired files are deleted even if the database keeps the records.
+    and v_first >= logloom_private.utc_day(now()) - v_archive_days
+  then
+    details := details || format(
+      'the archive has %s of %s records up to %s', v_files.records, v_here, v_last
+    );
+  elsif v_here > 0 and v_here < v_files.records
+    and v_first = v_last and not v_files.has_missing
+    and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
+    and not exists (
+      select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
+    )
+    and not exists (
+      select
+      from logloom_private.archive_erasures e
+      where e.tenant_id = p_tenant_id and e.finished_at is null
+    )
+    and not exists (
+      select
+      from logloom.archive_restores r
+      where r.tenant_id = p_tenant_id and v_first between r.first_day and r.last_day
+    )
+  then
+    details := details || format(
+      'the archive has %s records, the database %s', v_files.records, v_here
+    );
+  end if;
+  return next;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.verify_block (
   p_block logloom_private.blocks,
@@ -15960,10 +20332,10 @@ begin
 exception
   when query_canceled or lock_not_available or disk_full then
     raise;
-  -- Whatever a damaged value makes of its decoding: the next block is verified all the same.
+  -- A damaged value may raise any error; the next block is still verified.
   when others then
     detail := format('%s: %s', sqlstate, sqlerrm);
-    -- The disk's own errors; another one, as of a lock or of memory, says nothing about the block.
+    -- Errors of the disk. Other errors, such as a lock or memory, say nothing about the block.
     if sqlstate like 'XX%' then
       is_intact := false;
     end if;
@@ -16019,6 +20391,101 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.verify_records (
+  p_verification_id bigint,
+  p_tenant_id       text,
+  p_from            timestamp with time zone,
+  p_to              timestamp with time zone
+)
+  RETURNS TABLE (
+    records bigint,
+    kinds   text[],
+    details text[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query execute
+  $query$
+    with records as materialized (
+      select l.id, l.ts, l.service, l.level, true as is_counted
+      from logloom.logs l
+      where l.tenant_id = $1 and l.ts >= $2 and l.ts < $3
+      union all
+      select r.id, r.ts, r.service, r.level, not b.holds_counts
+      from logloom_private.blocks b,
+        logloom_private.block_records(
+          b.tenant_id, b.block_id, null, array['id', 'ts', 'service', 'level']
+        ) r
+      where b.tenant_id = $1 and b.last_ts >= $2 and b.first_ts < $3
+        and r.ts >= $2 and r.ts < $3 and b.block_id <> all ($4)
+    ), counts as materialized (
+      select c.*
+      from logloom_private.log_counts c
+      where c.tenant_id = $1 and c.minute >= $2 and c.minute < $3
+    ), sides as (
+      select date_bin('1 minute', r.ts, 'epoch') as minute, r.service, r.level, count(*) as events
+      from records r
+      where r.is_counted
+      group by 1, 2, 3
+      union all
+      select c.minute, c.service, c.level, -c.events
+      from counts c
+    ), counted as (
+      select
+        s.minute, s.level, sum(s.events) as difference,
+        -- If services were counted together, the counts cannot tell them apart.
+        case when not exists (
+          select from counts c where c.is_other and c.minute = s.minute
+        ) then s.service end as service
+      from sides s
+      group by s.minute, s.level, 4
+      having sum(s.events) <> 0
+    ), doubled as (
+      select r.id, count(*) as times from records r group by r.id having count(*) > 1
+    ), found as (
+      (
+        select
+          'count' as kind,
+          format(
+            '%s: %s more records than counted for service %s, level %s', c.minute, c.difference,
+            coalesce(to_json(left(c.service, 100))::text, 'none'), coalesce(c.level, 'none')
+          ) as detail
+        from counted c
+        where cardinality($4) = 0
+        order by c.minute
+        limit 100
+      )
+      union all
+      (
+        select 'id', format('%s is stored %s times', d.id, d.times)
+        from doubled d
+        order by d.id
+        limit 100
+      )
+    )
+    select
+      (select count(*) from records),
+      array(select f.kind from found f order by f.kind, f.detail),
+      array(select f.detail from found f order by f.kind, f.detail)
+  $query$
+  using
+    p_tenant_id, p_from, p_to,
+    array(
+      select b.block_id
+      from logloom_private.blocks b
+      where b.tenant_id = p_tenant_id and b.last_ts >= p_from and b.first_ts < p_to
+        and exists (
+          select
+          from logloom_private.verification_differences d
+          where d.verification_id = p_verification_id and d.block_id = b.block_id
+        )
+    );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.verify_step()
   RETURNS interval
   LANGUAGE plpgsql
@@ -16040,7 +20507,7 @@ begin
     return null;
   end if;
   if logloom_private.verify_on() then
-    -- It rests four times as long as a step took.
+    -- Pauses four times as long as the step took.
     return greatest(
       interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
     );
@@ -16104,6 +20571,45 @@ CREATE OR REPLACE FUNCTION logloom_private.word_template (
   IMMUTABLE
 RETURN (logloom_private.contains_template(p_values) || '{"decides": false}'::jsonb);
 
+CREATE OR REPLACE FUNCTION logloom_private.words_of (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text := (
+    select ' ' || string_agg(w.word, ' ' order by w.word collate "C") || ' '
+    -- Grouped before they are sorted, because most words repeat.
+    from (
+      select x.word
+      from (
+        -- Distinct tokens first: they take a fifth of the text, so less has to be cut into words.
+        select unnest(logloom_private.cut_words(
+          (
+            select string_agg(t.token, ' ')
+            from (
+              select b.token
+              from (select unnest(string_to_array(p_text, ' ')) as token) b
+              group by b.token
+            ) t
+          )
+        )) as word
+      ) x
+      where x.word <> ''
+      group by x.word
+    ) w
+  );
+begin
+  return case
+    when v_words is null then ''
+    when octet_length(v_words) * 4 <= octet_length(p_text) then v_words
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.words_sql (
   p_leaf jsonb
 )
@@ -16118,7 +20624,7 @@ begin
       select string_agg(
         format(
           'strpos(%s, %L) > 0',
-          -- Words are stored with both small letters of a sigma.
+          -- Stored words have both small forms of sigma.
           case when strpos(w.word, 'σ') > 0 then 'replace(l.words, ''ς'', ''σ'')'
             else 'l.words' end,
           w.word
@@ -16133,15 +20639,67 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.write_block (
+  p_tenant_id    text,
+  p_records      logloom_private.record_arrays,
+  p_holds_counts boolean                       DEFAULT false
+)
+  RETURNS logloom_private.blocks
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET work_mem TO '48MB'
+  AS $function$
+declare
+  v_encoded record;
+  v_order integer[];
+  v_block logloom_private.blocks;
+begin
+  if p_records.ids is null then
+    return null;
+  end if;
+  v_block.tenant_id := p_tenant_id;
+  v_block.holds_counts := p_holds_counts;
+  v_block.records := cardinality(p_records.ids);
+  -- Assigned, because the result of a function in "from" is stored first.
+  v_encoded := logloom_private.encode_messages(
+    v_block, p_records.services, p_records.levels, p_records.messages
+  );
+  v_order := v_encoded.o_order;
+  -- Each record must come once. compare_block cannot notice duplicates.
+  if v_block.records <> (
+    select count(distinct o.place) from (select unnest(v_order) as place) o
+  ) then
+    raise sqlstate 'LL001' using message = 'The block would contain records twice';
+  end if;
+  -- Overwritten in place, because records take some ten MB.
+  p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
+  p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
+  p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
+  p_records.ids := logloom_private.elements_at(p_records.ids, v_order);
+  p_records.services := logloom_private.elements_at(p_records.services, v_order);
+  p_records.levels := logloom_private.elements_at(p_records.levels, v_order);
+  p_records.messages := logloom_private.elements_at(p_records.messages, v_order);
+  p_records.attrs := logloom_private.elements_at(p_records.attrs, v_order);
+  p_records.columns := array(
+    select row(logloom_private.elements_at(c.texts, v_order))::logloom_private.column_values
+    from unnest(p_records.columns) with ordinality c (texts, n)
+    order by c.n
+  );
+  v_encoded := logloom_private.encode_block(v_encoded.o_block, p_records);
+  v_block := logloom_private.store_block(v_encoded.o_block, v_encoded.o_columns);
+  perform logloom_private.compare_block(v_block, p_records);
+  return v_block;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.write_logs()
   RETURNS interval
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- Nearly all looks of a quiet service end here. Flips wait for enqueues in flight, so no open
-  -- slot has a batch below what was moved; and a number that is taken later is seen by the next
-  -- look.
+  -- A quiet service nearly always returns here. Flips wait for running enqueues, so an open slot
+  -- has no batch below moved_through. A batch that takes its number later is seen next time.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
@@ -16154,7 +20712,7 @@ begin
   ) then
     return null;
   end if;
-  -- Quotas and health do not wait until a long queue was moved.
+  -- Before the step, so that quotas and health need not wait until a long queue is moved.
   perform logloom_private.meter_queue();
   return case
     when logloom_private.write_step() > 0 then
@@ -16393,48 +20951,6 @@ exception when query_canceled then
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.get_alert_incident (
-  p_incident_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_alert_incident_details
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant();
-  v_row logloom.alert_incidents;
-  v_item public.logloom_alert_incident;
-begin
-  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
-  select i.* into v_row
-  from logloom.alert_incidents i
-  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id;
-  if not found then
-    perform logloom_private.refuse('alerts.incident_not_found');
-  end if;
-  v_item := logloom_private.alert_incident_of(
-    v_row, logloom_private.addresses_in_incidents(null, array[p_incident_id])
-  );
-  return row(
-    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
-    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
-    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
-    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
-    array(
-      select logloom_private.alert_entry_of(h, v_row.resolved_at, true)
-      from logloom.alert_history h
-      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
-      order by h.triggered_at desc, h.alert_id desc
-      limit 100
-    ),
-    logloom_private.deliveries_of_incident(null, p_incident_id),
-    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
-    v_item.note
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -16444,73 +20960,6 @@ CREATE OR REPLACE FUNCTION public.health_report()
 begin
   perform logloom_private.note_project();
   return logloom_private.read_health();
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.list_alert_incidents (
-  p_tenant_id text    DEFAULT NULL::text,
-  p_rule_id   uuid    DEFAULT NULL::uuid,
-  p_state     text    DEFAULT NULL::text,
-  p_limit     integer DEFAULT NULL::integer,
-  p_after     uuid    DEFAULT NULL::uuid
-)
-  RETURNS SETOF public.logloom_alert_incident
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_list_bytes constant integer := logloom_private.list_bytes();
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'incident', 'incident_id',
-    (
-      select i.opened_at from logloom.alert_incidents i
-      where i.tenant_id = v_tenant_id and i.incident_id = p_after
-    )
-  );
-begin
-  if p_state not in ('open', 'acknowledged', 'resolved') then
-    perform logloom_private.refuse('alerts.incident_state_is_unknown');
-  end if;
-  return query
-  with page as materialized (
-    select b.incident
-    from (
-      select
-        l.incident,
-        -- A group may be a whole message.
-        sum(
-          octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
-        ) over (
-          order by (l.incident).opened_at desc, (l.incident).incident_id desc
-          rows between unbounded preceding and 1 preceding
-        ) as bytes_before
-      from (
-        select i as incident
-        from logloom.alert_incidents i
-        where i.tenant_id = v_tenant_id
-          and (p_rule_id is null or i.rule_id = p_rule_id)
-          and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
-          and (
-            p_state is null or p_state = 'resolved'
-            or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
-          )
-          and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
-        order by i.opened_at desc, i.incident_id desc
-        limit v_limit
-      ) l
-    ) b
-    where coalesce(b.bytes_before, 0) < v_list_bytes
-  )
-  select s.*
-  from page p
-  cross join logloom_private.addresses_in_incidents(
-    v_tenant_id, array(select (a.incident).incident_id from page a)
-  ) n (addresses)
-  cross join lateral logloom_private.alert_incident_of(p.incident, n.addresses) s
-  order by (p.incident).opened_at desc, (p.incident).incident_id desc;
 end;
 $function$;
 
@@ -16645,26 +21094,6 @@ $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
 
-CREATE OR REPLACE FUNCTION public.update_alert_incident (
-  p_incident_ids uuid[]  DEFAULT NULL::uuid[],
-  p_acknowledged boolean DEFAULT NULL::boolean,
-  p_assigned_to  text    DEFAULT NULL::text,
-  p_note         text    DEFAULT NULL::text
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  perform logloom_private.change_alert_incidents(
-    p_incident_ids, p_acknowledged, p_assigned_to, p_note
-  );
-  return row(true)::public.logloom_success;
-end;
-$function$;
-
-REVOKE ALL ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_rule_id                   uuid             DEFAULT NULL::uuid,
   p_name                      text             DEFAULT NULL::text,
@@ -16789,10 +21218,10 @@ declare
   v_error pg_catalog.text;
 begin
   perform
-    -- The project may have another time zone or another style of dates.
+    -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits for a lock holds up its lane: it fails, and is tried again.
+    -- A step that waits for a lock blocks its lane: it fails and is tried again.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -16805,7 +21234,7 @@ begin
     p_rest := null;
   end;
   p_next_at := case
-    -- A try that finds the disk full takes some of the little that is left.
+    -- Each attempt on a full disk uses some of the little space that is left.
     when v_error like '53100:%' then pg_catalog.clock_timestamp() + '10 seconds'
     when v_error is not null then pg_catalog.clock_timestamp() + greatest(
       '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
@@ -16836,18 +21265,18 @@ CREATE OR REPLACE PROCEDURE logloom_private.work (
 declare
   v_deadline constant pg_catalog.timestamptz :=
     pg_catalog.clock_timestamp() + logloom_private.run_time();
-  -- A sleep holds a snapshot, and a job that is resumed waits for its end.
+  -- Short, because a sleep holds a snapshot, and a job that is resumed waits until it ends.
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- When a job is due, by name, where the table does not say it.
+  -- When a job is due, by name, if the table does not say it.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
   v_rest pg_catalog.interval;
 begin
   if logloom_private.is_read_only() then
-    -- No step can write. The next call, in a session of its own, looks again.
+    -- No step can write. The next call checks again, in a new session.
     perform pg_catalog.pg_sleep(extract(epoch from least(logloom_private.run_time(), '10 s')));
     return;
   elsif not pg_catalog.pg_try_advisory_lock(
@@ -16857,7 +21286,7 @@ begin
   end if;
   loop
     -- A step that waited for a lock must see what was committed meanwhile. The project may have
-    -- another default level.
+    -- another default isolation level.
     commit;
     set transaction isolation level read committed;
     exit when pg_catalog.clock_timestamp() > v_deadline
@@ -16866,7 +21295,7 @@ begin
       );
     select
       j,
-      -- A job whose next time is further away than it ever rests is due: the clock went back.
+      -- If the next time is later than the job ever waits, the clock was set back: the job is due.
       case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
         as rest
     into v_due
@@ -16882,7 +21311,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Often enough for its limit of silence.
+      -- p_noted_every: often enough for its limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -16896,12 +21325,6 @@ end;
 $procedure$;
 
 ALTER TABLE "logloom"."alert_incidents"
-  ADD CONSTRAINT "alert_incidents_assignment_is_whole" CHECK ((num_nulls(assigned_to, assigned_at, assigned_by) = ANY (ARRAY[0, 3])));
-
-ALTER TABLE "logloom"."alert_incidents"
-  ADD CONSTRAINT "alert_incidents_note_is_whole" CHECK ((num_nulls(note, noted_at, noted_by) = ANY (ARRAY[0, 3])));
-
-ALTER TABLE "logloom"."alert_incidents"
   ADD CONSTRAINT "alert_incidents_resolution_is_known"
     CHECK ((resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text, 'rule_changed'::text, 'rule_disabled'::text, 'rule_deleted'::text])));
 
@@ -16912,8 +21335,7 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."audit_events"
   ADD CONSTRAINT "audit_events_action_is_known"
     CHECK
-    ((action = ANY (ARRAY['alert_incident.changed'::text, 'alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text,
-    'api_key.deleted'::text,
+    ((action = ANY (ARRAY['alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text,
     'alert_silence.created'::text,
     'alert_silence.expired'::text,
     'ingest_token.created'::text,
@@ -16956,11 +21378,6 @@ CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
 
 CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
-
-CREATE TRIGGER audit_alert_incidents
-  AFTER UPDATE OF acknowledged_by, assigned_to, noted_at ON logloom.alert_incidents
-  FOR EACH ROW
-  EXECUTE FUNCTION logloom_private.audit_alert_incidents();
 
 CREATE TRIGGER alert_rules_renew_webhook_secret
   AFTER UPDATE OF notification_config ON logloom.alert_rules
@@ -17016,11 +21433,17 @@ CREATE POLICY "saved_searches_update_creator" ON "logloom"."saved_searches"
   USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
   WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of who takes care of it.';
-
 COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages said that it is over; null once it fired again. Then its cooldown holds nothing back.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition holds no longer. still_absent: a group that went silent is watched no longer, and still is silent. Otherwise what became of the rule.';
+
+COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written: an erasure writes it again, under another key.';
+
+COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'A later generation in the bucket that the database does not know, because it was restored to an earlier state. It will replace the part''s file.';
+
+COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'The order in which parts were created. An erasure checks the parts up to a number.';
+
+COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that its records may have. Restored records get it.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that it fails; null once it works again.';
 
@@ -17028,13 +21451,95 @@ COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until it is, nothing t
 
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'What the receiver said, where it did not take the batch: the first 500 characters.';
 
+COMMENT ON COLUMN "logloom"."logs"."received_at" IS 'When the event was committed to the queue.';
+
+COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it; null for records from before this column. logloom_private.bytes_of_record handles both.';
+
+COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the client says; received_at if it does not say.';
+
+COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s step that stored the record. Its order is the order of commits.';
+
 COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'How many of them read on at once after search_free_time, and one more in views and portals; the others wait for their turn. The first has one parallel worker less.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in its views and portals; a further one is PT429.';
 
+COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked; rows come before blocks.';
+
+COMMENT ON COLUMN "logloom"."retention_runs"."position_ts" IS 'The last record (position_ts, position_id) that an erasure has checked.';
+
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this one were evaluated, in the order of their ids.';
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records that arrived for the round.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem describe, with prefix.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."compared_through" IS 'The last key that the current comparison with archive_parts has finished; null if none is running.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'The owner of the files: it is stored in <prefix>/logloom.json, so that no two installations share a prefix.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures, so that writing to the bucket is not enough to erase records here.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The last tenant that the current round of planning has finished; null if no round is running.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'Why nothing is archived, according to the last check of the bucket. Null: no problem.';
+
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Unknown files that existed then are from a later state.';
+
+COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches, so their objects were deleted.';
+
+COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got its note, or when it was found to need none; null: the note is still to be written.';
+
+COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not signed by archive_bucket.note_key, so it was ignored.';
+
+COMMENT ON COLUMN "logloom_private"."archive_notes"."is_read" IS 'False: found in the bucket, but not read yet.';
+
+COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of the note: an erasure that retention must repeat.';
+
+COMMENT ON COLUMN "logloom_private"."archive_passes"."position_ts" IS 'The last record (position_ts, position_id) that is in a written and verified file.';
+
+COMMENT ON COLUMN "logloom_private"."block_columns"."codes" IS 'The places of values in dictionary, minus 129. If there are more than 256 values, wide_codes has the places themselves. Both are null if all values are equal.';
+
+COMMENT ON COLUMN "logloom_private"."block_columns"."filter" IS 'A Bloom filter over the values, for fields with bloom in logloom_private.record_fields whose dictionary is large or missing.';
+
+COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but with templates; digits has their digits in the order of code and position. texts: the values themselves.';
+
+COMMENT ON COLUMN "logloom_private"."block_columns"."name" IS 'A field of logloom_private.column_fields; or "attrs." and a key, with JSON texts as values; or attrs, which has the keys that are too rare or too long for a column of their own: {} if there are none, null if attrs is null.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."batch_codes" IS 'The number of a record''s batch minus 129. With more than 256 batches, wide_batch_codes has the number itself. Both are null if there is one batch.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."batch_prefixes" IS 'The batches of the records: 14 bytes of their ids each. batch_received_at has when each was received, batch_write_seqs which step of the writer wrote it.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."bytes" IS 'The compressed size of the block and its columns, without indexes.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."checksum" IS 'logloom_private.block_checksum of the block and its columns.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verification found that the checksum differs. Readers skip the block, with a warning. Null again once a verification finds the block intact.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records, so queries count them by reading the block. For tenants with few records a day. A block that is false has one day.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'How many messages come before those of each 16th template, beginning with the first; offset_digits: how many digits; offset_bytes: how many bytes of templates. A single message is looked up from there.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'How many digits come before those of a run''s messages.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."run_templates" IS 'How many templates a run has; 0 if its records have no message.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."run_words" IS 'The words of each run''s templates in lower case, each once, between blanks. Null if they are not much shorter than the templates.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."separator" IS 'Ends each template in templates. No message of the block contains it.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'How many records have each template, over all runs. These records are adjacent and sorted by ts. The last position of a template is the sum of the counts up to its own, plus run_records of the runs without messages before it. ts at its first and last position is when the template was first and last seen in the block.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."templates" IS 'The templates of each run, in order, each ended by the separator.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'Microseconds of a step of ts: 1000, or 1 if a record needs it. ts_low, ts_middle, ts_high and ts_top are 16, 8, 16 and 8 bits of the steps since first_ts, minus 32768, 128, 32768 and 128; null if all are 0. Steps of a microsecond reach over eight years.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
+
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'Counted records in excess of those sent in the last hour.';
+
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round, deleted with its end. Its value is not stored.';
+
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'Acknowledged records of the last hour that the count lacks.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'What seals the cursors that tenants are given.';
 
@@ -17056,7 +21561,41 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when
 
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'Services beyond max_counted_services(), counted together: service is null and says nothing. Where a minute has such a row, no service of that minute can be told from the counts.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the key unique, because a minute may have several rows.';
+
+COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; negative for deleted records. Only the sum over a key is meaningful.';
+
+COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
+
+COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'Services beyond max_counted_services(), counted together; service is null. If a minute has such a row, the counts cannot answer for single services of that minute.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."attempts" IS 'How often readers prevented dropping the day''s partition.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."day" IS 'The day whose tenants are being worked through; null while the next day may still be dropped as a whole.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."done_through" IS 'The last finished day.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since when every day''s retention has ended with an error. Null: the last one succeeded.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for spans longer than its retention allows; null: all were.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."tenant_through" IS 'The last finished tenant of that day.';
+
+COMMENT ON COLUMN "logloom_private"."retention_place"."today" IS 'The UTC day that this retention is for.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_at" IS 'When the last pass over all tenants of the day ended.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_through" IS 'The last tenant that the current pass over the day has finished; null if no pass is running.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."differences" IS 'How many blocks were abandoned because they differed from their records.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."prepared_by" IS 'The transaction that copied the remaining rows into the table that will replace the partition.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."removed_by" IS 'The last transaction that sealed records of the partition.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."removed_records" IS 'How many records were sealed from the day''s partition since it was last replaced.';
+
+COMMENT ON COLUMN "logloom_private"."sealing_days"."replace_after" IS 'The replacement of the partition is not tried before this time.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."alert_grace" IS 'Records that come so late still count; whole minutes. Raise it where senders are often late.';
 
@@ -17176,55 +21715,125 @@ COMMENT ON COLUMN "logloom_private"."settings"."writer_unhealthy_silence" IS 'Un
 
 COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of OAuth clients that may do more than read. Add a client that your users trust with changes.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'Partitions and queue as files, and what blocks hold.';
+COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of partitions and queue, plus the content of blocks.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was dropped last.';
+COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The last dropped day.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'settings.max_storage_bytes was reached, and days are dropped down to 95 % of it.';
+COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'settings.max_storage_bytes was reached: days are dropped until 95 % of it.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'No day is left to be dropped: today and yesterday always stay. At the limit, ingest is refused.';
+COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'No day is left to drop, because today and yesterday always stay. At the limit, ingest is refused.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for every tenant because storage is full. It comes before the day''s retention, which then goes on. Null: none.';
+COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. Comes before the daily retention, which then continues. Null: none.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'Whether limit_day does not wait for the archive.';
+COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'Whether limit_day is dropped without waiting for the archive.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows have left, which is used again before files grow. Measured once an hour.';
+COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly free space of deleted rows, which is reused before files grow. Measured once an hour.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'Up to which mark, 80 or 100, the operators'' tenant was told. Starts again below 70.';
+COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'The last mark, 80 or 100, that the operators'' tenant was told. Reset below 70.';
+
+COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'The last verified archived day of archive_tenant_through; all tenants before it are verified. The archive comes last.';
+
+COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks come first, then each tenant''s records.';
+
+COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'How many records had their counts and ids compared.';
+
+COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'What the edge function logloom-archive calls: the next piece of work, null where there is none. One that is not settled in time is given out again. Errors: PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'Called by the edge function logloom-archive: the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page sends events of one service, and returns it, this once. It ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. p_expires_in: seconds, by default the most, 900. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'What the edge function health shows: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with the reason where it is not healthy, and what each endpoint shows of it (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many searches are running).';
+
+COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. The id cannot be used again before that. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."health_report"() IS 'The answer of the edge function health: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+
+COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files of the tenant''s archive, those of the latest days first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS 'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
 
-COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes what is given of 1 to 1000 incidents. p_acknowledged: whether the caller answers them, with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Changes nothing unless the tenant has all of them. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7), only those that match p_query_dsl if it is given. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
+
+COMMENT ON FUNCTION "public"."run_writer"() IS 'Called by the edge function ingest while pg_cron does not run the writer, until done is true: moves the closed slot of the queue, or closes the open one. Safe beside any other run.';
+
+COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'Called by the edge function logloom-archive: the result of a claim, or p_error. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
+COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
 
-COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Of the first and the last there is a row a run for a tenant that lost records. Kept for settings.audit_lifetime.';
+COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written; verified: read back and equal to the database''s records; missing: not in the bucket any more.';
+
+COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued batch and the event''s index. Rows of days without a partition are refused.';
+
+COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Retention and full storage add one row for each run and each tenant that lost records. Kept for settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
+
+COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Leases of the function logloom-archive: one for each tenant, and one without a tenant for work on the bucket.';
+
+COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge function logloom-archive, and the secret that it expects.';
+
+COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive: files up to parts_through, which is set once the database has no match left. Meanwhile nothing of the tenant is archived.';
+
+COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: a file that is newer than the restored database, and may be the only copy of its records. It stays until next_attempt_at is set.';
+
+COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. Notes outlive their tenant, whose id may be used again, so there is no tenant_id.';
+
+COMMENT ON TABLE "logloom_private"."archive_passes" IS 'Days of a tenant that are being archived, one pass for each tenant: all records up to write_seq that archived_days lacks, in the order of ts and id.';
+
+COMMENT ON TABLE "logloom_private"."archived_days" IS 'Which records are in the archive: those of a tenant''s day with a write sequence up to write_seq. This does not depend on where a record is stored, so sealing, merging and unsealing change nothing.';
+
+COMMENT ON TABLE "logloom_private"."block_columns" IS 'The values of a field, or of a top-level key of attrs, at the positions first to last of a block. All other positions are null. A column of nulls is not stored.';
+
+COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of days that are over, up to settings.seal_block_records in a row. The columns of a block are in logloom_private.block_columns. A record is either here or in logloom.logs.';
+
+COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day: when the record was acknowledged, found by a search, found by a tail, and when the records of the last hour were counted.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row a job, with when it runs and how it fares.';
 
+COMMENT ON TABLE "logloom_private"."log_counts" IS 'Records by tenant, minute of ts, service and level: the sum of events over all rows of a key. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
+
+COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records, so that a search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
+
+COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants with records removed within the longest alert window: their sums for alerts are no longer valid. Separate rows, so that a removal and an alert round never wait for each other.';
+
+COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. Tells a live tail which partitions to read.';
+
+COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
+
+COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
+
 COMMENT ON TABLE "logloom_private"."settings" IS 'What an operator has a reason to change, beside the plans, in one row. Each is read where it is enforced. Other limits are constants beside their use.';
 
-COMMENT ON TABLE "logloom_private"."storage" IS 'What is stored, measured once a minute by the job bound_storage, and what it does about it.';
+COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, measured once a minute by the job bound_storage, and its state.';
 
-COMMENT ON TABLE "logloom_private"."storage_hours" IS 'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
+COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';
+
+COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute whose counts differ from its records, a record that is stored more than once, archived days whose files have the wrong records. At most a thousand for each verification.';
+
+COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The one without finished_at is running and continues at its position. The last hundred are kept.';
+
+COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
 COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+
+COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
 COMMENT ON TYPE "logloom_private"."page_cursor" IS 'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and now: what the first page meant by its range and by now, so that no page moves away from it. records_left: what limit leaves to this page and those after it. received_before: an export holds what was received before it began.';
 
@@ -17232,19 +21841,27 @@ COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the 
 
 COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), by operations (null: all that read). kind: by what they read. view_id: the view that says so, where they are bound to one.';
 
-COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold. People (…_by, assigned_to) are named by their email address, or where it is not known by their user_id.';
+COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the fields of logloom_private.column_fields, as texts.';
+
+COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
 
 COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
 
+COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
+
+COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; records: how many were restored. kept_until: when they are deleted again.';
+
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
 
-COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were taken out of how many files of the archive; not part of records. not_reached: where records may be that an erasure did not reach, null before it is done.';
+COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; not part of records. not_reached: where copies of the records may remain after an erasure, null before it is done.';
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."addresses_in_incidents"(text, uuid[]) TO "authenticated", "service_role";
+COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being deleted. The receipt has the same deletion_id.';
+
+COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents, jsonb) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
@@ -17255,8 +21872,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_of"(logloom.alert_sil
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH time zone, timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
 
@@ -17283,8 +21898,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uu
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 

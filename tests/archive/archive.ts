@@ -27,7 +27,7 @@ export async function archivingTenant(
   return tenant;
 }
 
-/** Points the service at the bucket, until the test leaves its scope. */
+/** Points the service to the bucket, until the test ends. */
 export async function archiveInto(sql: Database, prefix: string): Promise<AsyncDisposable> {
   const undo = new AsyncDisposableStack();
   undo.use(
@@ -37,27 +37,27 @@ export async function archiveInto(sql: Database, prefix: string): Promise<AsyncD
   return undo;
 }
 
-/** Health would tell of files whose bucket is gone, and of plans that have an archive. */
+/** Otherwise health would report files whose bucket is gone, and plans with an archive. */
 export async function forgetArchive(sql: Database): Promise<void> {
   await sql`delete from logloom.archive_parts`;
   await sql`update logloom.plans set archive_days = default where archive_days > 0`;
 }
 
-/** When the file of tests began: its days stay the same where midnight falls into it. */
+/** When this file of tests began, so that its days stay the same over midnight. */
 const began = new Date();
 
-/** A UTC day so many days before the tests began, as YYYY-MM-DD. */
+/** The UTC day that is so many days before the tests began, as YYYY-MM-DD. */
 export function daysAgo(days: number): string {
   return new Date(began.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** The first day of the month so many months before. */
+/** The first day of the month that is so many months before. */
 export function monthsAgo(months: number): string {
   return new Date(Date.UTC(began.getUTCFullYear(), began.getUTCMonth() - months, 1))
     .toISOString().slice(0, 10);
 }
 
-/** Records of a day, half of them anything that records can be, half as services write them. */
+/** Records of a day: half of them arbitrary, half like those of real services. */
 export function recordsOf(day: string, count: number, seed: number): Row[] {
   const odd = fc.sample(row, { seed, numRuns: Math.ceil(count / 2) });
   return Array.from({ length: count }, (_, n): Row => {
@@ -108,7 +108,7 @@ export async function addRecords(sql: Database, tenant: Tenant, rows: Row[]): Pr
   });
 }
 
-/** Everything of a tenant that the database has, rows and sealed, as answers show it, by id. */
+/** All records of a tenant in the database, rows and sealed, as answers show them, by id. */
 export async function storedRecords(sql: Database, tenant: Tenant): Promise<string[]> {
   const rows = await sql`
     select (to_jsonb(r) - '{write_seq,record_bytes,tenant_id}'::text[])::text as record
@@ -175,7 +175,7 @@ export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]>
   return await partsOf(sql, tenant);
 }
 
-/** How the files that are noted differ from what counts as archived, as a verification says it. */
+/** The differences between files and archived records, as a verification describes them. */
 export async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
   const rows = await sql`
     select distinct d.detail
@@ -186,7 +186,7 @@ export async function differencesOf(sql: Database, tenant: Tenant): Promise<stri
   return rows.map(({ detail }) => detail);
 }
 
-/** Lets no failure wait for its next attempt, and no erasure for the next minute. */
+/** Makes everything due now: retries, and the job of erasures. */
 export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
   await callAsOwner(sql, "call logloom_private.run_job('run_deletions')");
   await sql`
@@ -203,7 +203,7 @@ export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
     where tenant_id = ${tenant.id} and next_attempt_at > now()`;
 }
 
-/** Lets what the function had taken up be given out again: its five minutes are over. */
+/** Expires the function's claims, so that their work is given out again. */
 export async function endClaims(sql: Database): Promise<void> {
   await sql`
     update logloom_private.archive_claims set expires_at = now() - interval '1 second'
@@ -211,8 +211,9 @@ export async function endClaims(sql: Database): Promise<void> {
 }
 
 /**
- * Waits until the bucket has the files that list_log_archive names, and no other object of the tenant: then each record
- * that was accepted is in one file or in the database, and none is in two files. How many are in files, and here.
+ * Waits until the tenant's objects in the bucket are those that list_log_archive lists. Then each
+ * accepted record must be in exactly one file or in the database. Returns how many records are in
+ * files, and how many in the database.
  */
 export async function isAllThere(
   sql: Database,
@@ -245,7 +246,7 @@ export async function isAllThere(
   return { archived: archived.size, kept: kept.size };
 }
 
-/** What health says of the archive. */
+/** The health check of the archive. */
 export async function archiveHealth(
   sql: Database,
 ): Promise<{ status: string; reason: string | null; garbage: number; passes: number }> {
@@ -253,7 +254,7 @@ export async function archiveHealth(
   return check;
 }
 
-/** Retention as of today, whether it ran already or not. */
+/** Runs today's retention, even if it has already run. */
 export async function runRetention(sql: Database): Promise<void> {
   await eventually("retention has run", async () => {
     await callAsOwner(
@@ -270,7 +271,7 @@ export async function runRetention(sql: Database): Promise<void> {
   });
 }
 
-/** Brings days back and waits until they are there. How many records came. */
+/** Restores days and waits for the records. Returns how many. */
 export async function restored(
   sql: Database,
   tenant: Tenant,

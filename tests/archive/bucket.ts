@@ -7,19 +7,19 @@ export interface Asked {
   readonly key: string;
 }
 
-/** Sends a request on to the bucket, its first bytes only if so many are given. */
+/** Forwards a request to the bucket; with bytes, only the first bytes of its body. */
 export type Pass = (bytes?: number) => Promise<Response>;
 
-/** What becomes of a request: undefined lets it through; null is no answer of a bucket. */
+/** Decides about a request: undefined lets it through; null answers like a broken gateway. */
 export type Fault = (asked: Asked, pass: Pass) => Promise<Response | null> | undefined;
 
-/** A server of buckets at the address that the function knows, which can be made to fail. */
+/** An S3 server at the address that the function uses, which can be made to fail. */
 export interface TestBucket extends Bucket, AsyncDisposable {
   fault: Fault;
   readonly asked: Asked[];
   /** The address without faults. */
   readonly url: string;
-  /** Nobody listens at the address, until it is back with what it held. */
+  /** Stops listening, until comeBack. The bucket keeps its objects. */
   goAway(): Promise<void>;
   comeBack(): void;
 }
@@ -45,7 +45,7 @@ export async function startBucket(): Promise<TestBucket> {
     };
     asked.push(one);
     const answer = await (bucket.fault(one, pass) ?? pass());
-    // An answer that says too much is taken for none.
+    // An answer of a gateway, not of a bucket.
     return answer ?? new Response("", { status: 502 });
   };
   const listen = () =>

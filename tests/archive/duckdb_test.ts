@@ -13,7 +13,7 @@ import {
 } from "./archive.ts";
 import { startBucket } from "./bucket.ts";
 
-/** Numbers that a column of 8 bytes has, and that none has. */
+/** Numbers that fit in a column of 8 bytes, and one that does not. */
 const numbers = [
   '{"n":9007199254740993}',
   '{"n":12345678901234567890.25}',
@@ -37,7 +37,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
   }
   await addRecords(sql, odd, recordsOf(daysAgo(40), 1100, 9));
   const exact = await archivingTenant(sql);
-  // In a file of its own each, since a column has the widest type of all files.
+  // Each in a file of its own, because DuckDB gives a column the widest type of all files.
   for (const [n, attrs] of numbers.entries()) {
     await addRecords(
       sql,
@@ -45,7 +45,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
       recordsOf(daysAgo(80 + n), 1000, 30 + n).map((row) => ({ ...row, attrs })),
     );
   }
-  // Now that all records are there: what comes later would be a further file.
+  // Only now, because later records would get another file.
   await using _into = await archiveInto(sql, "duckdb");
   const counts = async (tenantId: string) =>
     JSON.stringify(

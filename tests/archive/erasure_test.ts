@@ -68,7 +68,7 @@ Deno.test("an erasure reaches the archive, and its receipt says so", async () =>
   assert.deepEqual(
     (await bucket.keys()).filter((key) => key.endsWith(".parquet")).sort(),
     [...parts, ...before].map(({ object_key }) => object_key).sort(),
-    "what is erased is in no object, and another tenant's are as they were",
+    "erased records are in no object, and another tenant's objects are unchanged",
   );
   await restored(sql, tenant, without, full);
   assert.deepEqual(await storedRecords(sql, tenant), kept);
@@ -87,7 +87,7 @@ Deno.test("a tenant that is deleted leaves no object", async () => {
     await hurry(sql, tenant);
     return !(await bucket.keys()).includes(part.object_key);
   });
-  // A minute passes before the rest goes: what was under way has arrived by then.
+  // The rest is deleted a minute later, when running requests have ended.
   await sql`
     update logloom_private.tenant_deletions set requested_at = now() - interval '3 minutes'
     where tenant_id = ${tenant.id}`;

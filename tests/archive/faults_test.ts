@@ -21,7 +21,7 @@ import { type Fault, startBucket } from "./bucket.ts";
 
 const isFile = (key: string) => key.endsWith(".parquet");
 
-/** Each happens to the first file that is written, and what it leaves as the error of the pass. */
+/** Each fault hits the first file that is written. error: what the pass notes. */
 const faults: { name: string; fault: (times: () => number) => Fault; error: RegExp }[] = [
   {
     name: "a bucket that answers 503",
@@ -32,7 +32,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
     error: /did not store an object: it answered 503/,
   },
   {
-    name: "a key that is refused, as it is with a clock that is ahead",
+    name: "a key that is refused because of a wrong clock",
     fault: (times) => ({ method, key }) =>
       method === "PUT" && isFile(key) && times() < 1
         ? Promise.resolve(
@@ -79,7 +79,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
     error: /The bucket does not answer/,
   },
   {
-    name: "another body than was written",
+    name: "a changed body",
     fault: (times) => ({ method, key }, pass) =>
       method === "GET" && isFile(key) && times() < 1
         ? pass().then(async (answer) => {
@@ -102,7 +102,7 @@ const faults: { name: string; fault: (times: () => number) => Fault; error: RegE
     error: /returned the file with other content/,
   },
   {
-    name: "an object that is not there after all",
+    name: "an object that disappears",
     fault: (times) => ({ method, key }) =>
       method === "PUT" && isFile(key) && times() < 1
         ? Promise.resolve(new Response("", { status: 200 }))
@@ -155,7 +155,7 @@ for (const { name, fault, error } of faults) {
   });
 }
 
-Deno.test("a bucket that is away holds up days and erasures, and health says so", async () => {
+Deno.test("without a bucket days and erasures wait, and health reports it", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
   await using _into = await archiveInto(sql, `away-${crypto.randomUUID()}`);
@@ -220,7 +220,7 @@ Deno.test("a bucket that is away holds up days and erasures, and health says so"
   assert.equal((await archiveHealth(sql)).status, "healthy");
 });
 
-Deno.test("a slow bucket holds nothing up for good", async () => {
+Deno.test("a slow bucket only delays", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
   await using _into = await archiveInto(sql, `slow-${crypto.randomUUID()}`);
@@ -234,7 +234,7 @@ Deno.test("a slow bucket holds nothing up for good", async () => {
   assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 0 });
 });
 
-Deno.test("a database without room for what was done is asked again, and nothing is lost or doubled", async () => {
+Deno.test("a full database retries, and nothing is lost or stored twice", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
   await using _into = await archiveInto(sql, `room-${crypto.randomUUID()}`);
@@ -242,7 +242,7 @@ Deno.test("a database without room for what was done is asked again, and nothing
   const day = daysAgo(45);
   await addRecords(sql, tenant, recordsOf(day, 1100, 4));
   const accepted = await storedRecords(sql, tenant);
-  // Each new row, or state, of the table is an error meanwhile.
+  // Meanwhile each insert or update of the table fails.
   const full = async (table: string, work: () => Promise<void>) => {
     await sql.unsafe(`alter table ${table} add constraint no_room check (false) not valid`);
     try {
@@ -258,7 +258,7 @@ Deno.test("a database without room for what was done is asked again, and nothing
       select failures from ${sql(table)} where tenant_id = ${tenant.id}`;
     return row?.failures > 0;
   };
-  // A draft is a row already when its claim is settled.
+  // The row exists as a draft before its claim is settled.
   await sql`
     alter table logloom.archive_parts
     add constraint no_room check (status <> 'verified') not valid`;

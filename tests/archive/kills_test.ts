@@ -23,7 +23,10 @@ import { type Asked, startBucket, type TestBucket } from "./bucket.ts";
 
 const generation = (key: string) => Number(/_(\d+)\.parquet$/.exec(key)?.[1] ?? 0);
 
-/** A request to the bucket at which a process is killed, and whether the bucket still gets it. */
+/**
+ * A request to the bucket at which a process is killed. passes: whether the bucket still gets the
+ * request.
+ */
 interface Kill {
   readonly name: string;
   readonly at: (asked: Asked) => boolean;
@@ -31,7 +34,7 @@ interface Kill {
   readonly process?: ProcessName;
 }
 
-/** Kills at the first such request. Once it is over what the function had taken up is given out again. */
+/** Kills the process at the first such request. isOver waits until it is back, and expires its claims. */
 function kill(
   sql: Database,
   bucket: TestBucket,
@@ -50,7 +53,7 @@ function kill(
   };
   return {
     isOver: async () => {
-      // Nothing is asked of a database that is away: the client may wait for it for ever.
+      // Waits until the database is back, because a client may wait for a missing one for ever.
       await isBack(process, await eventually(name, () => Promise.resolve(killed)));
       await endClaims(sql);
     },
@@ -123,12 +126,12 @@ const erasing: Kill[] = [
     passes: true,
   },
   {
-    name: "the function is killed before it writes a file anew",
+    name: "the function is killed before it rewrites a file",
     at: ({ method, key }) => method === "PUT" && generation(key) === 2,
     passes: false,
   },
   {
-    name: "the function is killed when it has written a file anew",
+    name: "the function is killed when it has rewritten a file",
     at: ({ method, key }) => method === "PUT" && generation(key) === 2,
     passes: true,
   },
@@ -143,7 +146,7 @@ const erasing: Kill[] = [
     passes: true,
   },
   {
-    name: "the database is killed while a file is written anew",
+    name: "the database is killed while a file is rewritten",
     at: ({ method, key }) => method === "PUT" && generation(key) === 2,
     passes: true,
     process: "postgres",

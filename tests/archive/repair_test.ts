@@ -17,7 +17,7 @@ import {
 } from "./archive.ts";
 import { startBucket } from "./bucket.ts";
 
-Deno.test("a database that was brought back to before an erasure takes up the files after it", async () => {
+Deno.test("a database that is restored to before an erasure adopts the files after it", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
   await using _into = await archiveInto(sql, `repair-${crypto.randomUUID()}`);
@@ -49,7 +49,7 @@ Deno.test("a database that was brought back to before an erasure takes up the fi
     return !open && parts[0].generation === 2 && parts;
   });
 
-  // As a dump of before the erasure has it.
+  // As after restoring a dump from before the erasure.
   await sql`delete from logloom.archive_parts where tenant_id = ${tenant.id}`;
   await sql`
     insert into logloom.archive_parts overriding system value
@@ -58,7 +58,7 @@ Deno.test("a database that was brought back to before an erasure takes up the fi
     ) p`;
   await sql`delete from logloom_private.archive_erasures where tenant_id = ${tenant.id}`;
   await sql`select logloom_private.compare_archive_anew()`;
-  const [adopted] = await eventually("the later file is taken up", async () => {
+  const [adopted] = await eventually("the later file is adopted", async () => {
     const parts = await partsOf(sql, tenant);
     return parts[0].generation === 2 && parts;
   });
@@ -66,7 +66,7 @@ Deno.test("a database that was brought back to before an erasure takes up the fi
   assert.equal(await restored(sql, tenant, day, day), 1000);
   await eventually("nothing else is in the bucket", async () => {
     await hurry(sql, tenant);
-    // Files of other tests' tenants may have come into it.
+    // Files of other tests' tenants may have been added.
     const keys = (await bucket.keys()).filter((key) =>
       key.includes(`/tenant=${tenant.id}/`) && key.endsWith(".parquet")
     );
@@ -74,7 +74,7 @@ Deno.test("a database that was brought back to before an erasure takes up the fi
   });
 });
 
-Deno.test("days that are back go when their time is over, and a plan limits them", async () => {
+Deno.test("restored days are deleted when their time is over, and a plan limits them", async () => {
   await using sql = openDatabase();
   await using _bucket = await startBucket();
   await using _into = await archiveInto(sql, `back-${crypto.randomUUID()}`);

@@ -16,7 +16,7 @@ import {
 } from "./archive.ts";
 import { startBucket } from "./bucket.ts";
 
-Deno.test("days are archived, dropped, and brought back as they were", async () => {
+Deno.test("days are archived, dropped, and restored unchanged", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
   await using _into = await archiveInto(sql, "round-trip");
@@ -68,5 +68,5 @@ Deno.test("days are archived, dropped, and brought back as they were", async () 
   });
   assert.equal(found.logs.length, 1);
   await runRetention(sql);
-  assert.deepEqual(await storedRecords(sql, tenant), before, "they stay for the time asked for");
+  assert.deepEqual(await storedRecords(sql, tenant), before, "they stay for the requested time");
 });

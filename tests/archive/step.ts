@@ -7,7 +7,7 @@ import { type Context, denoTests, type Step, type StepResult } from "../runner/s
 
 export const archive: Step = {
   name: "archive",
-  title: "days in a bucket, also one that fails: archived, erased, brought back, read by DuckDB",
+  title: "days in a bucket, also in a failing one: archived, erased, restored, read by DuckDB",
   needsStack: true,
   isBeside: true,
   run: withBucket,

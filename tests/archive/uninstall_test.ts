@@ -38,7 +38,7 @@ Deno.test("uninstalling stops while the archive has files", async () => {
   await sql.unsafe(step.sql);
 });
 
-Deno.test("nothing of the archive is deleted where something of the project is in the way", async () => {
+Deno.test("if the project uses Logloom, uninstalling deletes nothing of the archive", async () => {
   await using sql = await ownDatabase("used");
   await sql`update logloom.plans set archive_days = 365`;
   await sql`
@@ -56,7 +56,7 @@ Deno.test("nothing of the archive is deleted where something of the project is i
       (select count(*)::integer from logloom_private.archive_garbage
         where next_attempt_at = 'infinity') as garbage`;
   assert.ok(left.plans > 0, "days are archived as before");
-  assert.equal(left.garbage, 1, "and no object is to be deleted");
+  assert.equal(left.garbage, 1, "and no object will be deleted");
 });
 
 Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and are deleted by the function with --delete-archive", async () => {
@@ -65,9 +65,9 @@ Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and
   const prefix = `deleted-${crypto.randomUUID()}`;
   await using _into = await archiveInto(sql, prefix);
   const plans = await sql`select plan_id, archive_days from logloom.plans`;
-  // Other tests' tenants have no more to archive meanwhile.
+  // Other tests' tenants must not archive meanwhile.
   await sql`select logloom_private.delete_archive()`;
-  await eventually("what others left is deleted", async () => {
+  await eventually("other tests' objects are deleted", async () => {
     const [{ left }] = await sql`
       select count(*)::integer as left from logloom_private.archive_garbage`;
     return left === 0;
@@ -114,7 +114,7 @@ Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and
   }
 });
 
-/** An uninstall.sql with the check alone: what comes before it is the command's, and the stack is used further. */
+/** An uninstall.sql with this check only, because the stack is still needed. */
 async function onlyTheCheck(): Promise<{ folder: string } & AsyncDisposable> {
   const step = (await uninstallSteps(`${checkout}/supabase`)).find((one) => one.title === title);
   assert.ok(step);

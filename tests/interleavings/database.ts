@@ -5,7 +5,7 @@ import { endingsOf, type Operation } from "./operations.ts";
 
 export type Side = "a" | "b";
 
-/** A lock that one side does not take; rows: "for update" of a function. */
+/** A lock that one side does not take. "row of f": the "for update" in the function f. */
 export interface Fault {
   side: Side;
   lock: string;
@@ -33,7 +33,7 @@ async function apply(stack: Stack, database: string, role: string, texts: string
 
 const read = (name: string) => Deno.readTextFile(`${checkout}/tests/interleavings/sql/${name}.sql`);
 
-/** Runs operations one after the other: each stops nowhere, and what they change is noted, to be put back. */
+/** Runs the operations without interleaving, to learn which tables they change. */
 async function rehearse(sql: postgres.Sql, sides: Side[]): Promise<void> {
   for (const side of sides) {
     await sql`select interleavings.run_alone(${side})`;
@@ -48,7 +48,7 @@ async function rehearse(sql: postgres.Sql, sides: Side[]): Promise<void> {
   await sql`select interleavings.restore()`;
 }
 
-/** The databases in which pairs run, one for each that runs at the same time. */
+/** The databases of the pairs, one for each pair that runs at the same time. */
 export class Databases implements AsyncDisposable {
   private constructor(private readonly stack: Stack, readonly names: string[]) {}
 
@@ -81,9 +81,10 @@ async function clone(stack: Stack, template: string, name: string): Promise<void
   await drop(stack, name);
   await apply(stack, "postgres", "supabase_admin", [
     `create database "${name}" template "${template}" owner postgres`,
-    // Nothing that is tested here is about a crash.
+    // No test here needs crash safety.
     `alter database "${name}" set synchronous_commit = off`,
-    // Who gives up a lock after a time does so before anybody is told of a deadlock, also where it waits for a processor.
+    // Longer than any lock_timeout, so that a session that gives up does it before PostgreSQL
+    // reports a deadlock, even on a busy machine.
     `alter database "${name}" set deadlock_timeout = '20s'`,
   ]);
 }
@@ -94,11 +95,11 @@ async function drop(stack: Stack, name: string): Promise<void> {
   ]);
 }
 
-/** Two operations that are ready to run in a database, until this is disposed. */
+/** Two operations that are ready to run in a database, until disposed. */
 export class ReadyPair implements AsyncDisposable {
   private constructor(
     private readonly sql: postgres.Sql,
-    /** Where each stops, by itself or after the other: the names of its locks, and its commits. */
+    /** Where each stops, alone or after the other: the names of its locks and commits. */
     readonly places: Record<Side, string[]>,
     private readonly cut: string[],
   ) {}
@@ -143,7 +144,10 @@ export class ReadyPair implements AsyncDisposable {
     return new ReadyPair(sql, places, rows);
   }
 
-  /** Tables that are not put back between permutations: what ran then ran on what was left of another. */
+  /**
+   * Tables that restore() does not put back between permutations: permutations then depend on
+   * earlier ones.
+   */
   async leftovers(): Promise<string> {
     await this.sql`select interleavings.restore()`;
     const [{ differing }] = await this.sql`select interleavings.differing() as differing`;

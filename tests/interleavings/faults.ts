@@ -7,21 +7,21 @@ import { runPair } from "./pair.ts";
 import { stepsOf } from "./permutations.ts";
 import { shuffled } from "../support/random.ts";
 
-/** Orders of a pair that are tried before a fault counts as unnoticed. */
+/** How many orders of a pair are tried before a fault counts as unnoticed. */
 const tries = 60;
 
-/** What removing a lock between two operations did. */
+/** The result of removing locks of two operations. */
 export interface FaultRun {
   pair: string;
-  /** What was removed, and from which of the two; empty: they share no lock. */
+  /** What was removed, and from which operation; empty: they share no lock. */
   removed: string;
-  /** The order that failed, and how; empty: none did. */
+  /** The order that failed, and how; empty: none failed. */
   noticed: string;
 }
 
 /**
- * Removes the locks that two operations share: all of them, and where the invariant notices that, one after the other
- * until it notices one.
+ * Removes the locks that two operations share: first all of them. If the invariant notices that,
+ * removes one at a time until it notices one.
  */
 export async function tryFaults(
   pair: [Operation, Operation],
@@ -57,13 +57,13 @@ export async function tryFaults(
         : faults.map(({ side, lock }) => `${lock} of ${side === "a" ? a : b}`).join(", "),
       noticed: first ? `${stepsOf(first.order).join(" ")}: ${first.fault}` : "",
     });
-    // What the invariant does not notice of all, it does not notice of one.
+    // If the invariant does not notice all, it does not notice one.
     if (faults === all ? !first : first) break;
   }
   return runs;
 }
 
-/** What both take, in the order in which they do: advisory locks, and rows, of which each has its own name. */
+/** The locks that both take, in their order: advisory locks and rows. Each row lock has its own name. */
 function sharedLocks(a: string[], b: string[]): [string, string][] {
   const isLock = (name: string) => !["begin", "commit", "table", "settings", "logs"].includes(name);
   return a.filter((name, n) => isLock(name) && a.indexOf(name) === n).flatMap((name) =>
@@ -75,7 +75,7 @@ function sharedLocks(a: string[], b: string[]): [string, string][] {
   );
 }
 
-/** All of both sides, then one lock of one side after the other. */
+/** First all locks of both sides, then single ones. */
 function faultsOf(shared: [string, string][]): Fault[][] {
   const single = shared.flatMap(([a, b]): Fault[] => [
     { side: "a", lock: a },

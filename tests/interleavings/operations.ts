@@ -1,17 +1,17 @@
 import { checkout } from "../../local/stack.ts";
 
-/** Something that the service does, as a file of operations/ describes it. */
+/** An operation of the service, described by a file in operations/. */
 export interface Operation {
   name: string;
-  /** What it needs, made before each permutation. */
+  /** What it needs; runs before each permutation. */
   setUp: string;
-  /** What is cut into steps. */
+  /** The statements that are cut into steps. */
   statements: string;
-  /** What brings to its end what it began, before the invariant is looked at. */
+  /** Finishes what the operation began, before the invariant is checked. */
   afterwards: string;
 }
 
-/** In the order in which the set-ups are made: what is queued last, after what waits for the queue. */
+/** In the order of the set-ups: those that queue events come last, after those that wait for the queue. */
 const names = [
   "compact-counts",
   "upgrade",
@@ -29,7 +29,7 @@ const names = [
   "enqueue",
 ];
 
-/** In the order in which they are brought to an end. */
+/** In the order of finishing. */
 const endings = [
   "enqueue",
   "flip",
@@ -56,14 +56,14 @@ export async function readOperations(): Promise<Operation[]> {
   }));
 }
 
-/** Every pair, each with itself too. */
+/** All pairs, each operation also with itself. */
 export function pairsOf(operations: Operation[]): [Operation, Operation][] {
   return operations.flatMap((a, n) =>
     operations.slice(n).map((b): [Operation, Operation] => [a, b])
   );
 }
 
-/** What brings both to their end. */
+/** The statements that finish both. */
 export function endingsOf(operations: Operation[]): string[] {
   const found = endings.flatMap((name) =>
     operations.filter((operation) => operation.name === name).map(({ afterwards }) => afterwards)

@@ -9,35 +9,35 @@ import { type Outcome, runSpec, specOf } from "./tester.ts";
 export interface PairRun {
   pair: string;
   places: { a: string[]; b: string[] };
-  /** Orders of its steps that there are. */
+  /** How many orders of its steps exist. */
   orders: number;
-  /** Orders that were run to their end, and the invariant looked at. */
+  /** How many orders were run completely and checked. */
   run: number;
-  /** Orders that are as good as another one. */
+  /** How many orders are equivalent to another one. */
   leftOut: number;
   faults: Outcome[];
   seconds: number;
 }
 
-/** So many permutations are given to the tester at a time: what it learns from them saves others. */
+/** How many permutations the tester gets at a time. Its results exclude equivalent ones. */
 const roundLength = { all: 150, untilOneFails: 20 };
 
 interface PairOptions {
   system: System;
   stack: Stack;
-  /** The database that it runs in, and a connection to it. */
+  /** The database, and a connection to it. */
   database: string;
   sql: postgres.Sql;
-  /** Which orders, of all that there are; all of them, unless it is given. */
+  /** Chooses the orders to run; all if not given. */
   draw?: (orders: Order[]) => Order[];
-  /** Where the specs go. */
+  /** The folder for the specs. */
   folder: string;
   faults?: Fault[];
-  /** Ends with the first order that fails. */
+  /** Ends after the first failing order. */
   isForOneFault?: boolean;
 }
 
-/** Runs the orders of the steps of two operations. */
+/** Runs two operations in the orders of their steps. */
 export async function runPair(
   pair: [Operation, Operation],
   { system, stack, database, sql, draw, folder, faults = [], isForOneFault }: PairOptions,
@@ -60,7 +60,7 @@ export async function runPair(
   const leftOut = new Map<Order, string>();
   const done: Order[] = [];
   while (waiting.length > 0 && !(isForOneFault && result.faults.length > 0)) {
-    // Far apart from each other.
+    // Orders that are far apart.
     const length = isForOneFault ? roundLength.untilOneFails : roundLength.all;
     const stride = Math.max(1, Math.floor(waiting.length / length));
     const round = waiting.filter((_, n) => n % stride === 0).slice(0, length);

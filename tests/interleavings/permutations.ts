@@ -1,7 +1,7 @@
-/** An order of the steps of two operations: whose turn it is, step after step, such as "abba". */
+/** An order of the steps of two operations: whose turn it is at each step, such as "abba". */
 export type Order = string;
 
-/** All orders of so many steps of a and of b. */
+/** All orders of a steps of one operation and b steps of the other. */
 export function allOrders(a: number, b: number): Order[] {
   if (a === 0 || b === 0) return ["a".repeat(a) + "b".repeat(b)];
   return [
@@ -16,7 +16,7 @@ export function stepsOf(order: Order): string[] {
   return [...order].map((side) => `${side}${++taken[side]}`);
 }
 
-/** The order of such names. */
+/** The order that such names describe. */
 export function orderOf(steps: string[]): Order {
   return steps.map((step) => step[0]).join("");
 }

@@ -8,9 +8,11 @@ import { type PairRun, runPair } from "./pair.ts";
 import { type Order, stepsOf } from "./permutations.ts";
 import { installTester } from "./tester.ts";
 
-// A run is repeated by its seed: INTERLEAVINGS_SEED=…; INTERLEAVINGS_COUNT is how many orders of each pair, or "all",
-// and then it takes the time that it takes; INTERLEAVINGS_PAIRS="flip enqueue,write seal" names pairs.
-// INTERLEAVINGS_FAULTS=1 removes the locks that the two of a pair share, and tells which of that the invariant notices.
+// Repeat a run by its seed: INTERLEAVINGS_SEED=…
+// INTERLEAVINGS_COUNT: how many orders of each pair, or "all", without a time limit.
+// INTERLEAVINGS_PAIRS="flip enqueue,write seal": only these pairs.
+// INTERLEAVINGS_FAULTS=1: removes the locks that a pair shares, and reports which removals the
+// invariant notices.
 
 export const interleavings: Step = {
   name: "interleavings",
@@ -26,7 +28,10 @@ export const interleavingsAll: Step = {
   run: (context) => interleave(context, { count: 20, seconds: 120 }),
 };
 
-/** How many orders of a pair are drawn, by which seed, and after how long no further pair is begun. */
+/**
+ * How many orders of each pair are drawn, by which seed, and after how many seconds no further pair
+ * begins.
+ */
 interface Sample {
   count: number;
   seconds: number;
@@ -87,14 +92,14 @@ function faultRow({ pair, removed, noticed }: FaultRun): string {
   return `| ${pair} | ${removed} | ${verdict} |`;
 }
 
-/** A pair passes where the invariant notices one lock that is missing. */
+/** A pair passes if the invariant notices a missing lock. */
 function faultSummary(faults: FaultRun[]): StepResult {
   const sharing = new Set(faults.filter(({ removed }) => removed !== "").map(({ pair }) => pair));
   const noticed = new Set(faults.filter(({ noticed }) => noticed !== "").map(({ pair }) => pair));
   return { passed: noticed.size, failed: sharing.size - noticed.size };
 }
 
-/** A pair that fails without any interleaving. */
+/** A pair that fails without interleaving. */
 function notBegun(pair: [Operation, Operation], error: Error): PairRun {
   return {
     pair: pair.map(({ name }) => name).join(" "),
@@ -107,7 +112,7 @@ function notBegun(pair: [Operation, Operation], error: Error): PairRun {
   };
 }
 
-/** The pairs that INTERLEAVINGS_PAIRS names. */
+/** The pairs named by INTERLEAVINGS_PAIRS. */
 function chosenPairs(pairs: [Operation, Operation][]): [Operation, Operation][] | undefined {
   return Deno.env.get("INTERLEAVINGS_PAIRS")?.split(",").map((pair) => {
     const [a, b] = pair.trim().split(" ");

@@ -10,8 +10,8 @@ const inPackage = "usr/lib/postgresql/17/lib/pgxs/src/test/isolation/isolationte
 const program = `/${inPackage}`;
 
 /**
- * Puts PostgreSQL's isolation tester, one file of a package, into the Debian folder, once a machine. The package as a
- * whole brings LLVM along, which is 735 MB.
+ * Installs PostgreSQL's isolation tester into the Debian folder, once for each machine. It is one
+ * file of a package; the whole package would bring LLVM (735 MB).
  */
 export async function installTester(
   system: System,
@@ -43,18 +43,18 @@ export async function installTester(
   }
 }
 
-/** What a run of a permutation came to. */
+/** The result of a permutation. */
 export interface Outcome {
   order: Order;
-  /** The beginning of it after which nothing new comes: every order that begins so is as good as another. */
+  /** A beginning that need not be tried: every order that begins like this is equivalent to another. */
   leftOut?: { beginning: Order; reason: string };
-  /** What the invariant found, or the tester. */
+  /** What the invariant or the tester reported. */
   fault?: string;
-  /** What the tester printed of it. */
+  /** The output of the tester. */
   text: string;
 }
 
-/** Runs the permutations that a spec names, in a database. */
+/** Runs the permutations of a spec in a database. */
 export async function runSpec(
   system: System,
   stack: Stack,
@@ -92,7 +92,7 @@ export async function runSpec(
   return { outcomes, text };
 }
 
-/** Reads what the tester printed. */
+/** Parses the output of the tester. */
 export function outcomesIn(text: string): Outcome[] {
   return text.split(/^starting permutation: /m).slice(1).map((part) => {
     const lines = part.split("\n");
@@ -115,7 +115,7 @@ export function outcomesIn(text: string): Outcome[] {
   });
 }
 
-/** A spec for the tester: what a and b do, cut into so many steps, in these orders. */
+/** A spec for the tester: the steps of a and b, and the orders to run. */
 export function specOf(
   names: { a: string; b: string },
   places: { a: string[]; b: string[] },

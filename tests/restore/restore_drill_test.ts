@@ -55,7 +55,7 @@ Deno.test("a drill that finds a difference names it and fails", async () => {
     assert.match(text, /^1 difference found\.$/m);
     assert.match(
       text,
-      new RegExp(`count of ${tenant.id}, .*-1 records more than counted of service "shop"`),
+      new RegExp(`count of ${tenant.id}, .*-1 more records than counted for service "shop"`),
     );
     await assertNothingIsLeft();
   } finally {

@@ -120,8 +120,8 @@ Deno.test("erasures that were made after the dump are made again, in the databas
   assert.equal(status, "degraded");
   assert.equal(
     reason,
-    "The bucket has 1 files from after the state that the database was brought back to: " +
-      "logloom_private.archive_garbage has them",
+    "The bucket has 1 files that are newer than the restored database: " +
+      "see logloom_private.archive_garbage",
   );
   assert.ok((await bucket.keys()).includes(file.object_key));
   await sql`

@@ -12,7 +12,7 @@ export interface Row extends Record<TextField, string | null> {
   attrs: string | null;
 }
 
-// Everything that separates, escapes, counts or folds somewhere on the way into a block and out.
+// Texts with separators, escapes, digits and letters of unusual case.
 const odd = [
   "",
   "0",
@@ -106,7 +106,7 @@ function object(members: Record<string, string>): string {
   return `{${parts.join(",")}}`;
 }
 
-/** Within eight days, seldom within a year, whole milliseconds or not. */
+/** Within eight days, rarely within a year, with and without whole milliseconds. */
 const ts = fc.oneof(
   fc.nat(999).map((n) => n * 1000),
   fc.nat(999_999),
@@ -122,7 +122,7 @@ function timestamp(us: number): string {
   }Z`;
 }
 
-/** Ids as the queue makes them, of few batches, and any others. */
+/** Ids of the queue, from a few batches, and arbitrary ones. */
 const id = fc.oneof(
   fc.tuple(fc.nat(3), fc.nat(65535)).map(([batch, index]) =>
     `019a9e8f-900${batch}-7e50-8eb7-598b5803${index.toString(16).padStart(4, "0")}`

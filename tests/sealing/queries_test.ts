@@ -4,8 +4,8 @@ import { event, now, query } from "../query/arbitrary.ts";
 import { openDatabase } from "../support/database.ts";
 import { tell } from "../support/trial_counts.ts";
 
-// Random queries over random records, as rows and as two blocks: the same records, the same counts
-// and the same aggregates. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
+// Random queries over random records, as rows and as two blocks: records, counts and aggregates
+// must be equal. Repeat a run by its seed: SEALING_SEED=… SEALING_BATCHES=…
 
 const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const batches = Number(Deno.env.get("SEALING_BATCHES") ?? 12);
@@ -19,7 +19,7 @@ interface Outcome {
   sealed: unknown;
 }
 
-Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
+Deno.test(`a query finds the same records sealed as in rows, seed ${seed}`, async () => {
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe(setup);
   let matching = 0;
@@ -30,12 +30,12 @@ Deno.test(`sealed records are found as rows are, seed ${seed}`, async () => {
       async (events, queries) => {
         const rows = events.map((each, n) => ({
           ...each,
-          // Ids of a few batches, each once.
+          // Unique ids from a few batches.
           id: `${each.id.slice(0, 32)}${n.toString(16).padStart(4, "0")}`,
           ts: timestamp(each.ts),
           received_at: timestamp(each.received_at),
-          // Among the others a field that has a dictionary, and attributes that are columns of whole
-          // numbers, in half of the batches one that queries look into.
+          // One field gets a dictionary, and attributes become columns of whole numbers; in half of
+          // the batches the queries use one of them.
           env: events[n % 3].env,
           attrs: each.attrs && {
             ...each.attrs,
@@ -69,8 +69,7 @@ function timestamp(us: number): string {
 const setup = `
   create temporary table given (like logloom.logs);
   alter table given alter column tenant_id drop not null, alter column write_seq drop not null;
-  -- Counts and aggregates of numbers, which are answered without records: from rows, or from
-  -- what is read in their place.
+  -- Counts and aggregates of numbers: from rows, or as operations answer them without records.
   create function pg_temp.numbers(
     p_query logloom_private.compiled_query, p_at integer, p_rows text, p_tenant text
   )
@@ -92,7 +91,7 @@ const setup = `
   begin
     p_query.by_fields := v_by.by_fields;
     p_query.by_sql := v_by.by_sql;
-    -- Aggregates in turn: with the other ones, with count alone, and alone.
+    -- Aggregates in turn: all together, with count, and alone.
     v_aggregates := (
       select jsonb_agg(jsonb_build_object(
         'kind', k, 'name', k, 'fraction', substring(k from '^p([0-9.]+)$')::numeric / 100,
@@ -136,7 +135,7 @@ const setup = `
     return jsonb_build_array(v_answer);
   end;
   $$;
-  -- Records by the values of fields, and messages by their shape, as above.
+  -- Groups by the values of fields, and by the shape of messages, in the same two ways.
   create function pg_temp.groups(
     p_query logloom_private.compiled_query, p_at integer, p_rows text, p_tenant text
   )
@@ -180,7 +179,7 @@ const setup = `
     into v_shapes
     using p_tenant, p_query.tree;
     if p_tenant is not null then
-      -- A place has a message of its template.
+      -- The message at a place must have the template of its row.
       select count(*) into v_others
       from (
         select array_agg(s.place) as places, array_agg(s.template) as templates

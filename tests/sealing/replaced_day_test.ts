@@ -4,8 +4,8 @@ import type { Database } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { ownDatabase } from "../support/own_database.ts";
 
-// The records of a day are counted before its partition is replaced under the writer's lock. What
-// changes between the two must not get lost.
+// A day's records are counted before its partition is replaced under the writer's lock. Changes
+// between the two must not get lost.
 
 const day = "2026-03-04";
 const tenant = "late";
@@ -13,17 +13,17 @@ const tenant = "late";
 Deno.test("a partition is not replaced by a copy that is out of date", async (t) => {
   await using sql = await ownDatabase("replaced_day", 3);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
-  // Waited for while a step of the test works, not for ever.
+  // Long enough for a step of the test.
   await sql`update logloom_private.settings set partition_drop_lock_timeout = '5 min'`;
   await sql`select logloom_private.create_partition(${day})`;
   await add(sql, 3);
 
-  await t.step("one record more", async () => {
+  await t.step("with a new record", async () => {
     deepStrictEqual(await replacedWhile(sql, (writer) => add(writer, 1)), "changed");
     deepStrictEqual(await stored(sql), { rows: 4, counted: 4 });
   });
 
-  await t.step("nothing, since nobody can take records out", async () => {
+  await t.step("without a change: nobody can delete records meanwhile", async () => {
     const before = await partition(sql);
     const outcome = await replacedWhile(sql, async (writer) => {
       const [{ locked }] = await writer`
@@ -36,7 +36,7 @@ Deno.test("a partition is not replaced by a copy that is out of date", async (t)
   });
 });
 
-Deno.test("counts are summed up while the partition of a day is replaced", async () => {
+Deno.test("counts are summed up while a day's partition is replaced", async () => {
   await using sql = await ownDatabase("summed_day", 3);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
   await sql`select logloom_private.create_partition(${day})`;
@@ -47,7 +47,7 @@ Deno.test("counts are summed up while the partition of a day is replaced", async
   await sql.begin(async (replacing) => {
     await replacing.unsafe(`drop table logloom.logs_${day.replaceAll("-", "_")}`);
     summing = job`select logloom_private.summarize_writes(${day}) as done`.execute();
-    // It waits for a tenth of a second at most: looked for without a way to here in between.
+    // It waits for at most 100 ms, so this polls inside the database.
     await replacing.unsafe(`
       do $$
       begin
@@ -62,7 +62,7 @@ Deno.test("counts are summed up while the partition of a day is replaced", async
   job.release();
 });
 
-/** The outcome where somebody with the writer's lock does something after the records were counted. */
+/** The outcome if a session with the writer's lock does something after the records were counted. */
 async function replacedWhile(
   sql: Database,
   change: (writer: postgres.Sql) => Promise<unknown>,
@@ -116,7 +116,7 @@ async function partition(sql: Database): Promise<number> {
   return oid;
 }
 
-Deno.test("an autovacuum that takes long holds up no day", async () => {
+Deno.test("a long autovacuum does not block a replacement", async () => {
   await using sql = await ownDatabase("vacuumed_day", 2);
   const holding = async () => {
     const [{ count }] = await sql`
@@ -148,7 +148,7 @@ Deno.test("an autovacuum that takes long holds up no day", async () => {
     };
     deepStrictEqual([await older(), await holding()], [false, true]);
     await sql.begin("isolation level repeatable read", async (reader) => {
-      // Before it: this transaction's own number is the oldest that it does not see.
+      // The transaction's own number is the oldest that it does not see, so it is taken first.
       await reader`select pg_current_xact_id()`;
       const [{ later }] = await sql`select pg_current_xact_id()::text as later`;
       const [{ is_older }] = await sql`

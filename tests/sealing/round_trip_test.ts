@@ -4,13 +4,13 @@ import { openDatabase } from "../support/database.ts";
 import { ofTexts } from "../support/each_text_field.ts";
 import { type Row, row } from "./arbitrary.ts";
 
-// Random records become a block and are read again: each field must be what it was, whichever of
-// the records are asked for. A run is repeated by its seed: SEALING_SEED=… SEALING_BATCHES=…
+// Random records become a block and are read back: each field must be equal, whichever positions
+// are read. Repeat a run by its seed: SEALING_SEED=… SEALING_BATCHES=…
 
 const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const batches = Number(Deno.env.get("SEALING_BATCHES") ?? 40);
 
-Deno.test(`what is sealed is read again to the byte, seed ${seed}`, async () => {
+Deno.test(`sealed records are read back unchanged, seed ${seed}`, async () => {
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe("create temporary table given (like logloom.logs)");
   await fc.assert(
@@ -23,7 +23,7 @@ Deno.test(`what is sealed is read again to the byte, seed ${seed}`, async () => 
   );
 });
 
-Deno.test("records as large as a request are sealed and read again", async () => {
+Deno.test("records as large as a request are sealed and read back", async () => {
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe("create temporary table given (like logloom.logs)");
   const large = "Größe 12345 🚀 ".repeat(25_000);
@@ -93,7 +93,7 @@ async function agree(sql: ReturnType<typeof openDatabase>, rows: Row[], wanted: 
           select null::timestamptz as past, '-infinity'::timestamptz as first,
             'infinity'::timestamptz as until
           union all
-          -- The page after a record, and a range that cuts the block.
+          -- The page after a record, and ranges that cut the block.
           select t.ts, case when reversed.yes then '-infinity' else t.ts end,
             case when reversed.yes then t.ts + interval '1 microsecond' else 'infinity' end
           from times t where t.position in (1, 3, 20)

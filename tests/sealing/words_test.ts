@@ -2,8 +2,8 @@ import { equal } from "node:assert/strict";
 import fc from "fast-check";
 import { openDatabase } from "../support/database.ts";
 
-// The words of a section leave it out of a search only where none of its texts can match. A run is
-// repeated by its seed: SEALING_SEED=…
+// The words of a run exclude it from a search only if none of its texts can match. Repeat a run by
+// its seed: SEALING_SEED=…
 
 const seed = Number(Deno.env.get("SEALING_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -41,7 +41,7 @@ const piece = fc.oneof(
 );
 const text = fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join(""));
 
-/** A leaf of the compiler that looks for a text in messages. */
+/** The compiler's leaf that searches messages for a text. */
 const leaf = String.raw`
   create function pg_temp.leaf(p_literal text) returns jsonb language sql
   return logloom_private.query_leaf('{"field": "msg"}', jsonb_build_object(
@@ -49,7 +49,7 @@ const leaf = String.raw`
     'values', array['%' || logloom_private.query_like_text(p_literal) || '%']
   ))`;
 
-Deno.test(`each part of a text, in any letter case, is one that its words may hold, seed ${seed}`, async () => {
+Deno.test(`the words of a text allow each part of it, in any case, seed ${seed}`, async () => {
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe(leaf);
   await sql.unsafe(`
@@ -67,7 +67,7 @@ Deno.test(`each part of a text, in any letter case, is one that its words may ho
       const letters = [...text];
       const start = from % letters.length;
       const part = letters.slice(start, start + 1 + length % (letters.length - start)).join("");
-      // Many equal texts have few words.
+      // Repeated texts have few words.
       const [{ words, upper, lower, raw }] = await sql`
         select
           logloom_private.words_of(repeat(${text} || chr(31), 9)) is not null as words,
@@ -77,14 +77,14 @@ Deno.test(`each part of a text, in any letter case, is one that its words may ho
       equal(words, true);
       equal(lower, true, part);
       equal(raw, true, part);
-      // Some capitals have a small letter whose capital is another one.
+      // Some capitals map to a small letter whose capital is different.
       if (!/[^ -~]/.test(part)) equal(upper, true, part);
     }),
     { seed, numRuns: 500 },
   );
 });
 
-Deno.test("words leave out what has none of them", async () => {
+Deno.test("words exclude texts that are absent", async () => {
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe(leaf);
   const line = "Failed password for invalid_user from 00.0.0.0\u001e".repeat(9);
@@ -104,6 +104,6 @@ Deno.test("words leave out what has none of them", async () => {
   for (const absent of ["refused", "led ass", "word or", "a_user", "0.0.x"]) {
     equal(await tests(absent), false, absent);
   }
-  // Where words end the templates are asked what stands there.
+  // Words do not tell what stands after them; the templates do.
   equal(await tests("failed."), true);
 });

@@ -1,12 +1,12 @@
--- How often the bucket's keys are compared with what the database knows.
+-- How often the keys in the bucket are compared with the database.
 create function logloom_private.archive_compare_every()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- The bucket's work that is due, as a claim: a check of its set-up, a file or a note to take up,
--- objects to delete, or the next keys to compare. Null: none.
+-- The next work on the bucket, as a claim: checking its set-up, adopting a newer file, reading a
+-- note, deleting objects, or comparing the next keys. Null: none is due.
 create function logloom_private.claim_bucket_work(
   p_settings logloom_private.settings,
   p_expires_at timestamptz
@@ -70,8 +70,8 @@ begin
 end;
 $$;
 
--- The next file that an erasure has to look at, as a claim, or its note: before the first file, and
--- after the last if it emptied some. Null: none.
+-- The next file that an erasure must check, as a claim; or its note, which is written before the
+-- first file, and after the last one if files were emptied. Null: none.
 create function logloom_private.claim_erasure(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -123,7 +123,7 @@ begin
         'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
       );
     elsif v_part.part_id is null then
-      -- It waits for objects that are to be deleted, and lets others have their turn.
+      -- The erasure waits until objects are deleted; others have their turn meanwhile.
       update logloom_private.archive_erasures e
       set next_attempt_at = clock_timestamp() + interval '5 seconds'
       where e.run_id = v_erasure.run_id;
@@ -153,7 +153,7 @@ begin
 end;
 $$;
 
--- The next file that is to be brought back, as a claim. Null: none.
+-- The next file to restore, as a claim. Null: none.
 create function logloom_private.claim_restore(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -194,7 +194,7 @@ begin
       continue;
     elsif v_part.status = 'missing' then
       perform logloom_private.end_restore(
-        v_restore.restore_id, format('The bucket has the file %s no more', v_part.object_key)
+        v_restore.restore_id, format('The file %s is missing from the bucket', v_part.object_key)
       );
       continue;
     end if;
@@ -210,8 +210,8 @@ begin
 end;
 $$;
 
--- The next file to be written, as a claim, with its records as columns. Null: none, or its records
--- were not read in time.
+-- The next file to write, as a claim with its records as columns. Null: there is none, or reading
+-- its records took too long.
 create function logloom_private.claim_write(p_expires_at timestamptz)
 returns json
 language plpgsql
@@ -247,7 +247,7 @@ begin
     exception
       when query_canceled then
         update logloom_private.archive_passes p
-        set failures = p.failures + 1, error = 'Its records were not read in time',
+        set failures = p.failures + 1, error = 'Reading the records took too long',
           next_attempt_at = clock_timestamp() + logloom_private.archive_delay(p.failures)
         where p.tenant_id = v_pass.tenant_id;
         return null;

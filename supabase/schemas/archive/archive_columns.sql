@@ -1,7 +1,6 @@
--- How a key of attrs is stored in files: as a column of its own where it is among the 24 that most
--- records have, of the type that all of its values are without loss: string, integer, number,
--- exact (an INT64 or a DECIMAL, its values are texts of digits) or boolean, else json, whose values
--- are JSON texts.
+-- How files store a key of attrs. The 24 most frequent keys get a column of their own. Its type is
+-- the one that all values have without loss: string, integer, number, exact (an INT64 or a DECIMAL;
+-- values are texts of digits) or boolean; otherwise json, with JSON texts as values.
 create function logloom_private.archive_key_kind(
   p_strings bigint,
   p_integers bigint,
@@ -22,7 +21,7 @@ return case p_values
   else 'json'
 end;
 
--- The keys of attrs of records that get a column.
+-- The keys of attrs that get a column of their own.
 create function logloom_private.archive_keys(p_records logloom.logs[])
 returns table (key text, kind text)
 language plpgsql
@@ -55,12 +54,12 @@ begin
       from (
         select
           n.*,
-          -- A number of 8 bytes is printed in the same digits, by every reader.
+          -- Every reader prints these numbers with the same digits from 8 bytes.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- Without a look: 15 digits are always the same.
+            -- No need to convert: up to 15 digits always stay the same.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number
@@ -70,16 +69,16 @@ begin
             e.key, jsonb_typeof(e.value) as type,
             case jsonb_typeof(e.value) when 'number' then e.value::numeric end as number
           from unnest(p_records) r, jsonb_each(r.attrs) e
-          -- Each is computed once.
+          -- Computes each value once.
           offset 0
         ) n
         offset 0
       ) a
-      -- A longer name is no name of a column.
+      -- A longer name cannot name a column.
       where octet_length(a.key) between 1 and 200
       group by a.key
     ) u
-    -- Readers do not tell letters of another case apart.
+    -- Readers ignore the case of column names.
     order by lower(u.key), u.values desc, u.key collate "C"
   ) k
   order by k.values desc, k.key collate "C"
@@ -88,7 +87,7 @@ end;
 $$;
 
 -- Records as columns, in JSON: fields as answers show them, ts and received_at in microseconds
--- since 1970, attrs as an array for each of its keys with a column and the rest as texts.
+-- since 1970, an array for each key of attrs with a column, and the rest of attrs as texts.
 create function logloom_private.archive_columns(p_records logloom.logs[])
 returns json
 language plpgsql

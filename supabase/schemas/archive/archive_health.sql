@@ -1,5 +1,5 @@
--- How the archive does: how far it lags behind, what it holds, and what it waits for. Null where no
--- plan has one and nothing is archived.
+-- The check of the archive: how far it is behind, what it has, and what it waits for. Null if no
+-- plan has an archive and nothing is archived.
 create function logloom_private.archive_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -38,7 +38,7 @@ begin
   select
     count(*) filter (where g.reason <> 'later') as objects,
     count(*) filter (where g.reason = 'later') as later,
-    -- Noted long ago, and put off since: it was tried.
+    -- Noted long ago and postponed since, so deleting was tried.
     count(*) filter (
       where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
         and g.next_attempt_at > g.noted_at + interval '1 hour'
@@ -52,43 +52,44 @@ begin
       '; ',
       case when v_is_wanted or v_files.files > 0 then v_idle end,
       case when v_idle is null and v_bucket.problem is not null then
-        'The bucket cannot be used: logloom_private.archive_bucket says why'
+        'The bucket cannot be used: see problem in logloom_private.archive_bucket'
       end,
       case when v_passes.failing > 0 then
         format(
-          '%s tenants are not archived: logloom_private.archive_passes says why', v_passes.failing
+          '%s tenants cannot be archived: see error in logloom_private.archive_passes',
+          v_passes.failing
         )
       end,
       case when v_passes.oldest < p_now - v_settings.archive_grace then
         format(
-          'Days wait for the archive for over %s, and are then %s by retention',
+          'Days have waited for the archive for over %s. Retention %s them',
           v_settings.archive_grace,
-          case v_settings.archive_overtaken when 'drop' then 'dropped' else 'kept' end
+          case v_settings.archive_overtaken when 'drop' then 'drops' else 'keeps' end
         )
       end,
       case when v_erasures.oldest < p_now - interval '1 hour' then
         format('%s erasures have not reached the archive yet', v_erasures.open)
       end,
       case when v_files.missing > 0 then
-        format('The bucket lacks %s files: logloom.archive_parts has them', v_files.missing)
+        format('The bucket lacks %s files: see logloom.archive_parts', v_files.missing)
       end,
       case when v_garbage.later > 0 then
         format(
-          'The bucket has %s files from after the state that the database was brought back to: '
-            'logloom_private.archive_garbage has them',
+          'The bucket has %s files that are newer than the restored database: '
+            'see logloom_private.archive_garbage',
           v_garbage.later
         )
       end,
       case when v_idle is null and v_bucket.problem is null and v_garbage.kept > 0 then
         format(
-          'The bucket does not delete %s objects: logloom_private.archive_garbage has them',
+          'The bucket does not delete %s objects: see logloom_private.archive_garbage',
           v_garbage.kept
         )
       end,
       case when v_foreign_notes > 0 then
         format(
           'The bucket has %s notes of erasures that Logloom did not write: '
-            'logloom_private.archive_notes has them',
+            'see logloom_private.archive_notes',
           v_foreign_notes
         )
       end

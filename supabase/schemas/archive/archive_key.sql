@@ -1,6 +1,6 @@
--- A tenant's id as a part of an object's key. Every store takes these letters, but not a % or a ~
--- (Supabase Storage refuses both): the bytes of any other are written in hex after a !. An id that
--- gets too long so is a digest after two.
+-- A tenant's id as a part of an object's key. Every store accepts letters, digits, _, @, - and a
+-- dot that is not the first; other characters become ! and the hex of their bytes (Supabase Storage
+-- refuses % and ~). If the result is too long, it is !! and a digest.
 create function logloom_private.archive_tenant_name(p_tenant_id text)
 returns text
 language plpgsql
@@ -26,8 +26,8 @@ begin
 end;
 $$;
 
--- Where the file of a part is, in the bucket: one partition key, the month, for all, since readers
--- refuse files whose keys differ. A file never holds days of two months.
+-- The key of a part's file in the bucket. Only the month is a partition key, because readers refuse
+-- files whose partition keys differ. A file never has days of two months.
 create function logloom_private.archive_key(p_part logloom.archive_parts)
 returns text
 language plpgsql
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 
--- What the function logloom-archive is told of a file that it reads.
+-- What the function logloom-archive needs to know about a file that it reads.
 create function logloom_private.archive_part_work(p_part logloom.archive_parts)
 returns jsonb
 language plpgsql

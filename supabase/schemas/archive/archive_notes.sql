@@ -1,7 +1,7 @@
--- Erasures leave a note in the bucket, so that a database that is brought back to an earlier state
--- repeats them.
+-- Each erasure leaves a note in the bucket, so that a database that is restored to an earlier state
+-- repeats the erasure.
 
--- Whether the bucket has notes of a tenant's erasures: those of tenants that have an archive.
+-- Whether the bucket needs notes of a tenant's erasures: if the tenant has an archive.
 create function logloom_private.bucket_notes_erasures(p_tenant_id text)
 returns boolean
 language plpgsql
@@ -23,7 +23,7 @@ begin
 end;
 $$;
 
--- What proves that a note is of this installation: HMAC-SHA-256 of its JSON without that.
+-- Proves that a note is from this installation: HMAC-SHA-256 of its JSON without the signature.
 create function logloom_private.note_signature(p_note jsonb)
 returns text
 language plpgsql
@@ -40,7 +40,7 @@ begin
 end;
 $$;
 
--- The note of an erasure, and where it is in the bucket.
+-- The note of an erasure, and its key in the bucket.
 create function logloom_private.erasure_note(
   p_erasure logloom_private.archive_erasures,
   out key text,
@@ -66,8 +66,8 @@ begin
 end;
 $$;
 
--- The bucket has the note of an erasure. One of a tenant that is being deleted takes the place of
--- those before it.
+-- Called when the bucket has an erasure's note. The note of a tenant's deletion replaces the
+-- tenant's earlier notes.
 create function logloom_private.settle_note(p_claim logloom_private.archive_claims)
 returns void
 language plpgsql
@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- Of a page of the bucket's keys, takes up the notes that are not known: they are to be read. Those
--- past audit_lifetime are garbage, as no older state is brought back.
+-- Registers the unknown notes of a page of the bucket's keys, to be read. Notes older than
+-- audit_lifetime become garbage, because nobody restores an older state.
 create function logloom_private.compare_notes(p_keys jsonb)
 returns void
 language plpgsql
@@ -138,9 +138,9 @@ begin
 end;
 $$;
 
--- A note was read that the database does not know: retention is to repeat its erasure, and what
--- that emptied is not missing. Of one that is not signed, or is for another erasure than its key
--- says, nothing comes but a word in health.
+-- Called when an unknown note was read: retention will repeat its erasure, and parts that it
+-- emptied are not missing. A note with a wrong signature, or with another run_id than its key, is
+-- only reported by health.
 create function logloom_private.settle_recall(
   p_claim logloom_private.archive_claims,
   p_details jsonb

@@ -1,5 +1,5 @@
--- SQL, of an alias for logloom.logs: that a record belongs to what is left of a pass. Each day has
--- its own write sequence up to which it is archived.
+-- SQL that tells whether a record of logloom.logs (by an alias) belongs to the rest of a pass. Each
+-- day has its own write sequence up to which it is archived.
 create function logloom_private.archive_filter_sql(
   p_pass logloom_private.archive_passes,
   p_alias text
@@ -35,10 +35,10 @@ begin
 end;
 $$;
 
--- The places of the next records of a pass, by ts and id: as many as fit into a file, one at least.
--- A hosted function has a second of processor, so a file has half of what a block may have, and
--- less after each failure.
--- blocks: the block that each is in, null for rows; places: where in it.
+-- The places of the next records of a pass, by ts and id: as many as fit in a file, at least one. A
+-- hosted function has one second of processor time, so a file has half the records of a block, and
+-- fewer after each failure. blocks: the block of each record, null for rows; places: its position
+-- in the block.
 create function logloom_private.archive_places(
   p_pass logloom_private.archive_passes,
   out ts timestamptz[],
@@ -79,7 +79,7 @@ begin
       and c.first_ts < logloom_private.day_start(p_pass.last_day + 1)
     order by c.first_ts, c.block_id
   loop
-    -- Mostly a file is a block. Those that overlap in time are read together.
+    -- A file is usually one block. Blocks that overlap in time are read together.
     if (select count(*) from unnest(ts) t where t < v_block.first_ts)
       >= greatest(v_settings.seal_block_records / 2, 1)
     then
@@ -141,7 +141,7 @@ begin
 end;
 $$;
 
--- The next records of a pass that go into a file; null where there are none.
+-- The next records of a pass, for one file; null if there are none.
 create function logloom_private.archive_records(p_pass logloom_private.archive_passes)
 returns logloom.logs[]
 language plpgsql
@@ -179,7 +179,8 @@ begin
   ) p;
   execute format('select array_agg(s) from (%s) s', v_sql) into v_records;
   if cardinality(v_records) <> v_last then
-    raise sqlstate 'LL001' using message = 'Records to archive are not those that were found';
+    raise sqlstate 'LL001' using message =
+      format('Read %s records to archive, expected %s', cardinality(v_records), v_last);
   end if;
   return v_records;
 end;

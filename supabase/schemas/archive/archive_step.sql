@@ -1,4 +1,4 @@
--- Wakes the edge function logloom-archive, which asks for work.
+-- Calls the edge function logloom-archive, which then asks for work.
 create function logloom_private.wake_archive()
 returns void
 language plpgsql
@@ -17,8 +17,8 @@ begin
 end;
 $$;
 
--- Begins passes of the next tenants that have records to archive, a round every
--- archive_plan_every. Whether tenants are left.
+-- Begins passes for the next tenants that have records to archive, one round every
+-- archive_plan_every. True if tenants are left.
 create function logloom_private.plan_archive(p_now timestamptz)
 returns boolean
 language plpgsql
@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Files past what their tenant's plan keeps become garbage, so many at a time. What was archived
--- under a plan that has no archive any more stays.
+-- Files older than their tenant's plan keeps become garbage, a limited number at a time. Files stay
+-- if the plan no longer has an archive.
 create function logloom_private.expire_archive(p_now timestamptz)
 returns void
 language plpgsql
@@ -78,7 +78,7 @@ begin
   insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
   select g.tenant_id, g.object_key, 'expired' from gone g
   on conflict (object_key) do nothing;
-  -- Long past every claim that they are asked about.
+  -- Old enough that no claim asks for them.
   delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
   delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;
@@ -129,8 +129,8 @@ begin
 end;
 $$;
 
--- A step of the job archive_logs: plans, lets files go that are past their time, and wakes the
--- function logloom-archive where it has work. A kill loses nothing.
+-- A step of the job archive_logs: plans passes, expires files, and calls the function
+-- logloom-archive if it has work. A kill loses nothing.
 create function logloom_private.archive_step()
 returns interval
 language plpgsql

@@ -1,12 +1,11 @@
--- Seam: whether the archive reads the records of this database.
+-- Seam: whether the archive can read the records of this database.
 create function logloom_private.archive_reads_records()
 returns boolean
 language sql
 stable
 return true;
 
--- Whether the archive has all that there is of a tenant's day: its rows, and the blocks with
--- records of it.
+-- Whether everything of a tenant's day is archived: its rows, and the blocks with records of it.
 create function logloom_private.is_archived(p_tenant_id text, p_day date)
 returns boolean
 language plpgsql
@@ -45,8 +44,8 @@ begin
 end;
 $$;
 
--- Whether retention must leave a tenant's day alone for now: it is to be archived and is not yet,
--- or was brought back. A block goes with its last day, so all of its days count.
+-- Whether retention must keep a tenant's day for now: because it is still to be archived, or was
+-- restored from the archive. A block is deleted with its last day, so all of its days count.
 create function logloom_private.awaits_archive(p_tenant_id text, p_day date, p_today date)
 returns boolean
 language plpgsql
@@ -71,7 +70,7 @@ begin
   ) then
     return true;
   elsif not exists (
-    -- A tenant that is gone, or going, leaves no files.
+    -- A deleted tenant leaves no files.
     select
     from logloom.tenants t
     join logloom.plans p on p.plan_id = t.plan_id
@@ -104,7 +103,7 @@ begin
 end;
 $$;
 
--- The tenants of which awaits_archive need be asked at all.
+-- The only tenants for which awaits_archive can be true.
 create function logloom_private.archiving_tenants()
 returns setof text
 language plpgsql

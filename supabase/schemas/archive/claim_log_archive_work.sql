@@ -1,5 +1,5 @@
--- Gives back what a claim that ended without success had: an unfinished file is garbage. p_error:
--- why it failed, null where its time was over.
+-- Undoes a claim that ended without success; its unfinished file becomes garbage. p_error: why it
+-- failed, null if it took too long.
 create function logloom_private.release_archive_claim(
   p_claim logloom_private.archive_claims,
   p_error text
@@ -22,7 +22,7 @@ begin
         next_attempt_at = now() + logloom_private.archive_delay(p.failures)
       where p.tenant_id = p_claim.tenant_id;
     when 'erase', 'note' then
-      -- The next attempt writes the same key.
+      -- The next attempt writes to the same key.
       update logloom_private.archive_erasures e
       set failures = e.failures + 1, error = v_error,
         next_attempt_at = now() + logloom_private.archive_delay(e.failures)
@@ -38,10 +38,10 @@ begin
         perform logloom_private.end_restore(p_claim.run_id, v_error);
       end if;
     when 'adopt' then
-      -- As if it were not there: the next comparison finds it again.
+      -- The next comparison finds the newer file again.
       update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
     when 'delete' then
-      -- None of them went: the check tells whether that is the bucket's fault.
+      -- Nothing was deleted. The check tells whether the bucket is the cause.
       perform logloom_private.put_off_garbage(logloom_private.due_garbage());
       update logloom_private.archive_bucket b set checked_at = null where b.singleton;
     else
@@ -52,14 +52,14 @@ begin
 end;
 $$;
 
--- How long after so many failures in a row the next attempt is.
+-- The delay before the next attempt, after p_failures failures in a row.
 create function logloom_private.archive_delay(p_failures integer)
 returns interval
 language sql
 immutable
 return least(interval '5 seconds' * 2 ^ least(p_failures, 10), interval '10 minutes');
 
--- Notes an object that is to be deleted.
+-- Notes an object to delete.
 create function logloom_private.discard_object(
   p_tenant_id text,
   p_object_key text,
@@ -76,7 +76,7 @@ begin
 end;
 $$;
 
--- Why no work at the archive is given out; null where it is.
+-- Why no archive work is given out; null if it is.
 create function logloom_private.archive_is_idle()
 returns text
 language plpgsql
@@ -86,7 +86,7 @@ as $$
 begin
   return case
     when (select s.archive_bucket from logloom_private.settings s) is null
-      then 'settings.archive_bucket names no bucket'
+      then 'settings.archive_bucket is not set'
     when logloom_private.is_restored()
       then 'The database was restored from a dump and not repaired'
     when not logloom_private.archive_reads_records()
@@ -95,7 +95,7 @@ begin
 end;
 $$;
 
--- A piece of work for the function logloom-archive, as a claim. Null: nothing is due.
+-- The next work for the function logloom-archive, as a claim. Null: nothing is due.
 create function logloom_private.claim_archive_work()
 returns json
 language plpgsql
@@ -105,7 +105,7 @@ as $$
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes logloom-archive as long; then another run takes it up.
+  -- No file takes that long. Afterwards another run takes the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -115,7 +115,7 @@ begin
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-  -- One claim at a time is made; what it reads is long.
+  -- One claim at a time, because making a claim reads much.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   for v_claim in
     select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
@@ -126,7 +126,7 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database files may have been replaced.
+      -- After a restore of the database, files may be newer than it knows.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -161,6 +161,6 @@ end;
 $$;
 
 comment on function public.claim_log_archive_work() is
-  'What the edge function logloom-archive calls: the next piece of work, null where there is none. '
-  'One that is not settled in time is given out again. Errors: PT409 (another project''s '
+  'Called by the edge function logloom-archive: the next piece of work, null if there is none. '
+  'Work that is not settled in time is given out again. Errors: PT409 (another project''s '
   'database).';

@@ -1,8 +1,8 @@
--- Compares a page of the bucket's keys with what the database knows. An object that nobody knows is
--- garbage once it is a day old, unless it was there when the database was repaired; a verified file
--- that is not there is missing; of a file there may be a later generation, where the database was
--- brought back to before an erasure: that counts. Notes of erasures that it does not know are read.
--- keys: [{key, age, ...}] in their order; through: the last of them, null where none follows.
+-- Compares a page of the bucket's keys with the database. An unknown object is garbage after a day,
+-- unless it was there when the database was repaired. A verified file that is not in the bucket is
+-- missing. A later generation of a file, which exists if the database was restored to before an
+-- erasure, will be adopted. Unknown notes of erasures will be read. keys: [{key, age, ...}] in
+-- order; through: the last key, null on the last page.
 create function logloom_private.compare_archive(p_page jsonb)
 returns void
 language plpgsql
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 
--- A later generation of a part was read: it takes the place of the one that the database knows.
+-- Called when a later generation of a part was read: it replaces the one that the database knows.
 create function logloom_private.adopt_archived(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -95,8 +95,8 @@ begin
 end;
 $$;
 
--- Has the bucket looked at anew: after a restore of the database it may have what that does not
--- know of, or lack what it does.
+-- Checks the bucket again from the beginning: after a restore of the database, each may have files
+-- that the other does not know.
 create function logloom_private.compare_archive_anew()
 returns void
 language plpgsql
@@ -115,7 +115,7 @@ begin
 end;
 $$;
 
--- Lets go of all that the archive has: its objects, which nobody knows then.
+-- Forgets all files and notes of the archive, and returns their keys.
 create function logloom_private.forget_archive(p_reason text)
 returns table (object_key text, tenant_id text)
 language plpgsql
@@ -148,8 +148,8 @@ begin
 end;
 $$;
 
--- Lets all files of the archive go, before uninstalling: garbage, which the function
--- logloom-archive deletes. How many there are to delete.
+-- Makes all files of the archive garbage, before uninstalling; the function logloom-archive deletes
+-- them. Returns how many objects are left to delete.
 create function logloom_private.delete_archive()
 returns bigint
 language plpgsql

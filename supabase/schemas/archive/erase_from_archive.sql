@@ -1,6 +1,6 @@
--- Erasures in the archive: retention begins one with each that it begins, and asks at its end.
--- Meanwhile nothing of the tenant is archived or brought back, and what was read before is not
--- kept.
+-- Each erasure continues in the archive. retention/run_deletion_step.sql begins it here and asks at
+-- the end whether it is done. Until then nothing of the tenant is archived or restored, and files
+-- that were read before are discarded.
 create function logloom_private.begin_archive_erasure(
   p_run_id uuid,
   p_tenant_id text,
@@ -25,8 +25,8 @@ begin
 end;
 $$;
 
--- Lets an erasure go on in the files that there are, once the database has no match left. Whether
--- it is done there, too.
+-- Continues an erasure in the existing files, once the database has no match left. True if it is
+-- done there, too.
 create function logloom_private.end_archive_erasure(p_run_id uuid)
 returns boolean
 language plpgsql
@@ -61,7 +61,7 @@ begin
           and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
       )
   ) or exists (
-    -- Objects without a row, of which nobody knows what they hold.
+    -- Objects without a row: nobody knows what they contain.
     select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
   ) then
     return false;
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 
--- Whether an erasure waits for the archive alone.
+-- Whether an erasure is only waiting for the archive.
 create function logloom_private.waits_for_archive(p_run_id uuid)
 returns boolean
 language plpgsql
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 
--- Takes what an erasure did in the archive into its receipt.
+-- Returns what an erasure deleted in the archive, for its receipt.
 create function logloom_private.take_archive_erasure(
   p_run_id uuid,
   out records bigint,
@@ -99,8 +99,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- The row stays a while: a file that was read before it ended is not kept. One that failed holds
-  -- nothing up any more.
+  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
+  -- erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -110,7 +110,7 @@ begin
 end;
 $$;
 
--- Whether what a claim read may hold what an erasure has removed since.
+-- Whether a claim may have read records that were erased since.
 create function logloom_private.was_erased_since(
   p_tenant_id text,
   p_since timestamptz,

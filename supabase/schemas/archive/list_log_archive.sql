@@ -53,9 +53,9 @@ end;
 $$;
 
 comment on function public.list_log_archive(text, integer, uuid) is
-  'Files of the tenant''s archive, those of the last days first, for members. p_limit 1 to 1000 '
-  '(default 100), p_after: part_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'Files of the tenant''s archive, those of the latest days first. For members. p_limit 1 to 1000 '
+  '(default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, '
+  'PT403.';
 
 create function public.list_log_archive_restores(
   p_tenant_id text default null,
@@ -93,11 +93,10 @@ end;
 $$;
 
 comment on function public.list_log_archive_restores(text, integer, uuid) is
-  'What was brought back from the tenant''s archive, newest first, for members. p_limit 1 to 1000 '
-  '(default 100), p_after: restore_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default '
+  '100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
--- Records of a file, as the function logloom-archive has read them, as rows.
+-- The records of a file as rows. p_records: as the function logloom-archive read them.
 create function logloom_private.archived_records(
   p_part logloom.archive_parts,
   p_records jsonb
@@ -126,7 +125,7 @@ begin
 end;
 $$;
 
--- The places, from 0, of those records of a file that an erasure is for.
+-- The places (from 0) of a file's records that an erasure matches.
 create function logloom_private.match_archive(p_claim_id uuid, p_records jsonb)
 returns integer[]
 language plpgsql
@@ -194,5 +193,5 @@ end;
 $$;
 
 comment on function public.match_log_archive(uuid, jsonb) is
-  'What the edge function logloom-archive calls: the places, from 0, of those records of a file '
-  'that the erasure of its claim is for. Errors: PT400, PT404.';
+  'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the '
+  'claimed erasure matches. Errors: PT400, PT404.';

@@ -1,6 +1,6 @@
--- The days that a small tenant's day is archived with, in one file: those of its month or, where
--- the tenant's retention would have ended too long before that, of its week in the month, or the
--- day alone. Within a month, since files lie by month.
+-- The days that share a file with a small tenant's day: its month; or its week in the month, if
+-- retention would delete the day too long before the month ends; or the day alone. Never more than
+-- a month, because files are sorted by month.
 create function logloom_private.archive_span(
   p_day date,
   p_retention_days integer,
@@ -29,7 +29,7 @@ begin
 end;
 $$;
 
--- Ends a pass, which has no records left: its days are archived. The tenant's next one begins.
+-- Ends a pass without records left: its days are archived. Begins the tenant's next pass.
 create function logloom_private.end_archive_pass(p_pass logloom_private.archive_passes)
 returns void
 language plpgsql
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- The tenants whose plan has an archive.
+-- The tenants whose plan has an archive, without those being deleted.
 create function logloom_private.tenants_to_archive()
 returns setof text
 language plpgsql
@@ -69,8 +69,8 @@ begin
 end;
 $$;
 
--- The days of a tenant with records that the archive does not have, which are over for long enough;
--- of rows only where something was written since.
+-- The days of a tenant that ended long enough ago and have records that the archive lacks. Days
+-- with rows only count if something was written since.
 create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)
 returns setof date
 language plpgsql
@@ -108,8 +108,7 @@ begin
 end;
 $$;
 
--- Whether a tenant's day has enough records, of those that are yet to be archived, for a file of
--- its own.
+-- Whether a tenant's day has enough records that are not archived yet for a file of its own.
 create function logloom_private.is_day_of_its_own(p_tenant_id text, p_day date)
 returns boolean
 language plpgsql
@@ -148,8 +147,8 @@ begin
 end;
 $$;
 
--- Begins the next pass of a tenant that has none: over its oldest day to archive or, where that
--- has few records, the days that it is archived with, once these are over. Whether there is one.
+-- Begins the next pass of a tenant without one: for its oldest day to archive or, if that has few
+-- records, for all days that share its file, once they are over. True if there is a pass.
 create function logloom_private.plan_archive_pass(p_tenant_id text, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -162,7 +161,7 @@ declare
     coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
   v_day date;
   v_span record;
-  -- Small days up to this one wait for the end of their month.
+  -- Small days up to this one wait until their month ends.
   v_waits_through date := '-infinity';
 begin
   select s.* into v_settings from logloom_private.settings s;

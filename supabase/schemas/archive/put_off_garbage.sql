@@ -1,4 +1,4 @@
--- The objects that are to be deleted next.
+-- The next objects to delete.
 create function logloom_private.due_garbage()
 returns text[]
 language plpgsql
@@ -16,8 +16,8 @@ begin
 end;
 $$;
 
--- Has objects wait that the bucket did not delete, such as one under a hold: the longer it has kept
--- one, the longer.
+-- Postpones objects that the bucket did not delete, for example because of a hold. The longer it
+-- has kept one, the longer the delay.
 create function logloom_private.put_off_garbage(p_keys text[])
 returns void
 language plpgsql

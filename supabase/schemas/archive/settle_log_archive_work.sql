@@ -1,4 +1,5 @@
--- A file was written, read back and is equal: it counts, unless an erasure has come meanwhile.
+-- Called when a file was written, read back and found equal: it is verified, unless an erasure has
+-- come meanwhile.
 create function logloom_private.settle_write(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -10,7 +11,8 @@ as $$
 begin
   if (p_details ->> 'records')::integer is distinct from p_claim.records then
     perform logloom_private.release_archive_claim(
-      p_claim, 'The file has another number of records than the database'
+      p_claim,
+      format('The file has %s records, expected %s', p_details ->> 'records', p_claim.records)
     );
     return;
   elsif logloom_private.was_erased_since(
@@ -34,8 +36,8 @@ begin
 end;
 $$;
 
--- An erasure has seen to a file: it had no match, was written anew without them, or held nothing
--- else; or the bucket has it no more.
+-- Called when an erasure has checked a file: the file had no match, was rewritten without the
+-- matches, contained only matches, or is missing from the bucket.
 create function logloom_private.settle_erasure(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -53,7 +55,8 @@ begin
     update logloom.archive_parts p set status = 'missing' where p.part_id = v_part.part_id;
   elsif v_left is null or (p_details ->> 'records')::integer is distinct from v_left then
     perform logloom_private.release_archive_claim(
-      p_claim, 'The file has another number of records than the erasure leaves'
+      p_claim,
+      format('The file has %s records, expected %s', p_details ->> 'records', v_left)
     );
     return;
   elsif v_left = 0 then
@@ -84,7 +87,7 @@ begin
 end;
 $$;
 
--- A file was read: its records come back.
+-- Called when a file was read: stores its records.
 create function logloom_private.settle_restore(
   p_claim logloom_private.archive_claims,
   p_details jsonb,
@@ -129,7 +132,7 @@ begin
 end;
 $$;
 
--- The bucket was looked at, some objects deleted, or some of its keys read.
+-- Called when the bucket was checked, objects were deleted, or keys or notes were read.
 create function logloom_private.settle_bucket_work(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -163,7 +166,8 @@ begin
 end;
 $$;
 
--- Notes what came of a claim: p_error where it failed. A claim that is no more changes nothing.
+-- Stores the result of a claim; p_error if it failed. A claim that no longer exists changes
+-- nothing.
 create function logloom_private.settle_archive_work(
   p_claim_id uuid,
   p_error text,
@@ -179,7 +183,7 @@ as $$
 declare
   v_claim logloom_private.archive_claims;
 begin
-  -- No erasure goes a step, and no block is made or removed, meanwhile.
+  -- No erasure continues, and no block is written or deleted, meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   select c.* into v_claim
   from logloom_private.archive_claims c
@@ -224,4 +228,4 @@ end;
 $$;
 
 comment on function public.settle_log_archive_work(uuid, text, jsonb, jsonb) is
-  'What the edge function logloom-archive calls: what came of a claim, or p_error. Errors: PT400.';
+  'Called by the edge function logloom-archive: the result of a claim, or p_error. Errors: PT400.';

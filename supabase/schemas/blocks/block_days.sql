@@ -1,5 +1,5 @@
--- How many days a block of a tenant with such a retention spans at most: a quarter of it and at
--- least one, whole weeks where it is more than one, and a month of four weeks at most.
+-- How many days one block of a tenant may span: a quarter of the retention, at least one day, whole
+-- weeks if more than one day, four weeks at most.
 create function logloom_private.block_days(p_retention_days integer)
 returns integer
 language plpgsql
@@ -14,10 +14,10 @@ begin
 end;
 $$;
 
--- The first day of the span of p_days days that a day lies in. Spans of weeks begin on Mondays.
+-- The first day of the span of p_days days that contains a day. Spans of weeks begin on Mondays.
 create function logloom_private.span_start(p_day date, p_days integer)
 returns date
 language sql
 immutable
--- The first Monday of the calendar.
+-- 0001-01-01 is the first Monday of the calendar.
 return p_day - (p_day - date '0001-01-01') % p_days;

@@ -1,4 +1,4 @@
--- Adds records of a block, all where p_positions is null, to the counts, or takes them away.
+-- Adds records of a block to the counts, or subtracts them. p_positions null: all records.
 create function logloom_private.count_sealed(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -19,23 +19,24 @@ begin
 end;
 $$;
 
--- Counts a UTC day anew from its records: for an operator who put records back or took them away by
--- hand, and after a restore. Waits for the writer and holds it up meanwhile.
+-- Recounts the records of a UTC day: for an operator who inserted or deleted records by hand, and
+-- after a restore. Waits for the writer and blocks it meanwhile.
 create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Called by hand: a date style writes the project's zone by a name that may be another's, too.
+-- An operator calls it: their date style might print a time zone by a name that another zone has
+-- too.
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 begin
-  -- Nothing is added, removed, sealed or summed up meanwhile.
+  -- Nobody adds, deletes, seals or compacts meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   lock table logloom_private.log_counts in share row exclusive mode;
-  -- Tenant by tenant, as the index leads with it.
+  -- By tenant, because the index begins with the tenant.
   delete from logloom_private.log_counts c
   using (
     select d.tenant_id from logloom_private.log_days d where d.day = p_day

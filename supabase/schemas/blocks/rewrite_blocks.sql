@@ -1,5 +1,5 @@
--- Writes blocks of a tenant anew, in this transaction: as one, or with p_days one for each span of
--- so many days. All of them hold their counts, or none.
+-- Replaces blocks of a tenant, in this transaction: by one block, or with p_days by one for each
+-- span of p_days days. Either all of the blocks hold their counts, or none does.
 create function logloom_private.rewrite_blocks(
   p_tenant_id text,
   p_block_ids bigint[],
@@ -48,7 +48,8 @@ begin
     );
   end loop;
   if v_records <> 0 then
-    raise sqlstate 'LL001' using message = 'Blocks have not as many records as they say';
+    raise sqlstate 'LL001' using
+      message = format('The rewritten blocks lack %s records', v_records);
   end if;
   delete from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = any(p_block_ids);

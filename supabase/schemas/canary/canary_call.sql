@@ -1,6 +1,6 @@
--- A request to an edge function by the round's key, as a sender or a reader makes it: the answer's
--- body. An answer other than 200 is an error, and so is none within a second, since all that sends
--- waits for it.
+-- Calls an edge function with the round's key, as a sender or a reader does. Returns the body of
+-- the answer. Raises an error unless the answer is 200 within a second: the other jobs of the lane
+-- wait meanwhile.
 create function logloom_private.canary_call(p_path text, p_key text, p_body jsonb)
 returns jsonb
 language plpgsql

@@ -1,5 +1,6 @@
--- What the canary saw: degraded where a record of the last day is missing or doubled, or where the
--- last two rounds did not find theirs. Milliseconds from sending on, of the last round that ended.
+-- The check of the canary: degraded if a record of the last day is missing or stored twice, or if
+-- the last two rounds did not find their record. Times are in milliseconds since sending, of the
+-- last finished round.
 create function logloom_private.canary_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -37,10 +38,10 @@ begin
     concat_ws(
       '; ',
       case when v_missing > 0 then format('%s acknowledged records are missing', v_missing) end,
-      case when v_doubled > 0 then format('%s records are doubled', v_doubled) end,
+      case when v_doubled > 0 then format('%s records are stored twice', v_doubled) end,
       case when v_failed = 2 then
         'The last two records of the canary were not found: '
-          || 'logloom_private.canary_rounds has the error'
+          || 'see error in logloom_private.canary_rounds'
       end
     )
   ) || jsonb_build_object(

@@ -1,19 +1,19 @@
--- Lets a copy of the database go on as a project of its own, called by postgres. What waits to be
--- sent is given up and files of the archive are forgotten, since the first project has them, too:
--- it sends and deletes them itself. Refused where no other project's functions have called.
+-- Turns a copy of the database into a project of its own. For postgres to call. Pending
+-- notifications and batches are dropped and archive files forgotten, because the original project
+-- sends and deletes them itself. Refused unless another project's functions have called.
 create function logloom_private.begin_anew()
 returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_reason constant text := 'The database was copied: this is the first project''s';
+  v_reason constant text := 'The database was copied: this belongs to the original project';
 begin
   if not logloom_private.is_copied() then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'This database is no copy: functions of its own project call it',
-      hint = 'Ask /functions/v1/health/ready of the new project first: it notes whose it is.';
+      message = 'This database is not a copy: only its own project calls it',
+      hint = 'Call /functions/v1/health/ready of the new project first: it notices the copy.';
   end if;
   perform logloom_private.end_notification(n, 'failed', null, v_reason)
   from logloom_private.notifications n
@@ -27,7 +27,7 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With another id it does not use the prefix of the first, and with another key not its notes.
+  -- A new id means another prefix in the bucket than the original project's, a new key other notes.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;

@@ -1,4 +1,5 @@
--- The check of the database: whether it takes writes. Its disk is full where a job found it so.
+-- The check of the database: whether it accepts writes. The disk counts as full if a job failed
+-- because of it.
 create function logloom_private.database_health()
 returns jsonb
 language plpgsql
@@ -18,7 +19,7 @@ begin
   return logloom_private.health_grade(
     case v_state
       when 'read_only' then
-        'The database is read-only: ingest refuses events and the jobs rest until it takes writes: '
+        'The database is read-only: ingest refuses events and jobs pause until it accepts writes: '
           || v_mend
       when 'full' then 'The disk of the database is full: ' || v_mend
     end,

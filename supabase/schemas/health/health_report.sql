@@ -1,4 +1,4 @@
--- Of the checks that are not healthy, status, reason and state. Null where all are.
+-- The status, reason and state of the checks that are not healthy. Null if all are healthy.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
 language plpgsql
@@ -18,7 +18,7 @@ begin
 end;
 $$;
 
--- The worst grade of checks, and of the jobs among them.
+-- The worst status among the checks, with each job as one check.
 create function logloom_private.worst_status(p_checks jsonb)
 returns text
 language plpgsql
@@ -39,10 +39,10 @@ begin
 end;
 $$;
 
--- The checks of health with their grades, and what each endpoint of the function health shows of
--- them: available (200, otherwise 503), status, checks. The whole is as well as the worst of its
--- checks. ready shows, beside queue and writer, each check that is not healthy, and why, but for
--- the log streams. Stable: all checks see one snapshot, in which nothing is newer than v_now.
+-- All health checks with their status, and the answer of each endpoint of the function health:
+-- available (true is 200, false is 503), status, checks. The overall status is that of the worst
+-- check. ready shows queue and writer, and each other check that is not healthy, with its reason,
+-- except log streams. Stable: all checks see one snapshot, in which nothing is newer than v_now.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -78,7 +78,7 @@ declare
           'Restored from a dump and not repaired: see Backup and restore in '
             || 'docs/guides/operations.md'
         when v_is_copied then
-          'A copy of another project''s database, which sends and archives nothing: see A copy of '
+          'A copy of another project''s database, which neither sends nor archives: see A copy of '
             || 'the database in docs/guides/operations.md'
       end,
       null
@@ -92,8 +92,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- Receivers are the tenants'; for those of one the service is no less ready for others. And it is
-  -- ready while storage fills up, until ingest is refused.
+  -- A failing receiver belongs to one tenant, so the service is still ready. It is also ready while
+  -- storage fills up, until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - 'streams'
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -154,8 +154,8 @@ end;
 $$;
 
 comment on function public.health_report() is
-  'What the edge function health shows: status, timestamp and checks for queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, '
-  'project and jobs, each with the reason where it is not healthy, and what each endpoint shows of '
-  'it (available: 200, otherwise 503). '
-  'Thresholds: logloom_private.settings and logloom_private.jobs.';
+  'The answer of the edge function health: status, timestamp and checks for queue (events, '
+  'seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), '
+  'pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each '
+  'endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and '
+  'logloom_private.jobs.';

@@ -1,13 +1,13 @@
--- Since when jobs can have run: before, nothing did.
+-- Since when jobs can run: the start of the server.
 create function logloom_private.up_since()
 returns timestamptz
 language sql
 stable
 return pg_postmaster_start_time();
 
--- Each scheduled job: degraded when it is silent beyond its limit, when its last success is dated
--- ahead, both unless the server has just started, or when it failed too often in a row; retention
--- also when no day of it ended well for so long. error_code: SQLSTATE of the last failure.
+-- The check of each scheduled job: degraded if its last success is older than its limit or in the
+-- future (unless the server has just started), or if it failed too often in a row; retention also
+-- if no day's retention has succeeded for 26 hours. error_code: SQLSTATE of the last failure.
 create function logloom_private.job_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -35,7 +35,7 @@ begin
           end,
           case when j.name = 'run_retention' and p_now - r.failing_since > interval '26 hours' then
             logloom_private.silence_reason(
-              'No day''s retention', p_now - r.failing_since, interval '26 hours'
+              'No retention', p_now - r.failing_since, interval '26 hours'
             )
           end
         )
@@ -43,7 +43,7 @@ begin
         'last_success', j.last_succeeded_at,
         'last_failure', j.last_failed_at,
         'failures', j.failures,
-        -- Never the message: it may have a tenant's words, and health is open to all.
+        -- Never the message: it may contain a tenant's data, and health is public.
         'error_code', case when j.failures > 0 then
           substring(j.last_error from '^[0-9A-Z]{5}')
         end

@@ -1,4 +1,4 @@
--- The check of the partitions: those of today and tomorrow are there.
+-- The check of the partitions: today's and tomorrow's exist.
 create function logloom_private.partition_health(p_now timestamptz)
 returns jsonb
 language plpgsql

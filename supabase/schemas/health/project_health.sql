@@ -1,6 +1,6 @@
--- What jobs need of the project, and what they cost it. Degraded while pg_cron starts nothing. The
--- rest is told and not graded: whether pg_cron logs each run, how many runs of ours there are a
--- day, by the last hour, and how many connections are left for roles that are no superusers.
+-- The check of the project: degraded while pg_cron starts no jobs. Also shows, without grading:
+-- whether pg_cron logs each run, how many of our runs there are a day (extrapolated from the last
+-- hour), and how many connections are free for roles without superuser.
 create function logloom_private.project_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -8,7 +8,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- current_setting would fail for a role that may not see those of pg_cron.
+  -- current_setting fails for a role that may not read pg_cron's settings.
   v_settings constant jsonb := (
     select coalesce(jsonb_object_agg(replace(s.name, 'cron.', ''), s.setting), '{}')
     from pg_settings s
@@ -27,7 +27,7 @@ begin
           / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
       )
       from (
-        -- By the primary key: the project's own runs may be many.
+        -- By the primary key, because the project's own runs may be many.
         select d.* from cron.job_run_details d order by d.runid desc limit 2000
       ) d
       where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0

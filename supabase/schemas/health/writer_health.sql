@@ -1,5 +1,5 @@
--- The check of the writer: how long it is silent. A writer that never ran is silent since for ever;
--- what ingest ran in its stead counts as well.
+-- The check of the writer: how long ago it last ran. Runs by ingest count as well. A writer that
+-- never ran is silent for an infinite time.
 create function logloom_private.writer_health(p_now timestamptz)
 returns jsonb
 language plpgsql

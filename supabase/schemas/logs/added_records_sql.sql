@@ -1,26 +1,25 @@
--- Records are changed by these statements alone: each keeps the counts, the days and the write
--- sequences in the statement that changes the records. There is no trigger to forget, and a
--- table that is sharded takes none. They only ever add rows (a removal adds negative counts), so no
--- row is contended and a forgotten snapshot leaves no chains of versions; a job sums up what
--- was added.
+-- Records are only changed by these statements. Each updates the counts, the days and the write
+-- sequences together with the records. There is no trigger to forget, and a sharded table allows
+-- none. They only add rows (a removal adds negative counts), so no row is contended, and an old
+-- snapshot does not cause chains of row versions. A job sums the rows up.
 
--- Services of a tenant that are counted apart within a minute.
+-- How many services of a tenant are counted separately in a minute.
 create function logloom_private.max_counted_services()
 returns integer
 language sql
 immutable
 return 100;
 
--- SQL for the rows of log_counts that p_added comes to: records by tenant_id, minute, service and
--- level, as events.
+-- SQL for the rows that p_added adds to log_counts. p_added has records by tenant_id, minute,
+-- service and level, with their number as events.
 create function logloom_private.added_counts_sql(p_added text)
 returns text
 language sql
 stable
--- Sorted by bytes, at a third of what the tenants' own collation costs.
+-- Sorting by bytes costs a third of sorting in the tenants' own collation.
 return format(
   $query$
-    -- A service with a longer name is not counted apart, nor one beyond the most.
+    -- A service with a longer name, or beyond the limit, is not counted separately.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -39,8 +38,8 @@ return format(
   logloom_private.max_counted_services(), p_added
 );
 
--- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts
--- what it adds and notes which days it reached. It returns how many records were added.
+-- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts the
+-- added records and notes their days. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language sql
@@ -79,14 +78,15 @@ return format(
   p_insert, logloom_private.added_counts_sql('added')
 );
 
--- A statement that runs p_delete ("delete from logloom.logs l where …", without returning), takes
--- what it removes away from the counts and notes the removal. It returns how many records went.
+-- A statement that runs p_delete ("delete from logloom.logs l where …", without returning),
+-- subtracts the removed records from the counts and notes the removal. It returns how many records
+-- were removed.
 create function logloom_private.removed_records_sql(p_delete text)
 returns text
 language sql
 stable
--- Under the service's own name, even where it was counted together with others: the sums stay
--- right, and compact_log_counts puts it where it belongs.
+-- Subtracted under the service's own name, even if the service was counted together with others:
+-- the sums stay right, and compact_log_counts corrects the rows.
 return format(
   $query$
     with changed as (
@@ -107,7 +107,7 @@ return format(
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- Further back than any alert window reaches.
+      -- No alert window reaches further back.
       where r.minute > now() - interval '3 days'
     )
     select coalesce(sum(r.events), 0)::integer from removed r

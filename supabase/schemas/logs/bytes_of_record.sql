@@ -1,5 +1,5 @@
--- Bytes of a record's JSON text without the values of its event: names, quotes of texts, commas,
--- and what all events of a batch share.
+-- The bytes of a record's JSON text without the values of its event: names, quotes, commas, and the
+-- values that all events of a batch share.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language sql
@@ -19,8 +19,8 @@ return octet_length(
   || ',"attrs":'
 ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
 
--- Bytes of a record's JSON text: what was measured when it was accepted, and for one of before that
--- was done, measured now, for which it has to be whole.
+-- The bytes of a record's JSON text, as measured when it was accepted. An older record without a
+-- measurement is measured now; it must be whole.
 create function logloom_private.bytes_of_record(p_log logloom.logs)
 returns integer
 language sql

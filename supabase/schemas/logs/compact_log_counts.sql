@@ -1,5 +1,5 @@
--- Brings the index by write sequence of a day's partition up to date, for which autovacuum takes a
--- minute and more: what is not summarized is read by every live tail.
+-- Summarizes the new pages of a day's index by write sequence. Autovacuum takes a minute or more
+-- for it, and every live tail reads all pages that are not summarized.
 create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
@@ -18,18 +18,18 @@ begin
   perform brin_summarize_new_values(v_index);
 exception
   when lock_not_available then
-    -- Vacuum is at it, which does the same.
+    -- Vacuum is doing the same.
     null;
   when internal_error or undefined_table then
-    -- The partition went while this waited for it.
+    -- The partition was dropped while this waited.
     if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
       raise;
     end if;
 end;
 $$;
 
--- Sums up the rows of minutes that changed, and keeps the latest write sequence of a day only: one
--- step of a job.
+-- One step of a job: sums up the counts of changed minutes, and keeps only the latest write
+-- sequence of each day.
 create function logloom_private.compact_log_counts()
 returns interval
 language plpgsql
@@ -44,7 +44,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  -- Whole minutes of a tenant, so that what is negative meets what it takes away from.
+  -- Whole minutes of a tenant, so that negative counts meet the counts that they reduce.
   with minutes as (
     select distinct d.tenant_id, d.minute
     from (
@@ -69,7 +69,7 @@ begin
     group by t.tenant_id, t.minute, t.service, t.level, t.is_other
     having sum(t.events) <> 0
   ), kept as (
-    -- Negative is a service that was counted together with others when it was added.
+    -- A service is negative if it was counted together with others when it was added.
     select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (

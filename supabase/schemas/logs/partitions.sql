@@ -1,4 +1,4 @@
--- logs_YYYY_MM_DD.
+-- The name of a day's partition: logs_YYYY_MM_DD.
 create function logloom_private.partition_name(p_day date)
 returns text
 language sql
@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- Takes days of which the tenants have no rows left out of log_days: no search opens them any more.
+-- Deletes days from log_days in which the tenants have no rows left, so that no search opens them.
 create function logloom_private.leave_days(p_tenant_ids text[], p_days date[])
 returns void
 language plpgsql
@@ -62,7 +62,7 @@ begin
     );
     execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
     if v_tenants > 0 then
-      -- Without the writer, which notes a day only where it is not noted yet.
+      -- With the writer's lock: the writer adds a day only if it is missing.
       perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
       execute 'delete ' || v_left using p_tenant_ids;
     end if;
@@ -70,26 +70,26 @@ begin
 end;
 $$;
 
--- Gives logloom.logs to pg_partman, unless it has it.
+-- Configures pg_partman for logloom.logs, unless it is configured.
 create function logloom_private.manage_partitions()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Days begin in UTC, whatever the project's time zone is.
+-- Days are UTC days, whatever the project's time zone is.
 set timezone = 'UTC'
 as $$
 begin
   if not exists (
     select from partman.part_config c where c.parent_table = 'logloom.logs'
   ) then
-    -- No default partition: a row in it would stop maintenance, and its check would wait for
-    -- readers.
+    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
+    -- wait for readers.
     perform partman.create_parent(
       p_parent_table := 'logloom.logs',
       p_control := 'ts',
       p_interval := '1 day',
       p_premake := (select s.partition_days_ahead from logloom_private.settings s),
-      -- After the days that a restored table has.
+      -- After the existing days of a restored table.
       p_start_partition := (
         select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
         from unnest(logloom_private.partition_days()) d (day)
@@ -97,14 +97,15 @@ begin
       p_default_table := false
     );
   end if;
-  -- A job of the project that maintains all tables leaves ours out: it makes days of its time zone.
+  -- Excluded from the project's own maintenance of all tables, which would create days in its time
+  -- zone.
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off'
   where parent_table = 'logloom.logs';
 end;
 $$;
 
--- Makes the day's partition unless it exists.
+-- Creates the day's partition, unless it exists.
 create function logloom_private.create_partition(p_day date)
 returns void
 language plpgsql
@@ -118,7 +119,8 @@ begin
   if logloom_private.partition_exists(p_day) then
     return;
   end if;
-  -- Made beside the parent and attached: "partition of" would wait for every reader of the parent.
+  -- Created as a separate table and attached: "partition of" would wait for every reader of the
+  -- parent.
   execute format('create table logloom.%I (like logloom.logs including all)', v_name);
   execute format('alter table logloom.%I enable row level security', v_name);
   execute format('alter table logloom.%I force row level security', v_name);
@@ -131,15 +133,15 @@ begin
 end;
 $$;
 
--- What the hourly job does. Today's partition and those of the coming days exist afterwards, with
--- their names and row-level security. No migration calls it: `supabase db diff` of every project
--- would show the partition of the day on which the migration was written.
+-- The hourly job: creates the partitions of today and the coming days, with their names and
+-- row-level security. No migration calls it, because `supabase db diff` of every project would then
+-- show the partition of the day on which the migration was written.
 create function logloom_private.maintain_partitions()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
--- The catalog prints bounds as the project's date style has them.
+-- The catalog prints bounds in the session's date style.
 set datestyle = 'ISO'
 as $$
 declare
@@ -151,9 +153,9 @@ begin
   update partman.part_config c
   set premake = v_days_ahead
   where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
-  -- Leaves the search_path of the session changed: nothing else belongs in the session of the job.
+  -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
   perform partman.run_maintenance('logloom.logs');
-  -- Bounds come from the catalog, so pg_partman goes on working after its partitions are renamed.
+  -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
   for v_partition in
     select
       c.relname as name,
@@ -169,7 +171,7 @@ begin
     execute format('alter table logloom.%I enable row level security', v_partition.day_name);
     execute format('alter table logloom.%I force row level security', v_partition.day_name);
   end loop;
-  -- pg_partman extends the newest partition; a day that went missing it does not bring back.
+  -- pg_partman only adds partitions after the newest one. This creates missing days.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
 end;

@@ -1,5 +1,6 @@
--- The day to drop when storage is full: the oldest of which something can go, never today or
--- yesterday. Where all that is left waits for the archive, the oldest of those.
+-- The day to drop when storage is full: the oldest day with records that need not wait for the
+-- archive, never today or yesterday. If all days wait for the archive, the oldest one, with
+-- overtakes_archive.
 create function logloom_private.day_to_drop(
   p_today date,
   out day date,
@@ -20,7 +21,7 @@ begin
       select
       from logloom_private.day_tenants(v_day) t (tenant_id)
       where not logloom_private.awaits_archive(t.tenant_id, v_day, p_today)
-        -- What was brought back, the archive has.
+        -- The archive still has the records that it restored.
         or exists (
           select
           from logloom_private.kept_longer k
@@ -38,7 +39,7 @@ begin
 end;
 $$;
 
--- Writes a record into the operators' tenant, where alert rules find it.
+-- Writes a record into the operators' tenant, so that alert rules can find it.
 create function logloom_private.tell_operators(p_message text, p_attrs jsonb)
 returns void
 language plpgsql
@@ -64,8 +65,8 @@ begin
 end;
 $$;
 
--- A step of the job bound_storage: measures and chooses a day to drop, which retention_step drops
--- in further steps. Between two days it measures again.
+-- A step of the job bound_storage: measures, and chooses a day to drop if storage is full.
+-- retention_step then drops it in further steps. Measures again before the next day.
 create function logloom_private.bound_storage()
 returns interval
 language plpgsql
@@ -83,7 +84,7 @@ begin
   if v_storage.limit_day is not null then
     return coalesce(logloom_private.retention_step(), '0');
   end if;
-  -- The rest of the tables is looked at once an hour.
+  -- Other tables are measured once an hour.
   select m.bytes, coalesce(m.reusable_bytes, v_storage.reusable_bytes)
   into v_storage.bytes, v_storage.reusable_bytes
   from logloom_private.measure_storage(
@@ -92,7 +93,7 @@ begin
   v_storage.measured_at := clock_timestamp();
   v_percent := 100.0 * v_storage.bytes / v_settings.max_storage_bytes;
 
-  -- 1. Which day goes. One that retention works at comes first.
+  -- 1. Choose the day. If retention is working on a day, wait for it.
   v_storage.is_dropping := v_settings.storage_policy = 'drop_oldest'
     and coalesce(v_percent >= 100 or v_storage.is_dropping and v_percent > 95, false);
   v_storage.is_stuck := v_storage.is_stuck and v_storage.is_dropping;
@@ -108,7 +109,7 @@ begin
     end if;
   end if;
 
-  -- 2. What is known of it.
+  -- 2. Store the measurement, and tell the operators at 80 % and 100 %.
   v_mark := case when v_percent >= 100 then 100 when v_percent >= 80 then 80 else 0 end;
   v_is_news := v_mark > v_storage.told_percent;
   v_storage.told_percent := case
@@ -131,13 +132,13 @@ begin
     from logloom_private.storage_health() h;
   end if;
 
-  -- 3. It goes. One that was not dropped the last time is tried again a minute later.
+  -- 3. Drop the day. If it was not dropped the last time, try again a minute later.
   if v_day is null then
     return null;
   end if;
   delete from logloom_private.kept_longer k where k.last_day <= v_day;
   update logloom_private.kept_longer k set first_day = v_day + 1 where k.first_day <= v_day;
-  -- Where no retention has run yet, that of yesterday has ended.
+  -- Before the first retention, pretend that yesterday's has ended.
   insert into logloom_private.retention_place (today, finished_at)
   values (logloom_private.utc_day(now()) - 1, now())
   on conflict (singleton) do update set attempts = 0;

@@ -1,6 +1,6 @@
--- Whether a tenant with records in the day keeps it, or they are yet to be archived. A tenant that
--- is gone keeps only what may still be on its way. No nested loop: it would go through all tenants
--- for each one.
+-- Whether a tenant with records in the day keeps it, or has records there that are still to be
+-- archived. For a deleted tenant, only records that may still be in the queue count. Without nested
+-- loops, which would go through all tenants for each one.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql

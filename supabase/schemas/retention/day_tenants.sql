@@ -1,4 +1,5 @@
--- The tenants that have, or had until lately, records in a day, or a block that ends in it.
+-- The tenants with records in a day, or with a block that ends in it. Some may have lost their last
+-- records shortly before.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql

@@ -1,4 +1,4 @@
--- PT429 where the tenant has max_open_deletions of its plan open already.
+-- Raises PT429 if the tenant has as many open deletions as its plan allows.
 create function logloom_private.require_room_for_deletion(p_tenant_id text)
 returns void
 language plpgsql
@@ -7,7 +7,7 @@ as $$
 declare
   v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
 begin
-  -- Requests at once are counted one after another.
+  -- Concurrent requests are counted one after another.
   perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
   if (
     select count(*) >= v_max
@@ -19,9 +19,7 @@ begin
 end;
 $$;
 
--- On request
-
--- Notes a deletion that was asked for, and who did; run_deletions works it off.
+-- Stores a requested deletion, and who requested it. The job run_deletions carries it out.
 create function logloom_private.request_deletion(
   p_query_dsl text,
   p_ts_from text,
@@ -43,7 +41,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   if p_dry_run then
-    -- It reads records as a search does.
+    -- A dry run reads records as a search does.
     perform logloom_private.take_search_slot(logloom_private.scope_of_view(v_tenant_id, null));
   end if;
   v_range := logloom_private.search_range(p_ts_from, p_ts_to);
@@ -76,7 +74,7 @@ begin
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
     returning * into v_run;
-    -- Who looks again and again fills no disk with that.
+    -- Keeps the last 100 dry runs, so that repeating them does not fill the disk.
     delete from logloom.retention_runs r
     where r.run_id in (
       select o.run_id
@@ -130,8 +128,9 @@ $$;
 
 comment on function public.delete_logs(text, text, text, boolean) is
   'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to '
-  '(exclusive), dead letters included. A query that a search answers with warnings is refused. '
-  'With p_dry_run (default true) nothing is deleted: records says how many match. Else a job '
-  'deletes what was acknowledged before; list_log_retention_runs tells how far it is. Returns the '
-  'run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many are open, or for '
-  'a dry run too many searches running).';
+  '(exclusive), and matching dead letters. Refuses a query that a search would answer with '
+  'warnings. With p_dry_run (default true) nothing is deleted: records says how many match. '
+  'Otherwise a job deletes the records that were acknowledged before the request; '
+  'list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the '
+  'dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many '
+  'searches are running).';

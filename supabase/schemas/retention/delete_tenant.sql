@@ -1,4 +1,5 @@
--- Begins the end of a tenant: what acts for it goes at once, and its records are to be erased.
+-- Begins to delete a tenant: its keys, tokens, members and streams at once, and orders the erasure
+-- of its records.
 create function logloom_private.begin_tenant_deletion(p_tenant_id text)
 returns logloom_private.tenant_deletions
 language plpgsql
@@ -16,7 +17,7 @@ begin
   delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
   update logloom.alert_rules r set enabled = false
   where r.tenant_id = p_tenant_id and r.enabled;
-  -- Also those that say that the rules ended.
+  -- Includes the notifications that would tell that its alerts ended.
   delete from logloom_private.notifications n
   where n.tenant_id = p_tenant_id and n.status = 'pending';
   perform logloom_private.request_erasure(p_tenant_id);
@@ -24,7 +25,7 @@ begin
 end;
 $$;
 
--- Ends a tenant: its keys and members go at once, everything else by the job run_deletions.
+-- Deletes a tenant: its keys and members at once, everything else by the job run_deletions.
 create function logloom_private.abolish_tenant(p_tenant_id text)
 returns public.logloom_tenant_deletion
 language plpgsql
@@ -37,13 +38,13 @@ declare
   v_deletion logloom_private.tenant_deletions;
 begin
   if logloom_private.is_service_role() then
-    -- Asked again, it says how far it is.
+    -- A repeated call returns the running deletion.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The id has to be given here, so "leave it out" would be no help.
+    -- The usual refusal advises to leave the id out, which is not possible here.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -52,7 +53,7 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
-    -- Another request may have been first.
+    -- Another request may have been faster.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = v_tenant_id and d.finished_at is null;
@@ -83,7 +84,7 @@ end;
 $$;
 
 comment on function public.delete_tenant(text) is
-  'Deletes the tenant with all that it has, for owners, who name it. Its keys and tokens are '
-  'refused at once; a job erases the rest, and leaves a receipt in '
-  'logloom_private.tenant_deletions. Nobody gets the id before that is done. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'Deletes the tenant with all its data. Only owners may call it, and must name the tenant. Its '
+  'keys and tokens are refused at once. A job deletes the rest and leaves a receipt in '
+  'logloom_private.tenant_deletions. The id cannot be used again before that. Errors: PT400, '
+  'PT401, PT403, PT404.';

@@ -1,4 +1,4 @@
--- Removes what a deleted tenant has besides log records, once those are erased. Whether there was
+-- Deletes the other data of a deleted tenant, once its log records are erased. True if there was
 -- something to do.
 create function logloom_private.delete_tenant_step()
 returns boolean
@@ -11,7 +11,7 @@ declare
   v_table text;
   v_deleted integer;
 begin
-  -- A request that was let in before the deletion was committed is in the queue a minute later.
+  -- A request that was accepted before the deletion was committed is in the queue a minute later.
   select d.* into v_deletion
   from logloom_private.tenant_deletions d
   where d.finished_at is null
@@ -33,7 +33,7 @@ begin
     return false;
   end if;
 
-  -- Requests that were under way when the tenant was deleted have ended: what they left, too.
+  -- Requests that were running when the tenant was deleted have ended: erase their records, too.
   if not exists (
     select from logloom.retention_runs r
     where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
@@ -51,7 +51,7 @@ begin
   )
   where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
 
-  -- Every table with a tenant_id, so that none is forgotten that is yet to come.
+  -- Every table with a tenant_id, so that no future table is forgotten.
   for v_table in
     select format('%I.%I', n.nspname, c.relname)
     from pg_catalog.pg_class c

@@ -1,5 +1,5 @@
--- Drops a day's partition: dropped; kept where a tenant with records in it keeps the day; busy
--- where readers or the writer hold it.
+-- Drops a day's partition. Returns dropped; kept: a tenant with records in it keeps the day; busy:
+-- readers or the writer hold a lock on it.
 create function logloom_private.drop_expired_day(p_day date, p_today date)
 returns text
 language plpgsql
@@ -10,7 +10,7 @@ declare
   v_lock_wait text;
 begin
   select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- An empty yesterday waits a day: events may well be on their way.
+  -- An empty yesterday is kept one more day, because events for it may still arrive.
   if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
     return 'kept';
   end if;
@@ -19,17 +19,19 @@ begin
     v_lock_wait := logloom_private.limit_lock_wait(
       (select s.partition_drop_lock_timeout from logloom_private.settings s)
     );
-    -- Without the writer nothing is added: it makes the day anew when events for it come.
+    -- With the writer's lock nothing is added. The writer creates the partition again if events for
+    -- the day arrive later.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
     perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
     if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
-      -- Something came that is to be archived.
+      -- New records may have to be archived.
       or logloom_private.day_is_kept(p_day, p_today)
     then
       return 'busy';
     end if;
     perform logloom_private.note_stream_gaps(p_day, p_today);
-    -- What else is known of the day nobody reads any more, and goes without holding up the writer.
+    -- Nobody reads the day's other rows any more; they are deleted later, without blocking the
+    -- writer.
     delete from logloom_private.log_writes a where a.day = p_day;
     -- Last, because every reader of logloom.logs waits from here to the commit.
     execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));

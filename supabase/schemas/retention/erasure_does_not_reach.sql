@@ -1,6 +1,6 @@
--- Where records may be that an erasure does not reach, by kind: what readers took out of the
--- service by an export or a page is theirs, what log streams sent is with their receivers, what a
--- damaged block holds cannot be told, and alerts of groups keep the values that made these.
+-- Where copies of erased records may remain, by kind: exports and pages that readers took out of
+-- the service, records that log streams have sent, damaged blocks, and alerts whose groups keep
+-- values.
 create function logloom_private.erasure_does_not_reach(p_run logloom.retention_runs)
 returns jsonb
 language plpgsql

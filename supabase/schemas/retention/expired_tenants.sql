@@ -1,5 +1,5 @@
--- The first p_limit tenants after p_after of a day that do not keep it, in their order; without
--- those whose records of it are yet to be archived.
+-- The next p_limit tenants after p_after (in their order) with records in a day that they do not
+-- keep, without tenants whose records of the day are still to be archived.
 create function logloom_private.expired_tenants(
   p_day date,
   p_today date,

@@ -1,5 +1,5 @@
--- The first day that deletion by age leaves to each tenant: first_kept_days, and the day after the
--- one that is being dropped because storage is full.
+-- The first day that each tenant keeps: by its retention, or the day after the one that is being
+-- dropped because storage is full.
 create function logloom_private.first_left_days(p_today date)
 returns table (tenant_id text, first_kept_day date)
 language plpgsql

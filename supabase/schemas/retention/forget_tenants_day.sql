@@ -1,6 +1,6 @@
--- Seam: deletes what there is of a day of the tenants: rows, blocks that end in it, and counts. How
--- many records each of those had that had any. One statement, so that records that come meanwhile
--- stay with their counts.
+-- Seam: deletes everything that tenants have of a day: rows, blocks that end in it, and counts.
+-- Returns the tenants that had records, and how many. One statement, so that records that arrive
+-- meanwhile keep their counts.
 create function logloom_private.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
@@ -9,14 +9,14 @@ create function logloom_private.forget_tenants_day(
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Tenant by tenant through the indexes, whatever the planner believes of a partition that was
--- filled since it was last looked at.
+-- Forces index scans tenant by tenant, because the planner's statistics may be older than the
+-- partition's content.
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-  -- Without compact_log_counts none of the counts is summed up meanwhile.
+  -- Locks out compact_log_counts, which would rewrite counts meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   execute format(
     $query$
@@ -32,7 +32,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- Further back than any alert window reaches.
+        -- No alert window reaches further back.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c

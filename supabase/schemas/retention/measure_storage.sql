@@ -10,9 +10,9 @@ begin
 end;
 $$;
 
--- What is stored, and the rest of Logloom's tables. Neither DELETE nor VACUUM makes files shorter,
--- so blocks count with what they hold, not with their files: dropping days until those are short
--- enough would drop all. p_with_rest: false measures bytes alone, for a tenth of the work.
+-- The stored bytes, and those of Logloom's other tables. Neither DELETE nor VACUUM shortens files,
+-- so blocks count with their content, not with their files: otherwise days would be dropped until
+-- none is left. p_with_rest false: only bytes, for a tenth of the work.
 create function logloom_private.measure_storage(
   p_with_rest boolean,
   out bytes bigint,
@@ -23,8 +23,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- What indexes, pages and TOAST add to blocks.bytes: 1.08 with 32,000 records a block, 1.31 with
-  -- a hundred.
+  -- Indexes, pages and TOAST add to blocks.bytes: 1.08 times with 32,000 records a block, 1.31
+  -- times with a hundred.
   v_factor constant numeric := 1.2;
   v_sealed constant bigint := (
     select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c

@@ -1,5 +1,5 @@
--- The first day between the two, both excluded, of which anything is stored; p_after null: of all
--- days before p_before.
+-- The first stored day after p_after and before p_before. p_after null: the first of all days
+-- before p_before.
 create function logloom_private.next_stored_day(p_after date, p_before date)
 returns date
 language plpgsql
@@ -12,12 +12,13 @@ begin
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
       union all
-      -- A day that was dropped before all was done that follows.
+      -- A day whose partition was dropped before its other data was deleted.
       select min(l.day)
       from logloom_private.log_days l
       where l.day > coalesce(p_after, '1970-01-01')
       union all
-      -- A day that is sealed whole has no partition. A block of several days goes with the last.
+      -- A day that is sealed completely has no partition. A block of several days belongs to its
+      -- last day.
       select logloom_private.utc_day(min(c.last_ts))
       from logloom_private.blocks c
       where c.last_ts >= logloom_private.day_start(coalesce(p_after, '1970-01-01') + 1)

@@ -1,5 +1,5 @@
--- Adds to the tenants' runs that are under way: of retention, or of a day that is dropped because
--- storage is full.
+-- Adds deleted records to the running deletions of the tenants: of retention, or of a day that is
+-- dropped because storage is full.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
   p_records bigint[],
@@ -9,7 +9,7 @@ create function logloom_private.note_deletions(
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Else, with hashing off where it is called, it goes through all tenants for each one.
+-- The caller may have turned hash joins off; then this would go through all tenants for each one.
 set enable_hashjoin = on
 set enable_nestloop = off
 as $$

@@ -1,5 +1,5 @@
--- Repeats the next erasure of which the bucket of the archive has a note, and which the database
--- does not know since it was brought back to an earlier state. Whether there was one.
+-- Repeats an erasure that the archive's bucket has a note of, but the database does not know,
+-- because it was restored to an earlier state. True if there was one.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql
@@ -21,7 +21,7 @@ begin
   end if;
   update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
   v_tenant_id := v_note ->> 'tenant_id';
-  -- A tenant that was given the id since is another one.
+  -- A tenant that was created later with the same id is another tenant.
   if not exists (
     select
     from logloom.tenants t
@@ -53,7 +53,7 @@ begin
         'dry_run', false, 'repeated', true
       )
     );
-    -- The bucket has its note.
+    -- The bucket already has its note.
     perform logloom_private.begin_archive_erasure(
       v_run.run_id, v_tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
     );

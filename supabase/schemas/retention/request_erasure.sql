@@ -1,4 +1,4 @@
--- Orders the erasure of all log records of a tenant.
+-- Orders the erasure of all records of a tenant.
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
 language plpgsql
@@ -11,7 +11,8 @@ begin
   select
     p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
     '1970-01-01 00:00:00+00',
-    -- Beyond all that lies ahead: what is queued now, and what came while more was allowed.
+    -- Later than any record: queued events, and records from a time when a larger
+    -- ingest_future_limit was set.
     greatest(
       now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
       (

@@ -1,5 +1,5 @@
--- The last of the next rows that a step of a deletion looks at, deletion_step_records at most, from
--- the least on; null where there is none.
+-- The last row of a deletion's next step, which begins at the first row and has at most
+-- deletion_step_records; null if there is no row.
 create function logloom_private.rows_end(p_rows logloom_private.sql_source)
 returns logloom_private.log_key
 language plpgsql
@@ -18,7 +18,7 @@ begin
 end;
 $$;
 
--- Deletes those of the rows to an end that pass a filter. How many.
+-- Deletes the rows up to an end that pass a filter. Returns how many.
 create function logloom_private.delete_to_end(
   p_rows logloom_private.sql_source,
   p_end logloom_private.log_key,

@@ -1,5 +1,5 @@
--- The erasure whose turn it is: of the tenant that was served longest ago, its oldest one. Null
--- where none is open, or the queue still holds events of before it.
+-- The next erasure: the oldest one of the tenant that was served longest ago. Null if none is open,
+-- or if the queue still has events from before it.
 create function logloom_private.next_deletion()
 returns uuid
 language plpgsql
@@ -13,7 +13,7 @@ begin
       select distinct on (r.tenant_id) r.tenant_id, r.run_id, r.requested_at
       from logloom.retention_runs r
       where r.kind = 'erasure' and r.status in ('queued', 'running')
-        -- Not before everything that was acknowledged before the request is a record.
+        -- Wait until all events acknowledged before the request are stored.
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- Closes an erasure: done, or failed with the error.
+-- Ends an erasure: done, or failed with the error.
 create function logloom_private.finish_deletion(p_run_id uuid, p_error text)
 returns void
 language plpgsql
@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- Deletes what matches among the dead letters.
+-- Deletes matching dead letters.
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
@@ -84,7 +84,7 @@ begin
 end;
 $$;
 
--- Looks at the next records of an erasure and deletes those that match. Whether there may be more.
+-- Checks the next records of an erasure and deletes the matching ones. True if there may be more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
 language plpgsql
@@ -114,7 +114,7 @@ begin
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
 
-  -- A day of the tenant at a time: a statement opens one partition.
+  -- One day of the tenant at a time, so that a statement opens one partition.
   v_from := coalesce(v_run.position_ts, v_run.ts_from);
   select min(d.day) into v_day
   from logloom_private.log_days d
@@ -134,7 +134,7 @@ begin
     );
     v_end := logloom_private.rows_end(v_rows);
     if v_end.ts is null then
-      -- Nothing is left of the day: the next step begins with the day after.
+      -- The day has no more rows: the next step begins with the day after.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
@@ -158,8 +158,8 @@ begin
 end;
 $$;
 
--- A step of the job run_deletions: carries on with the oldest requested erasure, whose place is in
--- its row. A kill repeats none.
+-- A step of the job run_deletions: continues the next erasure at the position in its row. A kill
+-- repeats no step.
 create function logloom_private.run_deletion_step()
 returns interval
 language plpgsql
@@ -170,7 +170,7 @@ declare
   v_more boolean;
   v_failed text;
 begin
-  -- One at a time deletes, retention too.
+  -- Only one job deletes at a time, retention too.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
@@ -188,14 +188,14 @@ begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
   when connection_exception or admin_shutdown or lock_not_available or disk_full then
-    -- The database cannot do it now, or a node: it goes on from its place when it can.
+    -- The database, or a node, cannot do it now. The erasure continues when it can.
     raise;
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
-  -- The files of the archive come last; until they are done the erasure is not.
+  -- The files of the archive come last; the erasure is not done before they are.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;

@@ -1,4 +1,4 @@
--- Whether the day's retention has not ended yet, or failed an hour ago.
+-- Whether the day's retention has still to run, or to be tried again.
 create function logloom_private.retention_is_due(p_today date)
 returns boolean
 language plpgsql
@@ -6,7 +6,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- A day that ended with an error is tried again an hour later.
+  -- Tried again an hour after an error.
   return not exists (
     select
     from logloom_private.retention_place p
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- Begins the day's retention, unless it is under way.
+-- Begins the day's retention, unless it is running.
 create function logloom_private.begin_retention(p_today date)
 returns void
 language plpgsql
@@ -41,8 +41,7 @@ begin
 end;
 $$;
 
--- Ends the day's retention: marks the runs under way as done and forgets old ones, or leaves the
--- first error.
+-- Ends the day's retention: marks its runs as done and deletes old ones, or notes the first error.
 create function logloom_private.end_retention(p_error text)
 returns void
 language plpgsql
@@ -68,14 +67,14 @@ begin
 end;
 $$;
 
--- Goes on to the next day. p_error: why this one could not be seen to; null where it was.
+-- Goes on to the next day. p_error: why this day failed; null if it did not.
 create function logloom_private.end_retention_day(p_day date, p_error text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- The receipts of a day that was dropped because storage is full.
+  -- Close the runs of a day that was dropped because storage is full.
   with done as (
     update logloom.retention_runs r
     set status = 'done', finished_at = clock_timestamp()
@@ -98,8 +97,8 @@ begin
 end;
 $$;
 
--- Deletes what there is of a day of tenants that do not keep it: of all at once and, where that
--- fails, of each by itself, so that one keeps no other waiting. The first error of any, or null.
+-- Deletes everything of a day that tenants do not keep: for all of them at once or, if that fails,
+-- for each alone, so that one tenant does not block the others. Returns the first error, or null.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
@@ -138,15 +137,14 @@ begin
 end;
 $$;
 
--- Tenants at which one transaction of retention looks, until it finds records to delete.
+-- How many tenants one transaction of retention checks for records to delete.
 create function logloom_private.retention_step_tenants()
 returns integer
 language sql
 immutable
 return 2000;
 
--- Deletes a step of what tenants have in the day being worked at and do not keep, and notes the
--- place.
+-- Deletes the next expired records of the current day, and notes the progress.
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
@@ -161,7 +159,7 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   if exists (select from logloom.plans p where p.archive_days > 0) then
-    -- Nothing comes between the look at what is archived and the deletion.
+    -- No record may arrive between checking what is archived and deleting.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   end if;
   v_tenants := logloom_private.expired_tenants(
@@ -172,7 +170,7 @@ begin
     return interval '0';
   end if;
   perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
-  -- As many tenants as have a step's records between them, and at least one.
+  -- As many tenants as fit in one step, at least one.
   select
     array_agg(d.tenant_id order by d.tenant_id) filter (
       where d.records_through <= v_settings.deletion_step_records
@@ -193,7 +191,7 @@ begin
       v_first.tenant_ids, p_place.day, p_place.today
     );
     if v_error is not null then
-      -- Its turn comes again the next time.
+      -- Tried again by the next retention.
       v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
@@ -214,9 +212,9 @@ begin
 end;
 $$;
 
--- A step of the job run_retention, once a day: splits a block, drops a day, or deletes some of what
--- tenants have of it. A day that no tenant keeps is dropped whole. Where a day is to be dropped for
--- want of room, that comes first.
+-- A step of the job run_retention, which works once a day: splits a block, drops a day that no
+-- tenant keeps, or deletes expired records of a day. A day that is dropped because storage is full
+-- comes first.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -225,20 +223,20 @@ as $$
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- A second apart, to drop a day; then the next run tries again.
+  -- Tries to drop a day, a second apart. Then the next run tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
   v_error text;
 begin
-  -- One at a time deletes, erasures on request too.
+  -- Only one job deletes at a time, erasures too.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
   select p.* into v_place from logloom_private.retention_place p;
   select s.limit_day into v_limit_day from logloom_private.storage s;
   if v_limit_day is not null then
-    -- The place may be of a day long ago.
+    -- retention_place may be from a day long ago.
     v_place.today := logloom_private.utc_day(now());
   elsif v_place.today is null or v_place.finished_at is not null then
     if not logloom_private.retention_is_due(logloom_private.utc_day(now())) then
@@ -272,7 +270,7 @@ begin
       v_error := format('%s: %s', sqlstate, sqlerrm);
   end;
   if v_outcome in ('kept', 'dropped') then
-    -- No tenant''s name comes before the empty one.
+    -- Every tenant id comes after the empty text.
     update logloom_private.retention_place set day = v_day, tenant_through = '' where singleton;
   elsif v_outcome <> 'busy' then
     perform logloom_private.end_retention_day(v_day, v_error);
@@ -281,7 +279,7 @@ begin
     return interval '1 second';
   else
     perform logloom_private.end_retention_day(
-      v_day, format('readers kept partition %s from being dropped', v_day)
+      v_day, format('The partition of %s could not be dropped: readers use it', v_day)
     );
   end if;
   return interval '0';

@@ -1,4 +1,4 @@
--- Deletes pg_cron's records of old runs of our jobs: a job of every second makes 86,400 a day.
+-- Deletes pg_cron's history of our jobs. A job that runs every second adds 86,400 rows a day.
 create function logloom_private.purge_job_history()
 returns interval
 language plpgsql
@@ -14,8 +14,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- A run that was cut off has no end, one that the server went down before no start either: it
-      -- is as old as the next run that has one.
+      -- An interrupted run has no end. A run before a crash of the server has no start either; it
+      -- is as old as the next run with a start.
       and coalesce(
         o.end_time,
         o.start_time,

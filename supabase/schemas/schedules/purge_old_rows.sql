@@ -1,4 +1,4 @@
--- Deletes what is past its lifetime, so many rows a step.
+-- Deletes rows older than their lifetime, a limited number in each step.
 create function logloom_private.purge_old_rows()
 returns interval
 language plpgsql
@@ -23,14 +23,14 @@ begin
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Counted for a minute from when they were made.
+        -- Counted for a minute after they were created.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
         -- Listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
-        -- Unused for a day, a bucket is full.
+        -- After a day without use, a bucket is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           '30 days'),

@@ -1,5 +1,5 @@
--- Lets every sequence go on after the greatest number that the data holds; it never goes back. A
--- tail and an alert round read on by write sequence: one that began anew would hide new records.
+-- Sets every sequence to the greatest number in the data, never back. Tails and alert rounds
+-- continue by write sequence, so a sequence that started again would hide new records.
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
@@ -43,9 +43,9 @@ begin
 end;
 $$;
 
--- After a dump was restored, called by postgres: brings back what a dump does not hold, which is
--- jobs, who may call the operations, the pre-request function, pg_partman's configuration, and
--- brings sequences and partitions in line with the data. Safe at any time, and twice.
+-- For postgres to call after restoring a dump: restores what a dump lacks (jobs, grants of the
+-- operations, the pre-request function, pg_partman's configuration) and adjusts sequences and
+-- partitions to the data. Safe at any time, and repeatedly.
 create function logloom_private.repair()
 returns text
 language plpgsql

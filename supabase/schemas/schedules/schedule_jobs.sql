@@ -1,6 +1,6 @@
--- Brings the table of jobs to what this version has and keeps what an operator set in it. Makes one
--- job of pg_cron a lane: the next run starts when the one before has ended, at most ten seconds
--- after one was cut off. Jobs of an earlier version are removed.
+-- Brings the table of jobs up to date and keeps the operator's changes. Creates one job of pg_cron
+-- for each lane: the next run starts when the last one has ended, or at most ten seconds after it
+-- was interrupted. Removes the jobs of earlier versions.
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
@@ -10,7 +10,7 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: some three times what lies between two runs, and what a step may take.
+  -- silence: about three times the interval between two runs plus the length of a step.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
@@ -37,7 +37,7 @@ begin
   delete from logloom_private.jobs j where j.name not in (select k.name from known k);
 
   foreach v_lane in array array['write', 'send', 'tend'] loop
-    -- pg_cron takes a second job of a name for a change of the first one.
+    -- pg_cron would overwrite an existing job of the same name.
     if exists (
       select
       from cron.job c

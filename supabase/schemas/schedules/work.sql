@@ -1,8 +1,8 @@
--- Runs one step of a job and commits it. The job's row is written when its state changes, else when
--- what it says is older than p_noted_every, so that an idle service writes little.
--- p_next_at: when the job is due again; null: its row says so. p_rest: what the step returned.
--- A procedure with a set clause, or of a definer, cannot commit. So the procedures of this file
--- qualify every name and type; a caller's pg_temp would otherwise come first.
+-- Runs one step of a job and commits it. Writes the job's row when its state changes or when the
+-- row is older than p_noted_every, so that an idle service writes little. p_next_at: when the job
+-- is due again; null: its row says it. p_rest: the result of the step. A procedure with a set
+-- clause or with security definer cannot commit. So the procedures of this file qualify every name
+-- and type; otherwise the caller's pg_temp would come first.
 create procedure logloom_private.run_step(
   p_job logloom_private.jobs,
   p_noted_every pg_catalog.interval,
@@ -17,10 +17,10 @@ declare
   v_error pg_catalog.text;
 begin
   perform
-    -- The project may have another time zone or another style of dates.
+    -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits for a lock holds up its lane: it fails, and is tried again.
+    -- A step that waits for a lock blocks its lane: it fails and is tried again.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -33,7 +33,7 @@ begin
     p_rest := null;
   end;
   p_next_at := case
-    -- A try that finds the disk full takes some of the little that is left.
+    -- Each attempt on a full disk uses some of the little space that is left.
     when v_error like '53100:%' then pg_catalog.clock_timestamp() + '10 seconds'
     when v_error is not null then pg_catalog.clock_timestamp() + greatest(
       '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
@@ -56,8 +56,8 @@ begin
 end;
 $$;
 
--- How long a run of pg_cron may take. A run is one statement, so statement_timeout would cancel all
--- of it.
+-- How long a run of pg_cron may take. statement_timeout would cancel the whole run, because a run
+-- is one statement.
 create function logloom_private.run_time()
 returns interval
 language sql
@@ -67,27 +67,27 @@ return least(
   nullif(current_setting('statement_timeout')::interval, interval '0') / 2
 );
 
--- What pg_cron calls, once for each lane: runs the steps of its jobs, the longest overdue first,
--- for run_time(), or until a migration was applied. A second call for the same lane returns at
--- once.
+-- Called by pg_cron, once for each lane. Runs the steps of the lane's jobs, the longest overdue
+-- first, for run_time() or until a migration was applied. A second call for the same lane returns
+-- at once.
 create procedure logloom_private.work(p_lane pg_catalog.text)
 language plpgsql
 as $$
 declare
   v_deadline constant pg_catalog.timestamptz :=
     pg_catalog.clock_timestamp() + logloom_private.run_time();
-  -- A sleep holds a snapshot, and a job that is resumed waits for its end.
+  -- Short, because a sleep holds a snapshot, and a job that is resumed waits until it ends.
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- When a job is due, by name, where the table does not say it.
+  -- When a job is due, by name, if the table does not say it.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
   v_rest pg_catalog.interval;
 begin
   if logloom_private.is_read_only() then
-    -- No step can write. The next call, in a session of its own, looks again.
+    -- No step can write. The next call checks again, in a new session.
     perform pg_catalog.pg_sleep(extract(epoch from least(logloom_private.run_time(), '10 s')));
     return;
   elsif not pg_catalog.pg_try_advisory_lock(
@@ -97,7 +97,7 @@ begin
   end if;
   loop
     -- A step that waited for a lock must see what was committed meanwhile. The project may have
-    -- another default level.
+    -- another default isolation level.
     commit;
     set transaction isolation level read committed;
     exit when pg_catalog.clock_timestamp() > v_deadline
@@ -106,7 +106,7 @@ begin
       );
     select
       j,
-      -- A job whose next time is further away than it ever rests is due: the clock went back.
+      -- If the next time is later than the job ever waits, the clock was set back: the job is due.
       case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
         as rest
     into v_due
@@ -122,7 +122,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Often enough for its limit of silence.
+      -- p_noted_every: often enough for its limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -135,7 +135,7 @@ begin
 end;
 $$;
 
--- For operators and tests: runs a job now, a paused one too, until nothing is left for it to do.
+-- For operators and tests: runs a job now, even a paused one, until it has nothing left to do.
 create procedure logloom_private.run_job(p_name pg_catalog.text)
 language plpgsql
 as $$

@@ -1,12 +1,12 @@
--- How long after a pass over a day the next one looks for late records.
+-- How long after a pass over a day the next pass looks for late records.
 create function logloom_private.seal_again_after()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- The oldest day with a partition that is over for seal_after and was not looked at for
--- seal_again_after(); null where none is due.
+-- The oldest day with a partition that ended more than seal_after ago and was not checked within
+-- seal_again_after; null if no day is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
@@ -28,9 +28,10 @@ begin
 end;
 $$;
 
--- The days whose records of a tenant make blocks together: p_day where it has seal_day_records,
--- else its week or, where that has few, its month, once that is over: the first day with rows sees
--- to the others. Null: they stay rows. are_small: not a day by itself.
+-- The days whose records of a tenant go into blocks together: p_day alone if it has
+-- seal_day_records; otherwise its week or, if that has too few, its month, once the span is over.
+-- The first day of the span with rows does the work for all of them. Null: the records stay rows.
+-- are_small: several small days together.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,
@@ -78,7 +79,7 @@ begin
       )
       into v_count
       using p_tenant_id, v_settings.seal_day_records;
-      -- A day with enough for itself has a pass of its own.
+      -- A day with enough records is sealed alone, in its own pass.
       if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
         days := days || v_day;
         v_records := v_records + v_count;

@@ -1,5 +1,5 @@
--- Copies what is left of a day in which much was sealed. False where replacing its partition is not
--- worth it.
+-- Copies the remaining rows of a day from which many records were sealed. False if replacing its
+-- partition is not worth it.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
@@ -32,7 +32,7 @@ begin
       v_copy, v_partition
     );
     get diagnostics v_records = row_count;
-    -- With it, attaching need not read the table.
+    -- With this constraint, attaching does not scan the table.
     execute format(
       'alter table logloom.%I add constraint logs_remaining_day '
         || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
@@ -48,13 +48,13 @@ begin
 end;
 $$;
 
--- The partition of a day whose records were sealed gives its space back: what remains in it is
--- copied, and the copy takes its place. DROP TABLE ignores the snapshots of others, so that comes
--- only when each is newer than the copy and than the last record that was sealed.
+-- Sealed records leave empty space in a day's partition. To free it, the remaining rows are copied
+-- and the copy replaces the partition. DROP TABLE ignores the snapshots of others, so the
+-- replacement waits until every snapshot is newer than the copy and than the last sealed record.
 
--- Whether somebody holds a snapshot that does not see the transaction p_xid. Autovacuum reads the
--- table that it is at and no other, which to drop waits for; at a large one it would hold up the
--- days for hours.
+-- Whether a session has a snapshot that does not see the transaction p_xid. Autovacuum does not
+-- count: it reads only the table that it works on, and dropping waits for it anyway. On a large
+-- table it would block the replacement for hours.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
 language plpgsql
@@ -77,14 +77,14 @@ begin
 end;
 $$;
 
--- The table that is to take the place of a day's partition.
+-- The name of the copy that replaces a day's partition.
 create function logloom_private.remainder_name(p_day date)
 returns text
 language sql
 stable
 return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
 
--- Drops the copy of what is left of a day; without a partition the day gives nothing back.
+-- Drops the copy of a day. A day without a partition has no space to free.
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
@@ -104,7 +104,7 @@ begin
 end;
 $$;
 
--- The newest write sequence that added a record to a day; its last one is never forgotten.
+-- The newest write sequence that added a record to a day. log_writes always keeps the last one.
 create function logloom_private.last_write_to(p_day date)
 returns bigint
 language plpgsql
@@ -116,9 +116,9 @@ begin
 end;
 $$;
 
--- Puts the copy in the place of a day's partition, or nothing where nothing is left. Answers
--- replaced; waiting: somebody holds an older snapshot; changed: the partition is not as it was
--- copied, or went; busy: readers or the writer hold it.
+-- Replaces a day's partition by its copy, or drops it if nothing is left. Returns replaced;
+-- waiting: a session has an older snapshot; changed: the partition has changed since it was copied,
+-- or is gone; busy: readers or the writer hold a lock on it.
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
@@ -144,12 +144,12 @@ begin
     v_lock_wait := logloom_private.limit_lock_wait(
       (select s.partition_drop_lock_timeout from logloom_private.settings s)
     );
-    -- From here on nobody takes records out. They are counted before the writer's lock, since that
-    -- takes long: whatever the writer adds meanwhile is a write to the day. Nor is the partition
-    -- dropped once it was read.
+    -- From here on nobody deletes records or drops the partition. Counting takes long, so it comes
+    -- before the writer's lock; records that the writer adds meanwhile are noticed by
+    -- last_write_to.
     perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
     v_last_write := logloom_private.last_write_to(p_day);
-    -- Retention drops a day of which nobody has a row, and one that nobody keeps.
+    -- Retention may have dropped the day since.
     if logloom_private.partition_exists(p_day) then
       execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
       into v_records, v_write_seq;
@@ -187,7 +187,7 @@ begin
     when lock_not_available then
       return 'busy';
     when datatype_mismatch then
-      -- A migration has changed logloom.logs since: the copy is not as its partitions are.
+      -- A migration has changed logloom.logs since, so the copy no longer matches its partitions.
       perform logloom_private.forget_replacement(p_day);
       return 'changed';
   end;

@@ -1,5 +1,5 @@
--- Makes one block of a tenant's small ones in the span of p_days days from p_from on, of those that
--- hold their counts or of the others. Limited by seal_block_records and seal_block_bytes.
+-- Merges small blocks of a tenant into one, within the span of p_days days from p_from: either
+-- those that hold their counts or the others. Limited by seal_block_records and seal_block_bytes.
 create function logloom_private.merge_small_blocks(
   p_tenant_id text,
   p_from date,
@@ -40,8 +40,9 @@ begin
 end;
 $$;
 
--- Writes the next block of an older format anew, in this transaction. False where there is none. A
--- block that is damaged stays as it is; its day says so, and the others of that day wait with it.
+-- Converts the next block of an older format, in this transaction. False if there is none. A
+-- damaged block stays as it is: the error is noted for its day, and the day's other blocks wait
+-- too.
 create function logloom_private.rewrite_step()
 returns boolean
 language plpgsql
@@ -50,7 +51,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- As the condition of blocks_older_format_idx, which is empty most of the time.
+  -- The same condition as blocks_older_format_idx, which is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (

@@ -1,9 +1,10 @@
--- From rows to blocks: one transaction a block, so that a reader's snapshot has either.
+-- Turns rows into blocks. Each block is one transaction, so a reader sees either its rows or the
+-- block.
 
--- The oldest records of a tenant's day that go into a block of seal_block_records and
--- seal_block_bytes, of which p_share days have a share, as the range in which they stand; at least
--- p_at_least records (0 or 1). Null: none. A backend holds several copies of long texts at once,
--- hence the bytes.
+-- The range of the oldest records of a tenant's day that fit in one block. p_share days share the
+-- limits seal_block_records and seal_block_bytes. Contains at least p_at_least records (0 or 1);
+-- null if there are none. Bytes are limited because a backend holds several copies of long texts at
+-- once.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
@@ -39,7 +40,7 @@ begin
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)
-                -- What is compressed is measured as it is unpacked.
+                -- Compressed values count with their uncompressed size.
                 + coalesce(
                   case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
                     else pg_column_size(l.attrs #> '{}') end,
@@ -57,8 +58,8 @@ begin
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
-  -- Mostly the bytes of few records are too many: the last ones are left out, without a second look
-  -- at the rows.
+  -- Usually only the last few records exceed the bytes: drop them here instead of reading the rows
+  -- again.
   while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
     v_bytes := v_bytes - v_sizes[v_records];
     v_records := v_records - 1;
@@ -71,8 +72,9 @@ begin
 end;
 $$;
 
--- Makes a block of the tenant's oldest records of the days and takes them out of their partitions,
--- in this transaction. How many; 0: there were none. p_holds_counts: they leave the counts, too.
+-- Makes one block from the tenant's oldest records of the days and deletes them from their
+-- partitions, in this transaction. Returns how many, 0 if there were none. p_holds_counts: removes
+-- them from the counts, too.
 create function logloom_private.seal_block(
   p_tenant_id text,
   p_days date[],
@@ -93,12 +95,12 @@ declare
   v_records integer := 0;
 begin
   foreach v_day in array p_days loop
-    -- A block has one record at least, however large that is.
+    -- A block has at least one record, however large it is.
     v_oldest := logloom_private.block_range(
       p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
     );
     continue when v_oldest.first_ts is null;
-    -- From the first one on: before it stand the index entries of what was sealed.
+    -- From the first record on, to skip the index entries of records sealed before.
     v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
         || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
@@ -116,15 +118,15 @@ begin
     v_holds_counts
   );
   foreach v_range in array v_ranges loop
-    -- Not by removed_records_sql, which says that records are gone. What came after it was read is
-    -- of a later step of the writer.
+    -- removed_records_sql would note these records as removed. Records that came after reading have
+    -- a later write sequence and stay.
     execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
     get diagnostics v_removed = row_count;
     v_records := v_records + v_removed;
   end loop;
   if v_records <> v_block.records then
     raise sqlstate 'LL001' using
-      message = format('%s records are sealed, and %s removed', v_block.records, v_records);
+      message = format('Sealed %s records, but deleted %s rows', v_block.records, v_records);
   end if;
   if v_holds_counts then
     perform logloom_private.count_sealed(v_block, null, -1);
@@ -139,9 +141,9 @@ begin
 end;
 $$;
 
--- Makes rows of the blocks that hold records of a tenant's day, in this transaction: how many. A
--- block of a small tenant holds weeks, which come back as a whole. They stay rows only with
--- compression false.
+-- Turns the blocks of a tenant's day back into rows, in this transaction. Returns how many records.
+-- A block of a small tenant comes back whole, with all its weeks. Sealing makes blocks of the rows
+-- again unless the tenant's compression is false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql
@@ -164,7 +166,8 @@ begin
   loop
     perform logloom_private.require_intact(v_block);
     v_block_records := 0;
-    -- By numbers: in the project's time zone a day may begin at one o'clock.
+    -- By numbers of days: a series of timestamps depends on the project's time zone, where a day
+    -- may begin at one o'clock.
     for v_day in
       select logloom_private.utc_day(v_block.first_ts) + d.n
       from generate_series(
@@ -175,7 +178,7 @@ begin
       update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
       insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
       on conflict do nothing;
-      -- Into the partition itself: the counts have these records already, or have them below.
+      -- Directly into the partition: the counts already have these records, or get them below.
       execute format(
         'insert into logloom.%I select r.* '
           || 'from logloom_private.block_records($4, $1, null, null) r '
@@ -190,14 +193,18 @@ begin
     end loop;
     if v_block_records <> v_block.records then
       raise sqlstate 'LL001' using
-        message = format('Block %s has not as many records as it says', v_block.block_id);
+        message = format(
+          'Block %s has %s records instead of %s', v_block.block_id, v_block_records,
+          v_block.records
+        );
     end if;
     if v_block.holds_counts then
       perform logloom_private.count_sealed(v_block, null, 1);
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
-    -- An erasure that is past their place among the rows comes by again: it looks at blocks last.
+    -- An erasure that has already passed these rows must check them again: erasures look at rows
+    -- first, then at blocks.
     update logloom.retention_runs r
     set position_ts = greatest(v_block.first_ts, r.ts_from),
       position_id = '00000000-0000-0000-0000-000000000000'

@@ -1,5 +1,5 @@
--- One step of a pass over a day: a block, a merge, or on to the next tenant. False: the pass is
--- over.
+-- One step of a pass over a day: a block with its merge, or moving on to the next tenant. False:
+-- the pass is over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -35,7 +35,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last of a day, what came late, or a week in its month.
+    -- The last block of a day, late records and a week of a month may be small.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -51,7 +51,7 @@ begin
     when query_canceled or lock_not_available or disk_full then
       raise;
     when others then
-      -- It stays rows; the next pass tries again.
+      -- The records stay rows; the next pass tries again.
       update logloom_private.sealing_days d
       set differences = d.differences + (sqlstate = 'LL001')::integer,
         last_error = format('%s: %s', sqlstate, sqlerrm)
@@ -67,15 +67,14 @@ begin
 end;
 $$;
 
--- Between two blocks, so that others have the disk too.
+-- Pause between two blocks, so that others can use the disk.
 create function logloom_private.seal_pause()
 returns interval
 language sql
 immutable
 return interval '20 milliseconds';
 
--- Prepares or replaces the partition of a sealed day, which gives its space back. Null when none is
--- due.
+-- Prepares or replaces the partition of a sealed day, to free its space. Null if no day is due.
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql
@@ -111,7 +110,7 @@ begin
 end;
 $$;
 
--- The work of seal_step, as if it were p_now.
+-- Does the work of seal_step as of p_now.
 create function logloom_private.seal_step_at(p_now timestamptz)
 returns interval
 language plpgsql
@@ -121,7 +120,7 @@ declare
   v_day date;
   v_pause interval;
 begin
-  -- What is on its way comes first.
+  -- Queued events come first.
   if (logloom_private.queue_state()).depth
     > (select s.seal_queue_events from logloom_private.settings s)
   then
@@ -132,7 +131,7 @@ begin
   v_day := logloom_private.next_day_to_seal(p_now);
   if v_day is null then
     v_pause := logloom_private.replacement_step(p_now);
-    -- What nothing else waits for comes last.
+    -- Converting old blocks comes last, because nothing waits for it.
     if v_pause is null and logloom_private.rewrite_step() then
       return logloom_private.seal_pause();
     end if;
@@ -143,9 +142,9 @@ begin
 end;
 $$;
 
--- A step of the job seal_logs: the next block of what is due, or a partition that gives its space
--- back, or a block of an older format that is written anew. What is queued comes first: null while
--- there is much. A kill loses nothing.
+-- A step of the job seal_logs: seals the next block that is due, replaces a partition to free its
+-- space, or converts a block of an older format. Null while the queue is long. A kill loses
+-- nothing.
 create function logloom_private.seal_step()
 returns interval
 language sql

@@ -1,4 +1,4 @@
--- Seam: when the last block was made; null where that is not known.
+-- Seam: when the last block was made; null if unknown.
 create function logloom_private.last_sealed()
 returns timestamptz
 language plpgsql
@@ -15,8 +15,9 @@ begin
 end;
 $$;
 
--- How sealing does: days that no pass has looked at yet, when the last block was made, and blocks
--- that were given up because they differed from their records, which stay rows: degraded.
+-- The check of sealing: how many days wait for their first pass, when the last block was made, and
+-- how many blocks were abandoned because they differed from their records (which stay rows).
+-- Degraded if there are such blocks.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -37,7 +38,7 @@ begin
   return logloom_private.health_grade(
     null,
     case when v_differences > 0 then format(
-      '%s blocks were not read back as they should be: logloom_private.sealing_days has the error',
+      '%s blocks differed from their records: see last_error in logloom_private.sealing_days',
       v_differences
     ) end
   ) || jsonb_build_object(

@@ -1,5 +1,5 @@
--- How the last verification ended: degraded where it found a difference. No detail, since health is
--- open to all.
+-- The check of verification: degraded if the last one found a difference. Without details, because
+-- health is public.
 create function logloom_private.verification_health()
 returns jsonb
 language plpgsql
@@ -21,8 +21,8 @@ begin
   return logloom_private.health_grade(
     null,
     case when v_differences > 0 then format(
-      '%s differences were found in what is stored: '
-        || 'logloom_private.verification_differences has them',
+      '%s differences were found in stored records: '
+        || 'see logloom_private.verification_differences',
       v_differences
     ) end
   ) || jsonb_build_object(

@@ -1,4 +1,4 @@
--- What the last verification came to, in a sentence.
+-- The result of the last verification, as a sentence.
 create function logloom_private.last_verification()
 returns text
 language plpgsql
@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- For operators: verifies all that is stored, now and without pauses, and says what it found.
--- Changes none of it. Ended in the middle it goes on there when called again. No set clause: such a
--- procedure could not commit.
+-- For operators: verifies everything stored, now and without pauses, and reports what it found.
+-- Changes nothing. An interrupted verification continues when called again. Without a set clause,
+-- because such a procedure could not commit.
 create procedure logloom_private.verify()
 language plpgsql
 as $$
@@ -36,6 +36,6 @@ end;
 $$;
 
 comment on procedure logloom_private.verify() is
-  'Verifies all that is stored: blocks by checksum and decoding, counts against records, ids, '
-  'files of the archive against what was archived. Says what it found in a notice; '
-  'verification_differences has the details. Can be ended and called again.';
+  'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, '
+  'files of the archive against archived records. Reports the result in a notice; details are in '
+  'verification_differences. Can be interrupted and called again.';

@@ -1,5 +1,4 @@
--- How many records the database has of a tenant's days from p_first to p_last, of those that count
--- as archived.
+-- How many archived records of a tenant's days from p_first to p_last the database still has.
 create function logloom_private.archived_records_here(p_tenant_id text, p_first date, p_last date)
 returns bigint
 language plpgsql
@@ -62,11 +61,11 @@ begin
 end;
 $$;
 
--- Compares the files of a tenant's archive that have records of an archived day, and of the days
--- that they share files with, with the records that the database has of these days and counts as
--- archived. Retention takes records that the archive keeps, so more in the files is a difference
--- only where it took none: of a single day that is still kept and was never brought back. All of it
--- of one snapshot, as the statements that erase records change the files after them.
+-- Compares the files of a tenant's archived day, and of the days that share files with it, with the
+-- database's records that count as archived. Retention deletes records that the archive keeps, so
+-- additional records in files are a difference only if retention deleted none: for a single day
+-- that is still kept and was never restored. All in one snapshot, because an erasure changes the
+-- files after the database.
 create function logloom_private.verify_archived(
   p_verification_id bigint,
   p_tenant_id text,
@@ -127,7 +126,7 @@ begin
   where t.tenant_id = p_tenant_id;
   if coalesce(v_archive_days, 0) = 0 or logloom_private.is_being_deleted(p_tenant_id)
     or exists (
-      -- What such a block has cannot be told.
+      -- A damaged block cannot tell what it contains.
       select
       from logloom_private.blocks b
       join logloom_private.verification_differences d on d.block_id = b.block_id
@@ -142,7 +141,7 @@ begin
 
   v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
   if v_here > v_files.records
-    -- Past its time in the archive a file goes, whatever the database keeps.
+    -- Expired files are deleted even if the database keeps the records.
     and v_first >= logloom_private.utc_day(now()) - v_archive_days
   then
     details := details || format(

@@ -1,11 +1,11 @@
--- Records that a step of verification compares, about.
+-- About how many records one step of a verification compares.
 create function logloom_private.verify_step_records()
 returns integer
 language sql
 immutable
 return 100000;
 
--- Where a tenant's next records at or after p_from are: whole minutes of one UTC day with some
+-- The range of a tenant's next records at or after p_from: whole minutes of one UTC day, with about
 -- verify_step_records() records. Null: there are none.
 create function logloom_private.next_records_to_verify(p_tenant_id text, p_from timestamptz)
 returns tstzrange
@@ -60,7 +60,7 @@ begin
 end;
 $$;
 
--- Keeps what a step of a verification found: all of it is counted, a thousand are kept.
+-- Notes the differences that a step found: counts all of them, keeps a thousand.
 create function logloom_private.note_differences(
   p_verification_id bigint,
   p_tenant_id text,
@@ -90,9 +90,9 @@ begin
 end;
 $$;
 
--- What is wrong with a block, null where nothing is: its checksum, and whether it decodes to as
--- many records as it says, within its bounds, each with an id of its own. is_intact: whether it is
--- what was stored; null where that could not be told.
+-- What is wrong with a block, or null: its checksum must match, and it must decode to the right
+-- number of records, within its bounds, each with a different id. is_intact: whether the block is
+-- as it was stored; null if this is unknown.
 create function logloom_private.verify_block(
   p_block logloom_private.blocks,
   out is_intact boolean,
@@ -126,21 +126,20 @@ begin
 exception
   when query_canceled or lock_not_available or disk_full then
     raise;
-  -- Whatever a damaged value makes of its decoding: the next block is verified all the same.
+  -- A damaged value may raise any error; the next block is still verified.
   when others then
     detail := format('%s: %s', sqlstate, sqlerrm);
-    -- The disk's own errors; another one, as of a lock or of memory, says nothing about the block.
+    -- Errors of the disk. Other errors, such as a lock or memory, say nothing about the block.
     if sqlstate like 'XX%' then
       is_intact := false;
     end if;
 end;
 $$;
 
--- How a tenant's records in [p_from, p_to), whole minutes of a UTC day, differ from their counts
--- and from each other, and how many there are. All of it in one statement, so of one snapshot: the
--- statements that change records change their counts too. Counts that a block holds itself are its
--- records, and there is nothing to compare. A block that the verification found damaged is left
--- out, and so are the counts where there is one.
+-- The number of a tenant's records in [p_from, p_to) (whole minutes of a UTC day), and the
+-- differences between them and their counts, and duplicate ids. One statement, so one snapshot: the
+-- statements that change records change their counts, too. Blocks that hold their counts have
+-- nothing to compare. Damaged blocks are skipped, and counts are not compared then.
 create function logloom_private.verify_records(
   p_verification_id bigint,
   p_tenant_id text,
@@ -182,7 +181,7 @@ begin
     ), counted as (
       select
         s.minute, s.level, sum(s.events) as difference,
-        -- Where services were counted together, none can be told from the counts.
+        -- If services were counted together, the counts cannot tell them apart.
         case when not exists (
           select from counts c where c.is_other and c.minute = s.minute
         ) then s.service end as service
@@ -196,7 +195,7 @@ begin
         select
           'count' as kind,
           format(
-            '%s: %s records more than counted of service %s, level %s', c.minute, c.difference,
+            '%s: %s more records than counted for service %s, level %s', c.minute, c.difference,
             coalesce(to_json(left(c.service, 100))::text, 'none'), coalesce(c.level, 'none')
           ) as detail
         from counted c
@@ -206,7 +205,7 @@ begin
       )
       union all
       (
-        select 'id', format('%s is there %s times', d.id, d.times)
+        select 'id', format('%s is stored %s times', d.id, d.times)
         from doubled d
         order by d.id
         limit 100

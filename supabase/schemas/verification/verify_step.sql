@@ -1,4 +1,4 @@
--- The next block of a verification. False: all are verified.
+-- Verifies the next block. False: all blocks are verified.
 create function logloom_private.verify_next_block(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- The next records of a verification, or on to the next tenant. False: all are verified.
+-- Verifies the next records, or moves on to the next tenant. False: all are verified.
 create function logloom_private.verify_next_records(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -79,8 +79,8 @@ begin
 end;
 $$;
 
--- The next archived days of a verification: those of verify_step_records() records, a
--- hundred spans at most. False: all are verified, or other databases have the records.
+-- Verifies the next archived days: about verify_step_records() records, at most a hundred spans.
+-- False: all are verified, or the records are in other databases.
 create function logloom_private.verify_next_archived(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -128,13 +128,13 @@ begin
 end;
 $$;
 
--- Goes on with the verification that is under way, or begins one. False: it has ended, or somebody
--- else is at it.
+-- Continues the running verification, or begins one. False: it has ended, or somebody else is
+-- running it.
 create function logloom_private.verify_on()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- verify() is called by hand, in the project's time zone and date style.
+-- An operator calls verify() with the project's time zone and date style.
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
@@ -169,8 +169,8 @@ begin
 end;
 $$;
 
--- A step of the job verify_logs: once in settings.verify_every everything stored is verified, at
--- leisure. What is queued comes first.
+-- A step of the job verify_logs: verifies everything stored once every settings.verify_every,
+-- slowly. Queued events come first.
 create function logloom_private.verify_step()
 returns interval
 language plpgsql
@@ -192,7 +192,7 @@ begin
     return null;
   end if;
   if logloom_private.verify_on() then
-    -- It rests four times as long as a step took.
+    -- Pauses four times as long as the step took.
     return greatest(
       interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
     );

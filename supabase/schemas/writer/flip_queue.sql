@@ -1,27 +1,26 @@
--- How long a flip or a count of the queue waits for enqueues in flight, while others wait behind
--- it. A later run does what it gives up.
+-- How long a flip or a count of the queue waits for running enqueues, while new ones wait behind
+-- it. If it gives up, a later run does it.
 create function logloom_private.enqueue_wait()
 returns interval
 language sql
 immutable
 return interval '200 milliseconds';
 
--- After this time a moved slot with few events is emptied, too.
+-- A moved slot with few events is emptied after this time.
 create function logloom_private.truncate_age()
 returns interval
 language sql
 immutable
 return interval '1 minute';
 
--- Truncates slots that were moved, and says whether it did. A slot that is being read stays for
--- later.
+-- Truncates moved slots. True if there were any. A slot that somebody reads is left for later.
 create function logloom_private.empty_moved_slots()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- To truncate costs as much as to move some thousand events.
+  -- Truncating costs as much as moving some thousand events.
   v_enough_events constant bigint := 20000;
   v_slot smallint;
   v_lock_wait text;
@@ -57,8 +56,8 @@ begin
 end;
 $$;
 
--- Closes the open slot and opens another, unless the open one has nothing to move, one is still
--- being moved, or enqueues in flight hold the lock too long. True if it flipped.
+-- Closes the open slot and opens another. Does nothing if the open slot is empty, if a closed one
+-- is still being moved, or if running enqueues hold the lock too long. True if it flipped.
 create function logloom_private.flip_queue()
 returns boolean
 language plpgsql
@@ -96,8 +95,8 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- The emptiest slot is next. One that could not be emptied yet can be filled further: what was
-  -- moved lies below moved_through.
+  -- The emptiest slot is next. A slot that could not be emptied yet can take new batches: moved
+  -- batches are below moved_through.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,
     open_slot = (

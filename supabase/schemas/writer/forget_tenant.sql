@@ -1,5 +1,5 @@
--- What the writer keeps of a tenant goes with the tenant. By a trigger, not by foreign keys: those
--- would let a tenant that is deleted meanwhile fail a step of the writer, for everyone.
+-- Deletes the writer's rows of a deleted tenant. A trigger, because with foreign keys a tenant that
+-- is deleted meanwhile would fail a step of the writer, for all tenants.
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql

@@ -1,4 +1,4 @@
--- How long after its received_at a batch can become visible: the timeout of ingest_text.
+-- How long after its received_at a batch can become visible: the statement timeout of ingest_text.
 create function logloom_private.enqueue_timeout()
 returns interval
 language plpgsql
@@ -19,9 +19,10 @@ begin
 end;
 $$;
 
--- Everything received before this time is visible: a batch is stored, or in the queue, or not yet
--- committed and then received less than enqueue_timeout() ago. p_oldest_queued: of queue_state(),
--- read in this transaction; no default, since Citus finds a circle in one that calls a function.
+-- The time before which every received event is visible. A later batch may be in the queue, or not
+-- yet committed if it was received less than enqueue_timeout() ago. p_oldest_queued: from
+-- queue_state(), read in this transaction. It has no default, because Citus reports a circular
+-- dependency for a default that calls a function.
 create function logloom_private.watermark(p_oldest_queued timestamptz)
 returns timestamptz
 language sql
@@ -30,8 +31,8 @@ return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());
 
 create type logloom_private.queue_state as (depth bigint, oldest_received_at timestamptz);
 
--- Events in the queue and when the oldest one was received: from what was metered, and the last
--- batches that were not yet, so that it costs the same at any depth.
+-- The number of events in the queue, and when the oldest was received. Adds the metered counts and
+-- the last batches that were not metered yet, so it costs the same at any depth.
 create function logloom_private.queue_state()
 returns logloom_private.queue_state
 language plpgsql
@@ -68,16 +69,16 @@ begin
 end;
 $$;
 
--- Batches that may wait uncounted: quotas and health look at so many at most, however far behind
--- the writer is.
+-- How many batches may be unmetered: quotas and health count at most these one by one, however long
+-- the queue is.
 create function logloom_private.max_unmetered_batches()
 returns integer
 language sql
 immutable
 return 1000;
 
--- Counts what was enqueued since, also into the open slot, where it is more than
--- max_unmetered_batches.
+-- Meters the batches that were enqueued since the last time, in the open slot too, if there are
+-- more than max_unmetered_batches.
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
@@ -98,8 +99,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- A moment without an enqueue in flight: whatever has a number by then is committed or never
-    -- will be. Of the session, so that it is given back at once.
+    -- At a moment without a running enqueue, every batch with a number is committed, or never will
+    -- be. A lock of the session, so that it can be released at once.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));

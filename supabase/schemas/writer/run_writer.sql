@@ -1,9 +1,9 @@
 create type public.logloom_writer_run as (moved integer, done boolean);
 
 comment on type public.logloom_writer_run is
-  'Events that a call of run_writer moved, and whether there was nothing left to do.';
+  'How many events a call of run_writer moved, and whether nothing was left to do.';
 
--- A run of the writer in the caller's transaction.
+-- Runs the writer in the caller's transaction.
 create function logloom_private.run_writer_in_place()
 returns public.logloom_writer_run
 language plpgsql
@@ -31,7 +31,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- Not in one transaction with steps: enqueues wait for the end of the flip's.
+  -- Not in the same transaction as steps: enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -55,6 +55,5 @@ end;
 $$;
 
 comment on function public.run_writer() is
-  'What the edge function ingest calls while pg_cron does not run the writer, until done is true: '
-  'moves what the closed slot of the queue holds, or else closes the open one. Safe beside any '
-  'other run.';
+  'Called by the edge function ingest while pg_cron does not run the writer, until done is true: '
+  'moves the closed slot of the queue, or closes the open one. Safe beside any other run.';

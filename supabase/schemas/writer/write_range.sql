@@ -1,5 +1,6 @@
--- The fields of an event but for ts, a comma between them, each as p_format writes it: %1$s is its
--- name, %2$s a cast, so that what breaks a rule of logloom.logs fails where it is read.
+-- The fields of an event except ts, separated by commas and formatted by p_format: %1$s is the
+-- name, %2$s a cast to a type with the rules of logloom.logs, so that a bad value fails when it is
+-- read.
 create function logloom_private.written_fields_sql(p_format text)
 returns text
 language plpgsql
@@ -24,17 +25,18 @@ begin
 end;
 $$;
 
--- Whether an error says that the event cannot be written, not that the database cannot write now.
+-- Whether an error means that the event cannot be written, and not that the database cannot write
+-- now.
 create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
 language sql
 immutable
--- Connection, rollback, access rule, resources, object state, operator, system, internal:
--- not the event's fault, so the step is repeated later.
+-- Connection, rollback, access rule, resources, object state, operator, system, internal: not
+-- caused by the event, so the step is repeated later.
 return left(p_sqlstate, 2) not in ('08', '25', '40', '42', '53', '55', '57', '58', 'XX');
 
--- Seam: inserts the events of the batches, of each those from one 1-based index to another, with
--- their counts, days and write sequences.
+-- Seam: inserts the events of batches p_batch_from to p_batch_to, of each batch the events
+-- p_index_from to p_index_to (from 1), with their counts, days and write sequences.
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -51,9 +53,9 @@ as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
 begin
-  -- Tenant by tenant in the order of ts, which packs the pages of the primary key: by one number,
-  -- since a second key is read from the record again at each comparison. Cast, so that what breaks
-  -- a rule fails here.
+  -- Sorted by tenant and ts, which packs the pages of the primary key. Sorted by one number,
+  -- because a second sort key would be read from the record at each comparison. Casts make a bad
+  -- value fail here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
@@ -68,10 +70,11 @@ begin
           generate_series(1, cardinality(q.ts)) as i,
           unnest(q.ts) as ts, %4$s, unnest(q.record_bytes) as record_bytes
         from (
-          -- Made once a batch, not once an event: that is what offset 0 is for.
+          -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- Three years apart: with thousands of tenants still exact to 0.1 ms.
+            -- Tenants are three years apart; with thousands of tenants the times are still exact to
+            -- 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
@@ -89,7 +92,8 @@ begin
 end;
 $$;
 
--- insert_records, and where the data make it fail, halves until the dead letters stand alone.
+-- Calls insert_records. If the data make it fail, tries halves until each failing event is alone,
+-- and puts that into dead_letters.
 create function logloom_private.write_range(
   p_slot smallint,
   p_batch_from bigint,

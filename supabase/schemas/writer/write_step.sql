@@ -1,4 +1,4 @@
--- Makes the partitions of past days that the batches need.
+-- Creates missing partitions of past days that the batches need.
 create function logloom_private.create_missing_partitions(
   p_slot smallint,
   p_batch_from bigint,
@@ -20,7 +20,8 @@ begin
   )
   into v_first_day, v_last_day
   using p_batch_from, p_batch_to;
-  -- Nearly always the days between the outermost events exist; only else is each event looked at.
+  -- Nearly always all days between the first and the last event exist; only otherwise is each event
+  -- checked.
   if not exists (
     select
     from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
@@ -51,7 +52,8 @@ language sql
 immutable
 return 5000;
 
--- Moves the next batches of the closed slot in this transaction. Events moved; 0: none was left.
+-- Moves the next batches of the closed slot in this transaction. Returns the number of events; 0 if
+-- none was left.
 create function logloom_private.write_step()
 returns integer
 language plpgsql
@@ -119,18 +121,17 @@ begin
 end;
 $$;
 
--- A step of the job write_logs: moves the next batches of the closed slot. Where none are left, it
--- frees the slots that were moved, or closes the open slot. Each is a transaction of its own,
--- because enqueues wait until a flip is committed.
+-- A step of the job write_logs: moves the next batches of the closed slot. If none are left, it
+-- empties moved slots, or else closes the open slot. Each is a transaction of its own, because
+-- enqueues wait until a flip is committed.
 create function logloom_private.write_logs()
 returns interval
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Nearly all looks of a quiet service end here. Flips wait for enqueues in flight, so no open
-  -- slot has a batch below what was moved; and a number that is taken later is seen by the next
-  -- look.
+  -- A quiet service nearly always returns here. Flips wait for running enqueues, so an open slot
+  -- has no batch below moved_through. A batch that takes its number later is seen next time.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
@@ -143,7 +144,7 @@ begin
   ) then
     return null;
   end if;
-  -- Quotas and health do not wait until a long queue was moved.
+  -- Before the step, so that quotas and health need not wait until a long queue is moved.
   perform logloom_private.meter_queue();
   return case
     when logloom_private.write_step() > 0 then

@@ -1,5 +1,5 @@
--- Each record is given out to be archived once, whether row or sealed, late or few, and whatever
--- happens to it meanwhile; retention leaves alone what was not.
+-- Each record is archived once, whether it is a row or sealed, early or late. Retention keeps
+-- records that are not archived.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -7,7 +7,7 @@ select plan(23);
 
 create temp table clock as
 select
-  -- A month that is over for long, and a day of it.
+  -- A month that ended long ago, and a day of it.
   date_trunc('month', now() at time zone 'UTC' - interval '100 days')::date as month,
   (date_trunc('month', now() at time zone 'UTC' - interval '100 days') + interval '10 days')::date
     as day;
@@ -43,7 +43,7 @@ $$;
 
 create temp table given_out (tenant_id text, id uuid, first_day date, last_day date);
 
--- Does what is due, as the function does, but for the bucket. How many files.
+-- Does all due work like the function, without a bucket. Returns the number of files.
 create function pg_temp.archive()
 returns integer
 language plpgsql
@@ -79,7 +79,7 @@ begin
 end;
 $$;
 
--- Records of the tenant that were given out more or less often than once.
+-- How many records of the tenant were not archived exactly once.
 create function pg_temp.amiss(p_tenant text)
 returns bigint
 language sql
@@ -113,7 +113,7 @@ select ok(
   not logloom_private.awaits_archive(
     'nobody', (select c.day from clock c), logloom_private.utc_day(now())
   ),
-  'of a tenant that is gone none does'
+  'a day of a deleted tenant does not wait'
 );
 select is(
   pg_temp.archive(), 7, 'a large day has files of its own, small ones share their month''s'
@@ -131,43 +131,43 @@ select results_eq(
       select 'small', c.month, (c.month + interval '1 month' - interval '1 day')::date, 14::bigint
       from clock c
     ) w $$,
-  'files are named by the days that they have'
+  'files are named after their days'
 );
 select ok(
   not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now()))
     and not logloom_private.awaits_archive('small', c.day + 9, logloom_private.utc_day(now())),
-  'what is archived does not wait'
+  'an archived day does not wait'
 )
 from clock c;
 select is(pg_temp.archive(), 0, 'nothing is archived twice');
 
--- Stored in another way, a record stays archived.
+-- A record stays archived when it is stored in another way.
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.merge_small_blocks('acme', c.day, 1, false) from clock c;
-select is(pg_temp.archive(), 0, 'sealing and merging archive nothing anew');
+select is(pg_temp.archive(), 0, 'sealing and merging archive nothing again');
 select ok(
   not logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
-  'nor do they let the day wait'
+  'and the day does not wait'
 )
 from clock c;
 select logloom_private.unseal_day('acme', c.day) from clock c;
 select is(pg_temp.archive(), 0, 'nor does unsealing');
 
--- Late ones: few, and many of them sealed.
+-- Late records: few rows, and many sealed ones.
 select pg_temp.add('acme', c.day, 3, 105) from clock c;
 select ok(
   logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
-  'a late record lets its day wait'
+  'a day with a late record waits'
 )
 from clock c;
-select is(pg_temp.archive(), 1, 'late records are archived by themselves');
+select is(pg_temp.archive(), 1, 'late records get a file of their own');
 select pg_temp.add('acme', c.day, 60, 106) from clock c;
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
-select is(pg_temp.archive(), 3, 'also where a block has them beside what is archived');
-select is(pg_temp.amiss('acme'), 0::bigint, 'each record is in one file still');
+select is(pg_temp.archive(), 3, 'also from a block that contains archived records');
+select is(pg_temp.amiss('acme'), 0::bigint, 'each record is still in one file');
 
--- What was read before an erasure does not count.
+-- A file that was read before an erasure is discarded.
 select pg_temp.add('acme', c.day + 2, 55, 107) from clock c;
 update logloom_private.archive_bucket b set planned_at = null where b.singleton;
 select logloom_private.plan_archive(now());
@@ -190,7 +190,7 @@ select results_eq(
 );
 select is_empty(
   $$ select from logloom.archive_parts p, taken t where p.object_key = t.work ->> 'key' $$,
-  'and no part is made of it'
+  'and it has no part'
 );
 select is(
   logloom_private.end_archive_erasure(e.run_id), false, 'the erasure waits for its deletion'
@@ -201,7 +201,7 @@ select ok(
 );
 delete from logloom_private.archive_garbage g where true;
 
--- Records that are not read in time are tried again, fewer at once.
+-- If reading records takes too long, the next attempt reads fewer.
 delete from logloom_private.archive_erasures e where true;
 create function pg_temp.claimed()
 returns integer
@@ -223,16 +223,16 @@ begin
 end;
 $$;
 set local statement_timeout = '300ms';
-select is(pg_temp.claimed(), null, 'reading ends before the gateway does');
+select is(pg_temp.claimed(), null, 'reading ends before the gateway''s timeout');
 set local statement_timeout = 0;
 select results_eq(
   $$ select p.failures, p.error from logloom_private.archive_passes p $$,
-  $$ values (2, 'Its records were not read in time') $$,
-  'and the pass says why'
+  $$ values (2, 'Reading the records took too long') $$,
+  'and the pass notes the error'
 );
-select is(pg_temp.claimed(), 5, 'the next file has a quarter after two failures');
+select is(pg_temp.claimed(), 5, 'after two failures the next file has a quarter of the records');
 
--- When the archive is overtaken, the operator's choice holds.
+-- archive_overtaken decides when the archive is too late.
 update logloom_private.settings set archive_overtaken = 'drop', archive_grace = '7 days';
 select is(
   array(
@@ -240,15 +240,15 @@ select is(
     from unnest('{31,37,38}'::integer[]) d
   ),
   array[true, true, false],
-  'past archive_grace a day goes that is not archived'
+  'after archive_grace a day is not kept for the archive'
 )
 from clock c;
 
--- Retention itself asks.
+-- Retention waits for the archive.
 update logloom_private.settings set archive_overtaken = 'keep';
 select is(
   logloom_private.expired_tenants(c.day + 2, logloom_private.utc_day(now()), '', 100), '{}'::text[],
-  'retention leaves a tenant alone whose day waits'
+  'retention skips a tenant whose day waits'
 )
 from clock c;
 

@@ -1,5 +1,5 @@
--- An erasure leaves a note in the bucket before it changes a file there, and a database that does
--- not know a note repeats its erasure.
+-- An erasure writes a note to the bucket before it changes a file there. A database that does not
+-- know a note repeats the erasure.
 begin;
 \ir ../actors.psql
 select plan(27);
@@ -53,7 +53,7 @@ select logloom_private.begin_archive_erasure(
 )
 from logloom.retention_runs r;
 
--- The database still deletes.
+-- The database is still deleting records.
 create temp table work as select pg_temp.claim() as work;
 select is(w.work ->> 'kind', 'note', 'the note comes first') from work w;
 select is(
@@ -67,17 +67,17 @@ select is(
     'run_id', '00000000-0000-4000-8000-0000000000aa', 'tenant_id', 'acme',
     'query_dsl', 'user_id:u1', 'emptied', '[]'::jsonb, 'deletes_tenant', false
   ),
-  'it says what is erased'
+  'it contains the erasure'
 )
 from work w;
 select pg_temp.settle(w.work) from work w;
 select ok(pg_temp.claim() is null, 'files wait until the database has no match left');
 select is(
   logloom_private.end_archive_erasure('00000000-0000-4000-8000-0000000000aa'), false,
-  'then they are looked at'
+  'then they are checked'
 );
 
--- A file of nothing else.
+-- A file that contains only matches.
 update work set work = pg_temp.claim();
 select is(
   w.work ->> 'part_id', '00000000-0000-4000-8000-000000000001', 'the first file is given out'
@@ -87,28 +87,28 @@ update logloom_private.archive_claims c set records = 0 where c.kind = 'erase';
 select pg_temp.settle(w.work, '{"records": 0}') from work w;
 select is(
   array(select p.part_id::text from logloom.archive_parts p),
-  array['00000000-0000-4000-8000-000000000002'], 'a file of nothing else is no more'
+  array['00000000-0000-4000-8000-000000000002'], 'a file of matches alone is deleted'
 );
 delete from logloom_private.archive_garbage g where true;
 update work set work = pg_temp.claim();
 select is(
   w.work ->> 'part_id', '00000000-0000-4000-8000-000000000002',
-  'a file that was missing is looked for, too'
+  'a missing file is checked, too'
 )
 from work w;
 select pg_temp.settle(w.work, '{"missing": true}') from work w;
 update work set work = pg_temp.claim();
 select is(
   w.work -> 'note' ->> 'emptied', '["00000000-0000-4000-8000-000000000001"]',
-  'at last the note says which files are no more'
+  'the last note lists the deleted files'
 )
 from work w;
 select is(
   logloom_private.end_archive_erasure('00000000-0000-4000-8000-0000000000aa'), false,
-  'the erasure is not done before'
+  'before that, the erasure is not done'
 );
 select pg_temp.settle(w.work) from work w;
-select isnt(e.finished_at, null, 'and is then')
+select isnt(e.finished_at, null, 'afterwards it is done')
 from logloom_private.archive_erasures e;
 select results_eq(
   'select n.object_key, n.is_read, n.to_repeat from logloom_private.archive_notes n',
@@ -116,7 +116,7 @@ select results_eq(
   'the note is known'
 );
 
--- As in a database of before.
+-- As in a database that was restored to an earlier state.
 create temp table note as select w.work -> 'note' as note from work w;
 delete from logloom_private.archive_notes n where true;
 delete from logloom_private.archive_erasures e where true;
@@ -133,18 +133,19 @@ select logloom_private.compare_archive(jsonb_build_object(
 select is(
   array(select g.object_key from logloom_private.archive_garbage g),
   array['logloom/erasures/00000000-0000-4000-8000-0000000000bb.json'],
-  'a note goes when the receipt would'
+  'a note older than audit_lifetime is deleted'
 );
 update work set work = pg_temp.claim();
 select is(
   w.work ->> 'kind' || ' ' || (w.work ->> 'key'),
   'recall logloom/erasures/00000000-0000-4000-8000-0000000000aa.json',
-  'a note that is not known is read'
+  'an unknown note is read'
 )
 from work w;
 
--- Whoever may write to the bucket writes notes, too.
--- Whether the note is read, ours and to be repeated, and whether health warns, if this was read.
+-- Others may be able to write notes to the bucket.
+-- Returns whether the note is read, is ours, will be repeated, and whether health warns, after the
+-- function has read p_note. Undoes the changes.
 create function pg_temp.recalled(p_note jsonb)
 returns text
 language plpgsql
@@ -166,47 +167,48 @@ exception
     return sqlerrm;
 end;
 $$;
-select is(pg_temp.recalled('null'), 't f f t', 'what is no JSON is no note');
-select is(pg_temp.recalled('"x"'), 't f f t', 'nor is a text');
+select is(pg_temp.recalled('null'), 't f f t', 'null is not a note');
+select is(pg_temp.recalled('"x"'), 't f f t', 'a text is not a note');
 select is(
-  pg_temp.recalled(n.note::jsonb - 'signature'), 't f f t', 'nor what is not signed'
+  pg_temp.recalled(n.note::jsonb - 'signature'), 't f f t', 'a note without a signature is ignored'
 )
 from note n;
 select is(
-  pg_temp.recalled(n.note::jsonb || '{"deletes_tenant": true}'), 't f f t', 'nor what was changed'
+  pg_temp.recalled(n.note::jsonb || '{"deletes_tenant": true}'), 't f f t',
+  'a changed note is ignored'
 )
 from note n;
 select is(
   pg_temp.recalled(
     x.note || jsonb_build_object('signature', logloom_private.note_signature(x.note))
   ),
-  't f f t', 'nor the note of another erasure in its place'
+  't f f t', 'a note under the key of another erasure is ignored'
 )
 from note n, lateral (
   select n.note::jsonb || '{"run_id": "00000000-0000-4000-8000-0000000000cc"}' as note
 ) x;
-select is(pg_temp.recalled(n.note::jsonb), 't t t f', 'its own is one') from note n;
+select is(pg_temp.recalled(n.note::jsonb), 't t t f', 'its own note is accepted') from note n;
 
 select pg_temp.settle(w.work, jsonb_build_object('note', n.note)) from work w, note n;
 select is(
   array(select p.part_id::text from logloom.archive_parts p),
-  array['00000000-0000-4000-8000-000000000002'], 'what it emptied is known to be no more'
+  array['00000000-0000-4000-8000-000000000002'], 'the files that it emptied are gone'
 );
 select ok(logloom_private.repeat_erasure(), 'its erasure is repeated');
 select results_eq(
   $$ select r.run_id, r.status, r.query_dsl, r.requested_at from logloom.retention_runs r $$,
   $$ values ('00000000-0000-4000-8000-0000000000aa'::uuid, 'queued', 'user_id:u1',
       '2026-11-21 12:00:00+00'::timestamptz) $$,
-  'as it was asked for'
+  'as it was requested'
 );
-select ok(not logloom_private.repeat_erasure(), 'once');
+select ok(not logloom_private.repeat_erasure(), 'only once');
 select is(
   e.emptied, array['00000000-0000-4000-8000-000000000001'::uuid], 'and needs no other note'
 )
 from logloom_private.archive_erasures e
 where e.noted_at is not null;
 
--- Tenants that were deleted.
+-- Deletions of tenants are repeated.
 insert into logloom_private.archive_notes (object_key, to_repeat)
 select 'note-' || t, jsonb_build_object(
   'tenant_id', t, 'deletes_tenant', true, 'requested_at', '2026-11-21 12:00:00+00'
@@ -221,7 +223,7 @@ values ('note-again', '{
 select logloom_private.repeat_erasure() from generate_series(1, 3);
 select is(
   array(select d.tenant_id from logloom_private.tenant_deletions d), array['gone'],
-  'a tenant that was deleted is deleted again, if it is there and not another one'
+  'a deleted tenant is deleted again, unless a new tenant has its id'
 );
 delete from logloom_private.archive_garbage g where true;
 select pg_temp.add_part('00000000-0000-4000-8000-000000000003', 'gone', 'verified');
@@ -238,7 +240,7 @@ update work set work = (
 select pg_temp.settle(w.work) from work w;
 select is(
   array(select g.object_key from logloom_private.archive_garbage g where g.tenant_id = 'gone'),
-  array['earlier'], 'its note takes the place of those before'
+  array['earlier'], 'its note replaces earlier notes'
 );
 
 select * from finish();

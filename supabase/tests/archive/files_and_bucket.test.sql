@@ -1,4 +1,4 @@
--- Keys and spans of files, what expires, and what a comparison with the bucket finds.
+-- Keys and spans of files, which files expire, and comparing with the bucket.
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
@@ -10,7 +10,7 @@ select results_eq(
       logloom_private.archive_span(d.day, 30) s $$,
   $$ values ('2026-11-05'::date, '2026-11-01'::date, '2026-11-30'::date),
       ('2026-11-22', '2026-11-01', '2026-11-30'), ('2026-11-30', '2026-11-01', '2026-11-30') $$,
-  'from four weeks of retention on a small tenant has a file a month'
+  'with four weeks of retention a small tenant has a file for each month'
 );
 select results_eq(
   $$ select d.day, s.first_day, s.last_day
@@ -19,12 +19,12 @@ select results_eq(
   $$ values ('2026-11-01'::date, '2026-11-01'::date, '2026-11-07'::date),
       ('2026-11-14', '2026-11-08', '2026-11-14'), ('2026-11-22', '2026-11-22', '2026-11-30'),
       ('2026-11-30', '2026-11-22', '2026-11-30') $$,
-  'from a week on a file a week of the month'
+  'with a week or more, a file for each week of the month'
 );
 select results_eq(
   $$ select s.first_day, s.last_day from logloom_private.archive_span('2026-11-05', 6) s $$,
   $$ values ('2026-11-05'::date, '2026-11-05'::date) $$,
-  'else a file a day'
+  'otherwise a file for each day'
 );
 select is(
   array(
@@ -35,7 +35,7 @@ select is(
     'acme.com', 'you@acme', 'a!20b!2F!C3!BC', '!2E.', '!21!2541',
     '!!' || encode(sha256(convert_to(repeat('ü', 100), 'UTF8')), 'hex')
   ],
-  'a tenant''s id is encoded in keys, and none has another''s name'
+  'a tenant''s id is encoded in keys, and stays unique'
 );
 
 update logloom.plans set archive_days = 100;
@@ -68,13 +68,13 @@ select logloom_private.expire_archive(now());
 select results_eq(
   $$ select right(p.part_id::text, 1) from logloom.archive_parts p order by 1 $$,
   $$ values ('1'), ('3'), ('4') $$,
-  'files go when their last day is past what the plan keeps'
+  'files expire when their last day is older than the plan keeps'
 );
 select results_eq(
   $$ select g.reason, g.tenant_id, g.object_key ~ '_1\.parquet$'
     from logloom_private.archive_garbage g $$,
   $$ values ('expired', 'acme', true) $$,
-  'and their objects are to be deleted'
+  'and their objects are garbage'
 );
 delete from logloom_private.archive_garbage g where true;
 
@@ -95,17 +95,17 @@ select results_eq(
   $$ select right(p.part_id::text, 1), p.status, p.newer_key is not null
     from logloom.archive_parts p order by 1 $$,
   $$ values ('1', 'verified', true), ('3', 'missing', false), ('4', 'verified', false) $$,
-  'what the bucket lacks is missing, but for what is new; a later generation is noted'
+  'files that are not in the bucket are missing, except new ones; a later generation is noted'
 );
 select results_eq(
   $$ select right(g.object_key, 16), g.reason from logloom_private.archive_garbage g $$,
   $$ values ('000009_1.parquet', 'unknown') $$,
-  'what nobody knows is to be deleted once it is a day old, and only where our files are'
+  'unknown objects are garbage after a day, only under our prefix'
 );
 select ok(
   (select b.compared_at is not null and b.compared_through is null
   from logloom_private.archive_bucket b),
-  'the round is over'
+  'the comparison is finished'
 );
 select logloom_private.compare_archive(jsonb_build_object(
   'through', null, 'keys', jsonb_build_array(
@@ -115,10 +115,10 @@ select logloom_private.compare_archive(jsonb_build_object(
 ));
 select is(
   (select p.status from logloom.archive_parts p where right(p.part_id::text, 1) = '3'),
-  'verified', 'what is there again is not missing'
+  'verified', 'a file that is back is not missing'
 );
 
--- After the database was brought back to an earlier state.
+-- After the database was restored to an earlier state.
 update logloom_private.archive_bucket b set restored_at = now() - interval '1 hour';
 select logloom_private.compare_archive(jsonb_build_object(
   'through', null, 'keys', jsonb_build_array(
@@ -134,18 +134,18 @@ select results_eq(
   $$ select right(g.object_key, 16), g.reason, g.next_attempt_at
     from logloom_private.archive_garbage g where g.reason <> 'unknown' $$,
   $$ values ('000007_1.parquet', 'later', 'infinity'::timestamptz) $$,
-  'what nobody knows of before that stays, and what is written since is no older'
+  'unknown objects from before the repair are kept as later'
 );
 select is(
   logloom_private.archive_health(now()) ->> 'later', '1', 'health counts it'
 );
 select matches(
   logloom_private.archive_health(now()) ->> 'reason',
-  'The bucket has 1 files from after the state', 'and says so'
+  'The bucket has 1 files that are newer than the restored database', 'and says so'
 );
 delete from logloom_private.archive_garbage g where g.reason = 'later';
 
--- An object that the bucket does not delete keeps nobody else waiting.
+-- An object that the bucket does not delete does not block others.
 delete from logloom_private.archive_garbage g where true;
 update logloom.archive_parts p set newer_key = null where true;
 update logloom_private.settings set archive_bucket = 'bucket', archive_prefix = 'logloom'
@@ -178,27 +178,27 @@ select is(
     pg_temp.work('The bucket did not delete an object: it answered 403'), pg_temp.work(),
     pg_temp.work()
   ],
-  array['delete', 'check', null], 'the bucket is looked at, and the objects wait'
+  array['delete', 'check', null], 'the bucket is checked, and the objects wait'
 );
 select is(
-  (select b.problem from logloom_private.archive_bucket b), null, 'it can be used all the same'
+  (select b.problem from logloom_private.archive_bucket b), null, 'the bucket has no problem'
 );
 select results_eq(
   $$ select g.object_key, g.next_attempt_at - now()
     from logloom_private.archive_garbage g order by 1 $$,
   $$ values ('new', interval '1 minute'), ('old', '1 hour') $$,
-  'the longer it has kept one, the longer, but for an hour at most'
+  'the older an object, the longer it waits, at most an hour'
 );
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
-  'The bucket does not delete 1 objects: logloom_private.archive_garbage has them',
+  'The bucket does not delete 1 objects: see logloom_private.archive_garbage',
   'health says so'
 );
-update logloom_private.archive_bucket b set problem = 'it is away' where true;
+update logloom_private.archive_bucket b set problem = 'no answer' where true;
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
-  'The bucket cannot be used: logloom_private.archive_bucket says why',
-  'but not of a bucket that cannot be asked'
+  'The bucket cannot be used: see problem in logloom_private.archive_bucket',
+  'a bucket with a problem is reported first'
 );
 update logloom_private.archive_bucket b set problem = null where true;
 insert into logloom_private.archive_garbage (
@@ -209,8 +209,8 @@ from generate_series(1, 100) n
 cross join (select now() - interval '2 hours' as noted_at) a;
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
-  'The bucket does not delete 1 objects: logloom_private.archive_garbage has them',
-  'nor of objects that were not tried yet'
+  'The bucket does not delete 1 objects: see logloom_private.archive_garbage',
+  'objects that were not tried yet do not count'
 );
 delete from logloom_private.archive_garbage g where g.object_key like 'many%';
 update logloom_private.settings set archive_bucket = null where true;
@@ -218,20 +218,20 @@ update logloom_private.settings set archive_bucket = null where true;
 -- Health.
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
-  'settings.archive_bucket names no bucket', 'health says what is not set up, and no more'
+  'settings.archive_bucket is not set', 'health reports only the missing bucket'
 );
 update logloom.plans set archive_days = 0;
 delete from logloom.archive_parts p where true;
 select is(
   logloom_private.archive_health(now()) ->> 'status', 'healthy',
-  'who wants no archive needs none, whatever a bucket before kept'
+  'without an archive, garbage of an earlier one does not matter'
 );
 delete from logloom_private.archive_garbage g where g.object_key = 'old';
 select is(
-  logloom_private.delete_archive(), 1::bigint, 'all that is left is to be deleted at the end'
+  logloom_private.delete_archive(), 1::bigint, 'delete_archive makes everything garbage'
 );
 
--- As many kinds as numbers have: a column, and sum() of it, for each that fits one.
+-- Numbers get a column of a type that fits all values, so that sum() works.
 select results_eq(
   $$
     select k.key, k.kind
@@ -254,7 +254,7 @@ select results_eq(
       ('mixed', 'exact'), ('padded', 'json'), ('small', 'number'), ('text', 'json'),
       ('wei', 'exact'), ('whole', 'integer'), ('wide', 'json')
   $$,
-  'a number becomes text only where no type of columns has its digits'
+  'a number becomes text only if no column type keeps its digits'
 );
 
 select * from finish();

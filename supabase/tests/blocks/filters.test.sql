@@ -1,4 +1,4 @@
--- A search for one request looks into the blocks that may hold it, and no others.
+-- A search for one request reads only the blocks that may contain it.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -13,7 +13,7 @@ select is(
     from filter f, generate_series(1, 1000) i
     where logloom_private.filter_may_hold(f.bits, array['other', 'request ' || i])
   ),
-  1000::bigint, 'a value that is there is never missed'
+  1000::bigint, 'a stored value always passes'
 );
 select cmp_ok(
   (
@@ -21,10 +21,10 @@ select cmp_ok(
     from filter f, generate_series(1001, 2000) i
     where logloom_private.filter_may_hold(f.bits, array['request ' || i])
   ),
-  '<', 60::bigint, 'one that is not there rarely looks as if it were'
+  '<', 60::bigint, 'an absent value rarely passes'
 );
 
--- Three blocks: each request once, some requests many times, no request.
+-- Three blocks: with each request once, with some requests many times, without requests.
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
@@ -63,11 +63,15 @@ begin
   );
 end;
 $$;
-select is(pg_temp.candidates('req_id:' || md5('a7')), '1', 'a request of its own');
-select is(pg_temp.candidates('event req_id:(' || md5('a7') || ' OR b1)'), '1 2', 'any of several');
-select is(pg_temp.candidates('req_id:b9'), null, 'none');
-select is(pg_temp.candidates('req_id:b9 OR event'), '1 2 3', 'one that a record need not have');
-select is(pg_temp.candidates('-req_id:b1'), '1 2 3', 'or must not');
+select is(pg_temp.candidates('req_id:' || md5('a7')), '1', 'a request in one block');
+select is(
+  pg_temp.candidates('event req_id:(' || md5('a7') || ' OR b1)'), '1 2', 'one of two requests'
+);
+select is(pg_temp.candidates('req_id:b9'), null, 'no block has the request');
+select is(
+  pg_temp.candidates('req_id:b9 OR event'), '1 2 3', 'other branches of OR need every block'
+);
+select is(pg_temp.candidates('-req_id:b1'), '1 2 3', 'a negated request needs every block');
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.messages((public.search_logs(
@@ -79,30 +83,30 @@ select is(
   (select s.value from public.log_stats(
     'req_id:(b1 OR b2) | count()', (now() - interval '10 days')::text, now()::text
   ) s),
-  400::double precision, 'or counted'
+  400::double precision, 'records are counted'
 );
 select is(
   (select s.value from public.log_stats(
     format('req_id:(%1$s OR %1$s OR %2$s) | count()', md5('a7'), md5('a9')),
     (now() - interval '10 days')::text, now()::text
   ) s),
-  2::double precision, 'each once, however often it is named'
+  2::double precision, 'a value that is named twice is counted once'
 );
 select is(
   (select s.value from public.log_stats(
     '-req_id:' || md5('a7') || ' | count()', (now() - interval '10 days')::text, now()::text
   ) s),
-  2099::double precision, 'all but one, those without a request included'
+  2099::double precision, 'a negated request finds records without a request, too'
 );
 select is(
   (select s.value from public.log_stats(
     'req_id:b9 OR "event 2100" OR req_id:' || md5('a1') || ' | count()',
     (now() - interval '10 days')::text, now()::text
   ) s),
-  2::double precision, 'blocks that lack the value have other records'
+  2::double precision, 'blocks without the value have other matches'
 );
 
--- What is kept as a dictionary, or as numbers, answers as the records do.
+-- Dictionaries and columns of numbers give the same answers as rows.
 select pg_temp.act_as_postgres();
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
@@ -120,7 +124,7 @@ select is(
   (select s.value from public.log_stats(
     'shaped env:i=PROD | count()', (now() - interval '10 days')::text, now()::text
   ) s),
-  30::double precision, 'in another letter case'
+  30::double precision, 'ignoring case'
 );
 select is(
   (select s.value from public.log_stats(
@@ -132,7 +136,7 @@ select is(
   (select s.value from public.log_stats(
     'attrs.took:>5 | count()', (now() - interval '10 days')::text, now()::text
   ) s),
-  58::double precision, 'it is itself one'
+  58::double precision, 'the number itself is found'
 );
 select pg_temp.act_as_postgres();
 create function pg_temp.decided(p_query text)
@@ -152,22 +156,24 @@ end;
 $$;
 select is(pg_temp.decided('any:prod'), '30 of 30', 'any text is found without reading a record');
 select is(
-  pg_temp.decided('any:=1600'), '1 of 1', 'a number among the attributes, too'
+  pg_temp.decided('any:=1600'), '1 of 1', 'so is a number in attrs'
 );
-select is(pg_temp.decided('msg:w=absent'), '0 of 0', 'a word is where its text is');
-select is(pg_temp.decided('msg:w=shaped'), '0 of 60', 'which the row filter looks at');
-select is(pg_temp.decided('any:w=prod'), '30 of 30', 'a word of a column is there or not');
+select is(pg_temp.decided('msg:w=absent'), '0 of 0', 'without its text there is no word');
+select is(pg_temp.decided('msg:w=shaped'), '0 of 60', 'with its text the row filter decides');
+select is(
+  pg_temp.decided('any:w=prod'), '30 of 30', 'a column decides a word without the row filter'
+);
 select is(
   (logloom_private.compile_query('msg:="Took 7 ms"', now())).tree -> 'template',
   '{"by": "equal", "values": ["Took 0 ms"], "decides": false, "literal": "Took 0 ms", '
     '"words": ["took ", " ms"]}',
-  'a whole message is looked for where its text and its words are'
+  'a whole message is searched by its text and its words'
 );
 select is(
   (
     logloom_private.compile_query('msg:=("shaped 7" OR "event 9")', now())
   ).tree -> 'template' -> 'words',
-  '[]', 'one of several is not'
+  '[]', 'one of several messages has no words in common'
 );
 select is(
   array(
@@ -183,7 +189,7 @@ select is(
     ]) with ordinality q (q, n)
     order by n
   ),
-  array[1, 0, 1, 0, 2, 59]::bigint[], 'a whole message, in its letter case or in either'
+  array[1, 0, 1, 0, 2, 59]::bigint[], 'whole messages are found, with and without case'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Blocks say in which format they are and what their values sum up to.
+-- Blocks have a format and a checksum.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -30,7 +30,7 @@ begin
 end;
 $$;
 
--- What a value of a type is replaced by.
+-- Another value of a type.
 create function pg_temp.another(p_type regtype)
 returns jsonb
 language plpgsql
@@ -49,7 +49,7 @@ begin
 end;
 $$;
 
--- The columns of a table whose change the checksum does not see.
+-- The columns of a table that are not part of the checksum.
 create function pg_temp.unseen(p_table regclass)
 returns setof text
 language plpgsql
@@ -85,19 +85,19 @@ begin
 end;
 $$;
 
-select is((pg_temp.block()).format, 1::smallint, 'a block is of the newest format');
-select ok(logloom_private.block_is_intact(pg_temp.block()), 'it is what was stored');
+select is((pg_temp.block()).format, 1::smallint, 'a new block has the newest format');
+select ok(logloom_private.block_is_intact(pg_temp.block()), 'it is intact');
 select results_eq(
   $$select u from pg_temp.unseen('logloom_private.blocks') u order by u collate "C"$$,
   $$values ('block_id'), ('bytes'), ('checksum'), ('damaged_at'), ('sealed_at')$$,
-  'its checksum sees every value but what is no record''s'
+  'its checksum covers every value of its records'
 );
 select results_eq(
   $$select u from pg_temp.unseen('logloom_private.block_columns') u order by u collate "C"$$,
-  $$values ('block_id'), ('tenant_id')$$, 'those of its columns, too'
+  $$values ('block_id'), ('tenant_id')$$, 'and of its columns'
 );
 
--- An older format, as if this version read it.
+-- An older format that this version can read.
 select is(logloom_private.rewrite_step(), false, 'no block is of an older format');
 create function pg_temp.make_older()
 returns void
@@ -125,7 +125,7 @@ select throws_ok(
   $$select public.search_logs(
       p_query_dsl => 'took', p_ts_from => (now() - interval '20 days')::text
     )$$,
-  'PT501', null, 'a search says so'
+  'PT501', null, 'a search refuses it, too'
 );
 select pg_temp.act_as_postgres();
 
@@ -136,40 +136,40 @@ as $$ begin return '{0,1}'; end; $$;
 create temp table older as select c.block_id from logloom_private.blocks c;
 select results_eq(
   'select r.* from pg_temp.all_records() r order by r.id',
-  'select k.* from kept k order by k.id', 'a format that is known is read'
+  'select k.* from kept k order by k.id', 'a known older format is read'
 );
 
--- In the background, a block at a time.
+-- Converted in the background, one block at a time.
 update logloom_private.settings set seal_after = '1000 days';
 select isnt(
-  logloom_private.seal_step_at(now()), null, 'the job that seals has a block to write anew'
+  logloom_private.seal_step_at(now()), null, 'the job converts the block'
 );
-select is((pg_temp.block()).format, 1::smallint, 'it is of the newest format then');
+select is((pg_temp.block()).format, 1::smallint, 'then it has the newest format');
 select ok(
   not exists (select from logloom_private.blocks c join older o using (block_id)),
   'the older block is gone'
 );
 select results_eq(
   'select r.* from pg_temp.all_records() r order by r.id',
-  'select k.* from kept k order by k.id', 'its records are what they were'
+  'select k.* from kept k order by k.id', 'its records are unchanged'
 );
 select is(logloom_private.seal_step_at(now()), null, 'nothing else is due');
 
--- Nothing is made of a damaged block.
+-- A damaged block is neither unsealed nor converted.
 select pg_temp.make_older();
 update logloom_private.block_columns c set least = 7 where c.name = 'req_id';
 select throws_ok(
   $$select logloom_private.unseal_day(
       'acme', logloom_private.utc_day(now() - interval '10 days')
     )$$,
-  'LL001', null, 'it does not become rows'
+  'LL001', null, 'it is not unsealed'
 );
-select is(logloom_private.rewrite_step(), true, 'a step tries to write it anew');
+select is(logloom_private.rewrite_step(), true, 'a step tries to convert it');
 select results_eq(
   $$select d.differences, d.last_error like 'LL001: Block % is damaged%',
     logloom_private.rewrite_step()
     from logloom_private.sealing_days d where d.differences > 0$$,
-  'values (1, true, false)', 'and says why it stays'
+  'values (1, true, false)', 'and notes why it failed'
 );
 
 select * from finish();

@@ -1,5 +1,5 @@
--- A page of sealed records is chosen by the upper parts of their times, and of a filter that reads
--- texts it asks the outermost records first: it is that of rows, whatever time a block spans.
+-- A page of sealed records equals a page of rows, whatever time a block spans. Pages are found by
+-- the upper parts of times, and a filter that reads texts starts with the first records.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -18,7 +18,8 @@ from (
 ) s (name, step);
 grant select on spans to public;
 
--- Each fifth record happened together with the next one, and the first of the day lie close.
+-- Every fifth record has the same ts as the next one, and the first records of the day are close
+-- together.
 insert into logloom.tenants (tenant_id, plan_id)
 select s.name, 'pro' from spans s;
 select pg_temp.add_records(

@@ -1,5 +1,5 @@
--- A copy of the database with all of its files: its functions get no work, nothing goes out, and
--- health says so, until it begins anew.
+-- A copy of the database with all of its files: until begin_anew, its functions get no work,
+-- nothing is sent, and health reports it.
 begin;
 \ir ../actors.psql
 \ir ../notifications/outbox.psql
@@ -23,7 +23,8 @@ insert into logloom_private.archived_days (tenant_id, day, write_seq)
 values ('acme', '2026-01-01', 1);
 select pg_temp.fire(5);
 
--- From here on functions of this project call; null: of release 1.0.0.
+-- From here on functions of this project call; null: functions of release 1.0.0, which send no
+-- project.
 create function pg_temp.called_by(p_url text)
 returns void
 language plpgsql
@@ -35,7 +36,7 @@ begin
 end;
 $$;
 
--- What the three functions that take up work get.
+-- The results of the three functions that claim work.
 create function pg_temp.claims()
 returns text[]
 language plpgsql
@@ -54,7 +55,7 @@ begin
 end;
 $$;
 
--- What health says of the installation to a function of this project.
+-- The health check of the installation, as a function of this project gets it.
 create function pg_temp.health(p_url text)
 returns text
 language plpgsql
@@ -70,22 +71,25 @@ begin
 end;
 $$;
 
-select is(pg_temp.health('https://a.example'), 'healthy: installed', 'health remembers nothing');
+select is(
+  pg_temp.health('https://a.example'), 'healthy: installed', 'health does not note the project'
+);
 select pg_temp.called_by(null);
 select is(
-  pg_temp.claims(), '{accepted,accepted,accepted}', 'a function that names no project gets work'
+  pg_temp.claims(), '{accepted,accepted,accepted}', 'a function without a project gets work'
 );
 select pg_temp.called_by('https://a.example');
 select is(
-  pg_temp.claims(), '{accepted,accepted,accepted}', 'the first project that asks is its own'
+  pg_temp.claims(), '{accepted,accepted,accepted}',
+  'the first project that claims work owns the database'
 );
 select is(
   (select i.project_url from logloom_private.installation i), 'https://a.example',
-  'which it remembers'
+  'and is noted'
 );
 select throws_ok(
   'select logloom_private.begin_anew()', '55000',
-  'This database is no copy: functions of its own project call it', 'it does not begin anew'
+  'This database is not a copy: only its own project calls it', 'begin_anew is refused'
 );
 
 select pg_temp.called_by('https://b.example');
@@ -96,28 +100,29 @@ select is(
       'https://b.example no work'::text,
     array[3]
   ),
-  'functions of another project get none'
+  'functions of another project get no work'
 );
 select is(
-  pg_temp.health('https://b.example'), 'unhealthy: copied, not begun anew', 'health says so'
+  pg_temp.health('https://b.example'), 'unhealthy: copied, not begun anew',
+  'health reports the copy'
 );
 select is(
-  (logloom_private.begin_canary_round()).round_id, null, 'and the canary does not go out'
+  (logloom_private.begin_canary_round()).round_id, null, 'the canary does not run'
 );
 select pg_temp.called_by(null);
 select is(
   logloom_private.read_health() #>> '{checks,installation,reason}',
-  'A copy of another project''s database, which sends and archives nothing: see A copy of the '
+  'A copy of another project''s database, which neither sends nor archives: see A copy of the '
     'database in docs/guides/operations.md',
-  'which whoever asks later is told, too'
+  'later calls of health report it, too'
 );
 select is(
   pg_temp.health('https://a.example'), 'healthy: installed',
-  'a stray call is forgotten once the project''s own health asks'
+  'a stray call is forgotten when the own project calls health'
 );
 
 select pg_temp.health('https://b.example');
-select is(logloom_private.begin_anew(), 'begun anew', 'the copy begins anew');
+select is(logloom_private.begin_anew(), 'begun anew', 'the copy becomes a project of its own');
 select is(
   pg_temp.claims(), '{accepted,accepted,accepted}', 'then its functions get work'
 );
@@ -126,13 +131,13 @@ select results_eq(
     select n.status, n.last_error, count(*) from logloom_private.notifications n group by 1, 2
   $$,
   $$
-    values ('failed', 'The database was copied: this is the first project''s', 2::bigint)
+    values ('failed', 'The database was copied: this belongs to the original project', 2::bigint)
   $$,
-  'what waited is the first project''s to send'
+  'pending notifications are dropped'
 );
 select results_eq(
   'select s.position_seq, s.pending_since from logloom.log_streams s',
-  'values (4712::bigint, null::timestamptz)', 'streams go on with what comes'
+  'values (4712::bigint, null::timestamptz)', 'streams continue with new records'
 );
 select is_empty(
   $$
@@ -140,10 +145,10 @@ select is_empty(
     union all select g.object_key from logloom_private.archive_garbage g
     union all select a.tenant_id from logloom_private.archived_days a
   $$,
-  'the archive''s files stay the first project''s'
+  'files of the archive are forgotten'
 );
 select is(
-  pg_temp.health('https://b.example'), 'healthy: installed', 'and health is well'
+  pg_temp.health('https://b.example'), 'healthy: installed', 'and health is healthy'
 );
 
 select * from finish();

@@ -29,7 +29,7 @@ begin
 end;
 $$;
 
--- So that this server is older than what follows.
+-- The server started long before the runs below.
 create or replace function logloom_private.up_since()
 returns timestamptz
 language plpgsql
@@ -45,9 +45,9 @@ select is_empty(
 select logloom_private.record_job(j.name, clock_timestamp())
 from logloom_private.jobs j where j.lane <> 'ingest'
 \g /dev/null
-select is(pg_temp.status(), 'healthy', 'all ran');
+select is(pg_temp.status(), 'healthy', 'healthy after all jobs ran');
 
--- What they cost the project.
+-- The number of runs.
 delete from cron.job_run_details where true;
 insert into cron.job_run_details (runid, jobid, command, start_time)
 select r.n, r.job, r.command, now() - r.minutes_ago * interval '1 minute'
@@ -61,10 +61,11 @@ from (
     (6, 3, 'select of_the_project()', 1)
 ) r (n, job, command, minutes_ago);
 select is(
-  logloom_private.project_health(now()) -> 'runs_a_day', '576', 'two runs of ours in five minutes'
+  logloom_private.project_health(now()) -> 'runs_a_day', '576',
+  'our two runs in five minutes are extrapolated'
 );
 
--- Silence.
+-- No runs.
 savepoint silence;
 select pg_temp.stop_clock('read_health');
 update logloom_private.jobs
@@ -72,12 +73,12 @@ set last_started_at = now(),
   last_succeeded_at = now() - case name
     when 'run_deletions' then interval '9 minutes 59 seconds' else '0'
   end;
-select is(pg_temp.status('run_deletions'), 'healthy', 'silent, but not for long');
+select is(pg_temp.status('run_deletions'), 'healthy', 'healthy just below the limit');
 update logloom_private.jobs set last_succeeded_at = now() - interval '10 minutes 1 second'
 where name = 'run_deletions';
 select is(
   array[pg_temp.status('run_deletions'), pg_temp.status('run_retention'), pg_temp.status()],
-  '{degraded,healthy,degraded}', 'silent for too long, which has its name'
+  '{degraded,healthy,degraded}', 'above the limit only this job is degraded'
 );
 rollback to silence;
 select pg_temp.ran('run_deletions', '0') \g /dev/null
@@ -85,10 +86,10 @@ select pg_temp.ran('run_deletions', '0') \g /dev/null
 update logloom_private.jobs
 set last_succeeded_at = null, made_at = clock_timestamp() - interval '59 minutes'
 where name = 'run_retention';
-select is(pg_temp.status('run_retention'), 'healthy', 'one that was not due yet');
+select is(pg_temp.status('run_retention'), 'healthy', 'a new job is healthy until its limit');
 update logloom_private.jobs set made_at = clock_timestamp() - interval '61 minutes'
 where name = 'run_retention';
-select is(pg_temp.status('run_retention'), 'degraded', 'one that never ran');
+select is(pg_temp.status('run_retention'), 'degraded', 'then it is degraded if it never ran');
 
 select pg_temp.ran('run_deletions', '2 hours') \g /dev/null
 create or replace function logloom_private.up_since()
@@ -97,14 +98,14 @@ language plpgsql
 stable
 as $$ begin return now() - interval '9 minutes'; end; $$;
 select is(
-  pg_temp.status('run_deletions'), 'healthy', 'nothing ran while the server was down'
+  pg_temp.status('run_deletions'), 'healthy', 'after a start of the server jobs get time'
 );
 create or replace function logloom_private.up_since()
 returns timestamptz
 language plpgsql
 stable
 as $$ begin return now() - interval '11 minutes'; end; $$;
-select is(pg_temp.status('run_deletions'), 'degraded', 'but it is up again for long enough');
+select is(pg_temp.status('run_deletions'), 'degraded', 'but only as long as their limit');
 create or replace function logloom_private.up_since()
 returns timestamptz
 language plpgsql
@@ -112,7 +113,7 @@ stable
 as $$ begin return now() - interval '3 hours'; end; $$;
 select is(
   pg_temp.status('run_retention'), 'degraded',
-  'a server that starts anew each day hides no job'
+  'a job that never ran stays degraded after a restart'
 );
 create or replace function logloom_private.up_since()
 returns timestamptz
@@ -125,7 +126,7 @@ select pg_temp.ran('run_deletions', '0') \g /dev/null
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
 select logloom_private.record_job('run_retention', clock_timestamp(), '42P01: acme''s secret')
 from generate_series(1, 2) \g /dev/null
-select is(pg_temp.status(), 'healthy', 'two failures in a row');
+select is(pg_temp.status(), 'healthy', 'two failures in a row are allowed');
 select logloom_private.record_job('run_retention', clock_timestamp(), '42P01: acme''s secret')
 \g /dev/null
 select is(
@@ -134,12 +135,12 @@ select is(
   '{
     "status": "degraded", "reason": "3 runs failed in a row", "failures": 3, "error_code": "42P01"
   }',
-  'three are too many, and the error''s words stay inside'
+  'three are too many, and the error''s message is not shown'
 );
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
-select is(pg_temp.status(), 'healthy', 'until it succeeds');
+select is(pg_temp.status(), 'healthy', 'healthy after a success');
 
--- A step that leaves its error, in a run that goes on and ends well.
+-- A step records an error, and its run continues and succeeds.
 create function pg_temp.run_with_failed_step()
 returns void
 language plpgsql
@@ -153,36 +154,37 @@ end;
 $$;
 select pg_temp.run_with_failed_step() from generate_series(1, 3) \g /dev/null
 select is(
-  pg_temp.status('run_deletions'), 'degraded', 'a run is no success whose step has failed'
+  pg_temp.status('run_deletions'), 'degraded', 'a run with a failed step is no success'
 );
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
--- Retention, which takes many runs for a day.
+-- Retention needs many runs for a day.
 insert into logloom_private.retention_place (today) values (logloom_private.utc_day(now()))
 on conflict (singleton) do nothing;
 update logloom_private.retention_place set failing_since = now() - interval '27 hours' where true;
 select matches(
   logloom_private.read_health() #>> '{checks,jobs,run_retention,reason}',
-  '^No day''s retention succeeded for 972\d\d s \(limit 93600 s\)$', 'no day of it ended well'
+  '^No retention succeeded for 972\d\d s \(limit 93600 s\)$',
+  'degraded if no retention succeeded for 26 hours'
 );
 select logloom_private.begin_retention(logloom_private.utc_day(now()) + 1),
   logloom_private.end_retention('22012: division by zero') \g /dev/null
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
-select is(pg_temp.status('run_retention'), 'degraded', 'until one does');
+select is(pg_temp.status('run_retention'), 'degraded', 'another failure does not change that');
 select logloom_private.begin_retention(logloom_private.utc_day(now()) + 2),
   logloom_private.end_retention(null) \g /dev/null
-select is(pg_temp.status('run_retention'), 'healthy', 'as now');
+select is(pg_temp.status('run_retention'), 'healthy', 'a success does');
 
--- A clock that went back.
+-- The clock was set back.
 select pg_temp.ran('purge_old_rows', '-1 day') \g /dev/null
 select is(
   array[pg_temp.status('purge_old_rows'), pg_temp.status()], '{degraded,degraded}',
-  'a heartbeat that lies ahead says nothing'
+  'a success in the future does not count'
 );
 select pg_temp.ran('purge_old_rows', '0') \g /dev/null
 select pg_temp.ran('write_logs', '-1 day') \g /dev/null
 select is(
-  logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy', 'not of the writer'
+  logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy', 'neither for the writer'
 );
 select pg_temp.ran('write_logs', '0') \g /dev/null
 
@@ -196,50 +198,51 @@ values (date_bin('1 minute', now() + interval '1 day', 'epoch'), 0, 0, now());
 update logloom.alert_rules set last_evaluated_at = now() + interval '1 day' where true;
 select is(
   logloom_private.read_health() #>> '{checks,alerts,status}', 'degraded',
-  'nor of rounds that are dated tomorrow'
+  'nor do alert rounds of tomorrow'
 );
 select is(
   (logloom_private.begin_alert_round(now(), now() - interval '6 seconds')).window_end,
   date_bin('1 minute', now() - interval '6 seconds', 'epoch'),
-  'which do not keep the rules waiting until then'
+  'the next round does not wait until then'
 );
 select results_eq(
   'select last_evaluated_at from logloom.alert_rules', array[null::timestamptz],
-  'each is evaluated anew'
+  'each rule is evaluated again'
 );
 update logloom_private.alert_rounds set window_end = now() - interval '1 hour' where singleton;
 select is(
   logloom_private.read_health() #>> '{checks,alerts,status}', 'degraded',
-  'a round that does not end is none'
+  'a round without an end does not count'
 );
 delete from logloom.alert_rules where true;
 
--- The guardian.
+-- The watchdog: ingest runs the writer.
 select pg_temp.ran('write_logs', '10 minutes') \g /dev/null
 select is(
-  logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy', 'pg_cron is down'
+  logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy',
+  'the writer is unhealthy while pg_cron is down'
 );
 select logloom_private.record_job('run_writer', clock_timestamp()) \g /dev/null
 select is(
   logloom_private.read_health() #>> '{checks,writer,status}', 'healthy',
-  'what ingest runs in its stead counts'
+  'a run by ingest counts'
 );
 select ok(
   logloom_private.watermark(null) > clock_timestamp() - interval '1 minute',
-  'for the watermark as well, and so for the alerts'
+  'and moves the watermark, so alerts continue'
 );
 select is(
   array[pg_temp.status('write_logs'), pg_temp.status()], '{degraded,degraded}',
-  'that the job is silent is said nevertheless'
+  'the silent job is still reported'
 );
 
--- A run may end while health looks.
+-- A run ends while health is read.
 select pg_temp.ran('run_writer', '515 seconds'), pg_temp.ran('write_logs', '-1 second') \g /dev/null
 select is(
   logloom_private.read_health() #>> '{checks,writer,status}', 'healthy',
-  'a run that has just ended counts, not the one before it'
+  'a run that has just ended counts'
 );
-select is(p.provolatile, 's', 'and all checks see the same')
+select is(p.provolatile, 's', 'all checks see one snapshot')
 from pg_proc p where p.oid = 'logloom_private.read_health()'::regprocedure;
 
 select * from finish();

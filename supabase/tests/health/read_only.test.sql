@@ -1,4 +1,4 @@
--- A read-only database, also to PostgREST, whose transactions write all the same.
+-- A read-only database. PostgREST's transactions may still write.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -25,39 +25,40 @@ language sql
 as $$ select public.health_report() #> '{endpoints,ready,checks,database}' $$;
 
 select pg_temp.act_as_service_role();
-select is(pg_temp.database_check(), null, 'a database that takes writes is not worth a word');
+select is(pg_temp.database_check(), null, 'a writable database is not reported');
 select pg_temp.act_as_postgres();
 update logloom_private.jobs set failures = 1, last_error = '53100: could not extend file'
 where name = 'write_logs';
-select is(pg_temp.database_check() ->> 'state', 'full', 'a job has found the disk full');
+select is(pg_temp.database_check() ->> 'state', 'full', 'a job has found a full disk');
 select pg_temp.act_as_service_role();
 set local default_transaction_read_only = on;
 select is(
   pg_temp.database_check(),
   jsonb_build_object(
     'status', 'unhealthy', 'state', 'read_only', 'reason',
-    'The database is read-only: ingest refuses events and the jobs rest until it takes writes: '
+    'The database is read-only: ingest refuses events and jobs pause until it accepts writes: '
       'see A read-only or full database in docs/guides/operations.md'
   ),
-  'health says that it is read-only, and where the mend is'
+  'health reports read-only, and where to read on'
 );
 select throws_ok(
   $$select pg_temp.send_request('acme', p_ts => '{null}')$$, '25006', null,
-  'events are refused, though this transaction could store them'
+  'events are refused, although this transaction could store them'
 );
 select is(
-  pg_temp.send_request('acme') ->> 'authenticated', 'true', 'whether a key is good is answered'
+  pg_temp.send_request('acme') ->> 'authenticated', 'true', 'keys are still checked'
 );
 select is(
   public.run_writer(), row(0, true)::public.logloom_writer_run, 'ingest does not run the writer'
 );
-select is(pg_temp.read_with(k.key_value), '[]', 'a key reads') from keys k;
+select is(pg_temp.read_with(k.key_value), '[]', 'reading by key works') from keys k;
 
 set local transaction_read_only = on;
-select is(pg_temp.database_check() ->> 'state', 'read_only', 'health reads alone');
-select is(pg_temp.read_with(k.key_value), '[]', 'a key reads where its use cannot be noted')
+select is(pg_temp.database_check() ->> 'state', 'read_only', 'health only reads');
+select is(pg_temp.read_with(k.key_value), '[]',
+'reading by key works although its use cannot be noted')
 from keys k;
-select is(pg_temp.read_with(s.token), '[]', 'and so does a portal') from sessions s;
+select is(pg_temp.read_with(s.token), '[]', 'and so does reading in a portal') from sessions s;
 
 select * from finish();
 rollback;

@@ -6,7 +6,7 @@ select plan(26);
 
 select pg_temp.stop_clock('read_health', 'record_job', 'enqueue');
 
--- So that this server is older than what follows.
+-- The server started long before the runs below.
 create or replace function logloom_private.up_since()
 returns timestamptz
 language plpgsql
@@ -39,59 +39,65 @@ begin
 end;
 $$;
 
--- No job runs in this database.
+-- No jobs run in this database.
 update logloom_private.jobs set made_at = now() where true;
-select is(pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'a writer that never ran');
+select is(
+  pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'a writer that never ran is unhealthy'
+);
 select is(
   pg_temp.health('checks', 'writer', 'reason'), 'No run of the writer ever succeeded by this clock',
-  'and says why'
+  'with a reason'
 );
 select pg_temp.writer_ran('59 seconds');
-select is(pg_temp.health('checks', 'writer', 'status'), 'healthy', 'silent for 59 s');
-select is(pg_temp.health('checks', 'writer', 'reason'), null, 'what is healthy needs no reason');
+select is(pg_temp.health('checks', 'writer', 'status'), 'healthy', 'healthy after 59 s');
+select is(pg_temp.health('checks', 'writer', 'reason'), null, 'without a reason');
 select pg_temp.writer_ran('60 seconds');
-select is(pg_temp.health('checks', 'writer', 'status'), 'degraded', 'silent for 60 s');
-select is(pg_temp.health('status'), 'degraded', 'which the whole shows');
+select is(pg_temp.health('checks', 'writer', 'status'), 'degraded', 'degraded after 60 s');
+select is(pg_temp.health('status'), 'degraded', 'the overall status is degraded');
 select is(
   pg_temp.health('endpoints', 'ready', 'checks', 'writer'),
   '{"reason": "No run of the writer succeeded for 60 s (limit 60 s)", "status": "degraded"}',
-  'and why ready is 503'
+  'ready shows the reason'
 );
 select pg_temp.writer_ran('300 seconds');
-select is(pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'silent for 300 s');
-select is(pg_temp.health('status'), 'unhealthy', 'which the whole shows too');
+select is(pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'unhealthy after 300 s');
+select is(pg_temp.health('status'), 'unhealthy', 'the overall status is unhealthy');
 
 select pg_temp.writer_ran('1 second');
-select is(pg_temp.health('status'), 'healthy', 'all well');
+select is(pg_temp.health('status'), 'healthy', 'all checks are healthy');
 select is(pg_temp.health('checks', 'queue', 'depth'), '0', 'with an empty queue');
-select is(pg_temp.health('checks', 'queue', 'oldest_item_age_seconds'), '0', 'of no age');
+select is(pg_temp.health('checks', 'queue', 'oldest_item_age_seconds'), '0', 'and no oldest event');
 select is(
   pg_temp.health('endpoints', 'ready', 'checks'),
-  '{"queue": {"depth": 0}, "writer": {"status": "healthy"}}', 'ready shows no more than that'
+  '{"queue": {"depth": 0}, "writer": {"status": "healthy"}}', 'ready shows only queue and writer'
 );
 
 select pg_temp.send_request(
   p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[10])
 );
 update logloom_private.settings set queue_degraded_events = 10;
-select is(pg_temp.health('checks', 'queue', 'status'), 'healthy', 'depth at the threshold');
+select is(pg_temp.health('checks', 'queue', 'status'), 'healthy', 'healthy at the limit of events');
 update logloom_private.settings set queue_degraded_events = 9;
-select is(pg_temp.health('checks', 'queue', 'status'), 'degraded', 'depth above it');
+select is(pg_temp.health('checks', 'queue', 'status'), 'degraded', 'degraded above it');
 select is(
   pg_temp.health('endpoints', 'ready', 'checks', 'queue'),
-  '{"depth": 10, "reason": "10 events are queued (limit 9)"}', 'and why'
+  '{"depth": 10, "reason": "10 events are queued (limit 9)"}', 'with its reason'
 );
 update logloom_private.settings set queue_degraded_events = 10;
 select pg_temp.queue_age('31 seconds');
-select is(pg_temp.health('checks', 'queue', 'status'), 'degraded', 'an item of 31 s');
+select is(
+  pg_temp.health('checks', 'queue', 'status'), 'degraded', 'degraded with an event of 31 s'
+);
 select pg_temp.queue_age('601 seconds');
-select is(pg_temp.health('checks', 'queue', 'status'), 'unhealthy', 'an item of 601 s');
+select is(
+  pg_temp.health('checks', 'queue', 'status'), 'unhealthy', 'unhealthy with an event of 601 s'
+);
 select is(
   pg_temp.health('endpoints', 'queue', 'checks', 'queue', 'reason'),
-  'The oldest queued event is 601 s old (limit 600 s)', 'and why'
+  'The oldest queued event is 601 s old (limit 600 s)', 'with its reason'
 );
 
--- A writer whose job is stopped while ingest runs it in its stead.
+-- The job of the writer has stopped, and ingest runs the writer.
 select pg_temp.queue_age('1 second');
 update logloom_private.jobs
 set made_at = now() - interval '70 seconds', last_succeeded_at = null
@@ -101,10 +107,10 @@ select is(
   pg_temp.health('endpoints', 'ready', 'checks'),
   '{"jobs": {"write_logs": {"reason": "No run of the job succeeded for 70 s (limit 60 s)", '
     '"status": "degraded"}}, "queue": {"depth": 10}, "writer": {"status": "healthy"}}',
-  'ready names the check that makes it 503'
+  'ready shows the failing job'
 );
 select pg_temp.writer_ran('1 second');
-select is(pg_temp.health('status'), 'healthy', 'all well again');
+select is(pg_temp.health('status'), 'healthy', 'all checks are healthy again');
 
 do $$
 begin
@@ -118,7 +124,7 @@ select is(
 );
 select is(
   pg_temp.health('endpoints', 'ready', 'checks', 'partitions'),
-  '{"reason": "The partition of tomorrow is missing", "status": "degraded"}', 'ready says so'
+  '{"reason": "The partition of tomorrow is missing", "status": "degraded"}', 'ready shows it'
 );
 do $$
 begin
@@ -132,12 +138,12 @@ select is(
 );
 select is(
   pg_temp.health('endpoints', 'partitions', 'checks', 'partitions', 'reason'),
-  'The partition of today is missing; The partition of tomorrow is missing', 'and why'
+  'The partition of today is missing; The partition of tomorrow is missing', 'with its reason'
 );
 select is(
   pg_temp.health('checks', 'partitions', 'current_partition'),
   to_char(now() at time zone 'UTC', '"logs_"YYYY_MM_DD'),
-  'its name'
+  'the partition''s name'
 );
 
 select * from finish();

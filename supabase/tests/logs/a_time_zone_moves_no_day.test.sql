@@ -1,6 +1,6 @@
 begin;
 \ir ../search/records.psql
--- The day of 26 October 2025 has 25 hours there.
+-- 26 October 2025 has 25 hours there.
 set local timezone = 'Europe/Berlin';
 select plan(9);
 
@@ -16,7 +16,7 @@ select is_empty(
         to_date(c.relname, '"logs_"YYYY_MM_DD')::timestamp at time zone 'UTC',
         (to_date(c.relname, '"logs_"YYYY_MM_DD') + 1)::timestamp at time zone 'UTC'
       )$$,
-  'each partition holds a day of UTC'
+  'each partition has a UTC day'
 );
 
 insert into logloom_private.log_days (tenant_id, day)
@@ -28,23 +28,24 @@ values
 select logloom_private.recount_records('2025-10-26');
 select is(
   (select sum(c.events) from logloom_private.log_counts c where c.tenant_id = 'acme'),
-  12::numeric, 'a day that is counted anew is one of UTC'
+  12::numeric, 'recounting uses the UTC day'
 );
 
 select is(
   logloom_private.time_parameter('p_ts_from', '2025-10-26T10:00'),
-  '2025-10-26T10:00Z'::timestamptz, 'a time that names no zone is one of UTC'
+  '2025-10-26T10:00Z'::timestamptz, 'a time without a zone is in UTC'
 );
 select is(
   logloom_private.time_parameter('p_ts_from', '2025-10-26'),
-  '2025-10-26T00:00Z'::timestamptz, 'and so is a day'
+  '2025-10-26T00:00Z'::timestamptz, 'so is a day'
 );
 select is(
   logloom_private.time_parameter('p_ts_from', '2025-10-26T10:00+01:00'),
-  '2025-10-26T09:00Z'::timestamptz, 'a zone that is named counts'
+  '2025-10-26T09:00Z'::timestamptz, 'a time with a zone keeps it'
 );
 
--- By hand, where 24 April begins at one o'clock, and where a time says CST, as Chicago's does.
+-- An operator's time zones: in Cairo 24 April begins at one o'clock, and in Shanghai times are
+-- printed with CST, like those of Chicago.
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
     'ts', '2026-04-22 03:30Z'::timestamptz + i * interval '6 hours', 'level', 'info'
@@ -56,7 +57,7 @@ from generate_series('2026-04-22'::timestamp, '2026-04-27', '1 day') d (day);
 set local timezone = 'Africa/Cairo';
 select is(
   logloom_private.unseal_day('acme', '2026-04-23'), 21::bigint,
-  'a block is unsealed where a day of it has 23 hours'
+  'a block is unsealed although one of its days has 23 hours'
 );
 select results_eq(
   $$select logloom_private.utc_day(l.ts), count(*)
@@ -64,7 +65,7 @@ select results_eq(
   $$values
     ('2026-04-22'::date, 4::bigint), ('2026-04-23', 4), ('2026-04-24', 4), ('2026-04-25', 4),
     ('2026-04-26', 4), ('2026-04-27', 1)$$,
-  'into the days of UTC'
+  'into UTC days'
 );
 set local timezone = 'Asia/Shanghai';
 set local datestyle = 'SQL, DMY';
@@ -76,12 +77,12 @@ select results_eq(
   $$values
     ('2026-04-22'::date, 4), ('2026-04-23', 4), ('2026-04-24', 4), ('2026-04-25', 4),
     ('2026-04-26', 4), ('2026-04-27', 1)$$,
-  'a day is counted anew with its own records, whatever times are written like'
+  'recounting does not depend on the date style'
 );
 select results_eq(
   $$select d.day from logloom_private.log_days d
     where d.tenant_id = 'acme' and d.day = '2026-04-23'$$,
-  $$values ('2026-04-23'::date)$$, 'and is known to have them'
+  $$values ('2026-04-23'::date)$$, 'and the day stays in log_days'
 );
 
 select * from finish();

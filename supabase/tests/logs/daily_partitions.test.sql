@@ -35,10 +35,10 @@ begin
   );
 end;
 $$;
-select is(pg_temp.days_ahead(), 6, 'when days are missing');
+select is(pg_temp.days_ahead(), 6, 'two days are missing');
 select logloom_private.maintain_partitions();
 set local search_path = public, extensions;
-select is(pg_temp.days_ahead(), 8, 'maintenance brings them back');
+select is(pg_temp.days_ahead(), 8, 'maintenance creates them again');
 
 update logloom_private.settings set partition_days_ahead = 12;
 select logloom_private.maintain_partitions();
@@ -48,7 +48,7 @@ select ok(
   'the days ahead are a setting'
 );
 
--- Where the project has a time zone and a date style of its own.
+-- The project has another time zone and date style.
 update logloom_private.settings set partition_days_ahead = 20;
 set local timezone = 'America/New_York';
 set local datestyle = 'German';
@@ -58,7 +58,7 @@ set local datestyle = 'ISO';
 set local search_path = public, extensions;
 select ok(
   logloom_private.partition_exists(logloom_private.utc_day(now()) + 20),
-  'a project''s time zone moves no day'
+  'the project''s time zone does not matter'
 );
 select is_empty(
   $$select c.relname
@@ -68,7 +68,7 @@ select is_empty(
         'FOR VALUES FROM (''%s 00:00:00+00'') TO (''%s 00:00:00+00'')',
         to_date(c.relname, '"logs_"YYYY_MM_DD'), to_date(c.relname, '"logs_"YYYY_MM_DD') + 1
       )$$,
-  'each partition is a day of UTC'
+  'each partition is a UTC day'
 );
 select ok(
   (
@@ -76,10 +76,10 @@ select ok(
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'logloom.logs'::regclass
   ),
-  'each under row-level security'
+  'each with row-level security forced'
 );
 
--- As a project's own job does, in its time zone: the last days of March have one of 23 hours.
+-- Like a project's own job, in its time zone: one of the last days of March has 23 hours.
 set local timezone = 'Europe/Berlin';
 update partman.part_config set premake = 200 where parent_table = 'logloom.logs';
 create temp table before as
@@ -90,7 +90,7 @@ set local search_path = public, extensions;
 select set_eq(
   $$select i.inhrelid::regclass from pg_inherits i where i.inhparent = 'logloom.logs'::regclass$$,
   'select b.day from before b',
-  'whoever maintains all tables of pg_partman makes no days'
+  'maintaining all tables of pg_partman creates no days'
 );
 
 select * from finish();

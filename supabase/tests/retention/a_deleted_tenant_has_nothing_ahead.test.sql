@@ -1,4 +1,4 @@
--- A deleted tenant leaves no records behind, however far ahead they were allowed to lie.
+-- A deleted tenant leaves no records behind, however far in the future they are.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -16,17 +16,18 @@ select pg_temp.send_request(
 select logloom_private.flip_queue();
 select logloom_private.write_step() from generate_series(1, 3);
 select is(
-  (select count(*) from logloom.logs l where l.tenant_id = 'acme'), 2::bigint, 'both are there'
+  (select count(*) from logloom.logs l where l.tenant_id = 'acme'), 2::bigint,
+  'both records are stored'
 );
 
--- It allows less by now.
+-- The limit is smaller now.
 update logloom_private.settings set ingest_future_limit = '1 hour';
 select pg_temp.act_as_user('acme', 'ann');
 select public.delete_tenant('acme');
 select pg_temp.act_as_postgres();
 select ok(
   (select r.ts_to > now() + interval '2 days' from logloom.retention_runs r),
-  'the erasure reaches what is stored'
+  'the erasure reaches the stored record'
 );
 update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';
 do $$
@@ -41,7 +42,7 @@ select is_empty(
 );
 select results_eq(
   'select d.erased_records, d.finished_at is not null from logloom_private.tenant_deletions d',
-  'values (2::bigint, true)', 'and the receipt has them all'
+  'values (2::bigint, true)', 'and the receipt counts both'
 );
 
 select * from finish();

@@ -1,18 +1,18 @@
--- A block never spans more than a quarter of its tenant's retention, at least a day: what is past
--- retention leaves the storage within that quarter.
+-- A block spans at most a quarter of its tenant's retention, at least a day. So expired records are
+-- deleted within that quarter.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
 select plan(23);
 
--- The last Sunday on which four weeks end.
+-- The last Sunday that ends a span of four weeks.
 create temp table clock as
 select logloom_private.span_start(logloom_private.utc_day(now()) - 2, 28) - 1 as day;
 grant select on clock to public;
 update logloom_private.settings set seal_week_records = 5;
 
--- Each of the 84 days before has five records.
+-- Each of the last 84 days has five records.
 create temp table kept (tenant_id text, days integer, span integer);
 insert into kept
 values ('one', 1, 1), ('seven', 7, 1), ('thirty', 30, 7), ('ninety', 90, 21), ('year', 365, 28);
@@ -38,7 +38,7 @@ begin
   end loop;
 end;
 $$;
--- Retention of a night, so many days after the last record.
+-- The retention of one night, p_days days after the last record.
 create function pg_temp.retain(p_days integer)
 returns void
 language plpgsql
@@ -50,8 +50,8 @@ begin
   end loop;
 end;
 $$;
--- What a tenant has: records of its blocks, how many days before the last one the oldest one is,
--- and how many days its longest block spans.
+-- A tenant's blocks: their records, the age of the oldest day, and the most days that a block
+-- spans.
 create function pg_temp.stored(p_tenant text)
 returns integer[]
 language plpgsql
@@ -85,15 +85,15 @@ select results_eq(
   $$values
     ('one', '{5,0,1}'::integer[]), ('seven', '{35,6,1}'), ('thirty', '{175,34,7}'),
     ('ninety', '{420,83,21}'), ('year', '{420,83,28}')$$,
-  'what is past retention leaves the storage within a quarter'
+  'expired records are deleted within a quarter of the retention'
 );
 select results_eq(
   $$select r.tenant_id, r.records from logloom.retention_runs r order by r.records desc$$,
   $$values ('one', 415::bigint), ('seven', 385), ('thirty', 245)$$,
-  'a receipt counts what blocks held'
+  'receipts count the records of blocks'
 );
 
--- What is past retention and still stored is in no answer.
+-- Expired records that are still stored are in no answer.
 update logloom.tenant_settings set retention_days = 30 where tenant_id = 'year';
 select pg_temp.act_as_user('year', 'alice');
 select is(
@@ -103,7 +103,7 @@ select is(
     from clock c, generate_series(0, 83) d
     where c.day - d >= (now() at time zone 'UTC')::date - 30
   ) * 5,
-  'a shortened retention holds for answers at once'
+  'a shortened retention applies to answers at once'
 );
 select pg_temp.act_as_postgres();
 update logloom.tenant_settings set retention_days = 8 where tenant_id = 'ninety';
@@ -113,16 +113,16 @@ language sql
 immutable
 return 2;
 
--- A damaged block keeps nobody else waiting.
+-- A damaged block does not block other tenants.
 create temp table damaged as
 select b.block_id, b.checksum from logloom_private.blocks b where b.tenant_id = 'ninety' limit 1;
 update logloom_private.blocks b set checksum = 'damaged' from damaged d
 where b.block_id = d.block_id;
 select pg_temp.retain(1);
 select matches(
-  (select p.error from logloom_private.retention_place p), '^LL001: ', 'a damaged block is an error'
+  (select p.error from logloom_private.retention_place p), '^LL001: ', 'a damaged block is reported'
 );
-select is(pg_temp.stored('year'), '{175,34,7}', 'the next tenant''s blocks are split all the same');
+select is(pg_temp.stored('year'), '{175,34,7}', 'the next tenant''s blocks are split anyway');
 update logloom_private.blocks b set checksum = d.checksum from damaged d
 where b.block_id = d.block_id;
 select pg_temp.retain(1);
@@ -130,7 +130,7 @@ select results_eq(
   $$select k.tenant_id, pg_temp.stored(k.tenant_id) from kept k
     where k.tenant_id in ('year', 'ninety') order by k.days$$,
   $$values ('ninety', '{40,7,2}'::integer[]), ('year', '{175,34,7}')$$,
-  'blocks that span more than the new quarter are split, and what is past it goes'
+  'long blocks are split, and the expired part is deleted'
 );
 select is(
   (select sum(r.records) from logloom.retention_runs r where r.tenant_id in ('year', 'ninety')),
@@ -155,7 +155,7 @@ begin
 end;
 $$;
 select is(
-  pg_temp.stored('year'), '{160,34,7}', 'an erasure writes the blocks that it touches anew'
+  pg_temp.stored('year'), '{160,34,7}', 'an erasure rewrites the blocks that it changes'
 );
 
 select * from finish();

@@ -57,7 +57,7 @@ select is(
     "query_dsl": "user_id:erin", "dry_run": true, "records": 16, "partitions": 0, "error": null,
     "archive_files": 0, "archive_records": 0, "not_reached": null
   }',
-  'unless told otherwise it counts'
+  'by default it is a dry run'
 );
 select is((select count(*) from logloom.logs), 60::bigint, 'and deletes nothing');
 select is(
@@ -73,25 +73,25 @@ select is(
 select pg_temp.act_as_postgres();
 select pg_temp.send_request(p_tenant_id => 'globex', p_ts => array[now()]);
 update logloom_private.queue set received_at = now() - interval '1 minute' where true;
-select is(logloom_private.next_deletion(), null, 'it waits for what was acknowledged before');
+select is(logloom_private.next_deletion(), null, 'it waits for events acknowledged before');
 select logloom_private.flip_queue();
 select logloom_private.write_step();
-select isnt(logloom_private.next_deletion(), null, 'until that is written');
+select isnt(logloom_private.next_deletion(), null, 'until they are written');
 
 select ok(
-  logloom_private.deletion_step(logloom_private.next_deletion()), 'a step looks at a few records'
+  logloom_private.deletion_step(logloom_private.next_deletion()), 'a step checks a few records'
 );
 select is(
   (select count(*) from logloom.logs where tenant_id = 'acme' and user_id = 'erin')
     + (select records - 1 from logloom.retention_runs where status = 'running'),
-  20::bigint, 'and deletes those that match, beside a dead letter, which the run says'
+  20::bigint, 'it deletes the matching ones and a dead letter, and counts them'
 );
 select ok(
   (select count(*) between 17 and 19 from logloom.logs
     where tenant_id = 'acme' and user_id = 'erin'),
-  'not more than a step'
+  'only one step'
 );
--- Alerts of groups keep their values: the first two are of the range.
+-- Alerts of groups keep their values: the first two are in the range.
 insert into logloom.alert_history (
   tenant_id, rule_id, value, threshold, window_start, window_end, "group"
 )
@@ -114,7 +114,7 @@ select is(
     select r.status || ' ' || r.records || ' ' || (r.finished_at is not null)
     from public.list_log_retention_runs() r where not r.dry_run
   ),
-  'done 17 true', 'in the end all are gone, a dead letter too'
+  'done 17 true', 'finally all matches are deleted, with a dead letter'
 );
 select is(
   (
@@ -123,18 +123,18 @@ select is(
     where not r.dry_run
   ),
   array['{"kind": "alerts", "alerts": 2}', '{"kind": "exports"}']::jsonb[],
-  'the receipt says where records and their values may still be'
+  'the receipt lists where copies may remain'
 );
 select is(
   (select array_agg(extract(epoch from now() - l.ts) / 3600 order by l.ts desc)::integer[]
     from logloom.logs l where l.user_id = 'erin'),
-  '{51,54,57,60}', 'but those outside the range'
+  '{51,54,57,60}', 'records outside the range stay'
 );
 select is(
   (select count(*) from logloom.logs
-  where user_id = 'other'), 40::bigint, 'and those that do not match'
+  where user_id = 'other'), 40::bigint, 'records that do not match stay'
 );
-select is((pg_temp.erase('user_id:erin', true) ->> 'records'), '0', 'so none matches any more');
+select is((pg_temp.erase('user_id:erin', true) ->> 'records'), '0', 'nothing matches any more');
 
 select pg_temp.act_as_postgres();
 select is(
@@ -148,7 +148,7 @@ select is(
 select results_eq(
   'select tenant_id, user_id from logloom_private.dead_letters order by 1, 2',
   $$values ('acme', 'other'), ('umbrella', 'erin'), ('umbrella', 'other')$$,
-  'nor a dead letter'
+  'other dead letters stay'
 );
 select is(
   (
@@ -160,7 +160,7 @@ select is(
     'logs.deletion_requested true', 'logs.deletion_requested false', 'logs.deletion_finished 17',
     'logs.deletion_requested true'
   ],
-  'who asked, for what, and what came of it is in the audit log'
+  'requests and results are in the audit log'
 );
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -188,25 +188,25 @@ from (
 select pg_temp.act_as_postgres();
 select is(
   (select count(*) from logloom.retention_runs where kind = 'erasure'), 3::bigint,
-  'what is refused leaves no run'
+  'a refused deletion leaves no run'
 );
 
 select pg_temp.act_as_user('acme', 'alice');
 select lives_ok(
   $$select public.delete_logs('"not" error', 'now-1h', 'now', true)$$,
-  'who means the word quotes it'
+  'a quoted word is accepted'
 );
 select is(
   (
     select (v->'warnings'->0->>'suggestion') from to_jsonb(public.validate_query('not error')) v
   ),
-  'NOT', 'the warning is that of a search'
+  'NOT', 'a search gives the same warning'
 );
 
 select pg_temp.erase('user_id:erin', true) from generate_series(1, 101);
 select is(
   (select count(*) from public.list_log_retention_runs() r where r.dry_run), 100::bigint,
-  'of dry runs the newest are kept'
+  'the newest 100 dry runs are kept'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- A deleted tenant: refused at once, erased by the job, its id free when nothing is left.
+-- A deleted tenant is refused at once and erased by the job. Its id is free when nothing is left.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -38,8 +38,8 @@ select throws_ok(
 );
 select pg_temp.act_as_postgres();
 
--- Who reads in them: a view, a viewer and a key in it, portal sessions of a member and of the
--- project, by token and by link.
+-- Readers: a view, a viewer and a key with it, portal sessions of a member and of the project, by
+-- token and by link.
 create temp table readers as
 select t.tenant_id, t.n, gen_random_uuid() as view_id, gen_random_uuid() as key_id
 from (values ('acme', 1), ('umbrella', 2)) t (tenant_id, n);
@@ -72,7 +72,7 @@ cross join (
     ('opened link', null, true)
 ) s (name, created_by, is_link);
 
--- What becomes of a call with the digest of a secret, by the function logloom-read.
+-- The outcome of a call with the digest of a secret, by the function logloom-read.
 create function pg_temp.outcome_with(p_secret text, p_call text)
 returns text
 language plpgsql
@@ -100,7 +100,7 @@ language sql
 as $$
   select pg_temp.outcome_with(p_code, 'select public.open_log_portal_session(%L)')
 $$;
--- Reads of a key are counted by its id alone.
+-- Reads of a key are counted by its id.
 create function pg_temp.readers_of(p_tenant_id text)
 returns table (
   views bigint, viewers bigint, keys bigint, key_reads numeric, sessions bigint,
@@ -127,11 +127,11 @@ $$;
 select is(pg_temp.read_with(r.name || ' of ' || t.tenant_id), 'accepted', r.name || ' reads')
 from readers t
 cross join unnest(array['key', 'session by ann', 'session by the project']) r (name);
-select is(pg_temp.open_with('opened link of acme'), 'accepted', 'and a link opens a session');
+select is(pg_temp.open_with('opened link of acme'), 'accepted', 'a link opens a session');
 select results_eq(
   format('select * from pg_temp.readers_of(%L)', t.tenant_id),
   'values (1::bigint, 1::bigint, 1::bigint, 1::numeric, 5::bigint, 2::bigint)',
-  t.tenant_id || ' has all of these'
+  t.tenant_id || ' has all kinds of readers'
 )
 from readers t;
 
@@ -155,19 +155,21 @@ select is(
 );
 select is(
   pg_temp.by('ann', $$select public.delete_tenant('umbrella')$$),
-  'PT403 p_tenant_id is not the tenant of the token', 'nor does anybody another one'
+  'PT403 p_tenant_id is not the tenant of the token', 'nobody deletes another tenant'
 );
 select is(
   pg_temp.by('ann', 'select public.delete_tenant()'),
-  'PT400 Missing required parameter: p_tenant_id', 'it has to be named'
+  'PT400 Missing required parameter: p_tenant_id', 'the tenant must be named'
 );
-select is(pg_temp.by('ann', $$select public.delete_tenant('acme')$$), 'accepted', 'an owner does');
+select is(
+  pg_temp.by('ann', $$select public.delete_tenant('acme')$$), 'accepted', 'an owner deletes it'
+);
 select is(
   pg_temp.by('ann', 'select public.list_api_keys()'),
   'PT401 Invalid token, API key, or missing tenant_id', 'tokens are refused at once'
 );
 select is_empty(
-  'select public.claim_alert_notifications(20)', 'nobody is mailed any more, not even a code'
+  'select public.claim_alert_notifications(20)', 'no mail is sent any more, not even a code'
 );
 select throws_ok(
   $$select pg_temp.send_request(
@@ -177,11 +179,11 @@ select throws_ok(
 );
 select throws_ok(
   $$select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now()])$$,
-  'PT404', 'There is no tenant acme', 'for the project''s secret key there is no such tenant'
+  'PT404', 'There is no tenant acme', 'the project''s secret key finds no such tenant'
 );
 select is(
   pg_temp.read_with(r.name || ' of acme'), 'PT401 Invalid token, API key, or missing tenant_id',
-  r.name || ' reads no more'
+  r.name || ' cannot read any more'
 )
 from unnest(array['key', 'session by ann', 'session by the project']) r (name);
 select is(
@@ -190,22 +192,23 @@ select is(
 )
 from unnest(array['link by ann', 'link by the project']) r (name);
 select is(
-  pg_temp.read_with('session by the project of umbrella'), 'accepted', 'but another tenant''s reads'
+  pg_temp.read_with('session by the project of umbrella'), 'accepted',
+  'another tenant''s session still reads'
 );
 update logloom_private.settings set tenants_by_users = true;
 select pg_temp.act_as('authenticated', '{"sub": "newcomer"}');
 select throws_ok(
   $$select public.create_tenant('acme')$$, 'PT400', 'p_tenant_id is taken',
-  'nobody gets the id meanwhile'
+  'the id is not free yet'
 );
 select pg_temp.act_as_service_role();
 select is(
   (select d.tenant_id from public.delete_tenant('acme') d), 'acme',
-  'service_role asks how far it is'
+  'a repeated call returns the running deletion'
 );
 select pg_temp.act_as_postgres();
 
--- What was acknowledged before is written, then a minute goes by.
+-- Events acknowledged before are written, then a minute passes.
 select logloom_private.flip_queue();
 select logloom_private.write_step() from generate_series(1, 3);
 update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';
@@ -236,7 +239,7 @@ begin
     join pg_namespace n on n.oid = c.relnamespace
     where a.attname = 'tenant_id' and n.nspname in ('logloom', 'logloom_private')
       and c.relkind in ('r', 'p') and not c.relispartition
-      -- Emptied by TRUNCATE, slot by slot, and the receipt.
+      -- queue is emptied by TRUNCATE; tenant_deletions is the receipt.
       and c.relname not in ('queue', 'tenant_deletions')
   loop
     execute format('select exists (select from %s t where t.tenant_id = $1)', v_table)
@@ -251,25 +254,25 @@ select is_empty($$select pg_temp.tables_with('acme')$$, 'nothing of the tenant i
 select results_eq(
   $$select * from pg_temp.readers_of('acme')$$,
   'values (0::bigint, 0::bigint, 0::bigint, null::numeric, 0::bigint, null::bigint)',
-  'nor of who read in it'
+  'nor of its readers'
 );
 select ok(
-  (select count(*) > 4 from pg_temp.tables_with('umbrella')), 'another tenant has all that it had'
+  (select count(*) > 4 from pg_temp.tables_with('umbrella')), 'another tenant keeps its rows'
 );
 select results_eq(
   $$select * from pg_temp.readers_of('umbrella')$$,
   'values (1::bigint, 1::bigint, 1::bigint, 1::numeric, 5::bigint, 3::bigint)',
-  'and those who read in it'
+  'its readers'
 );
 select is(
   (select count(*)::integer from logloom.logs where tenant_id = 'umbrella'), 3,
-  'and all of its records'
+  'and its records'
 );
 select results_eq(
   $$select erased_records, finished_at is not null, requested_by
     from logloom_private.tenant_deletions$$,
   $$values (3::bigint, true, 'ann')$$,
-  'the receipt says what was erased'
+  'the receipt counts the erased records'
 );
 select pg_temp.act_as('authenticated', '{"sub": "newcomer"}');
 select is(

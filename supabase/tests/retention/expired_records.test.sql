@@ -2,12 +2,12 @@ begin;
 \ir ../actors.psql
 select plan(24);
 
--- Retention of free: 7 days. long keeps 30, short 2, gone has been deleted.
+-- The plan free keeps 7 days. long keeps 30, short 2; gone is deleted.
 insert into logloom.tenants (tenant_id, plan_id)
 values ('seven', 'free'), ('long', 'pro'), ('short', 'free');
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('short', 2);
 
--- An empty one.
+-- An empty partition.
 select logloom_private.create_partition(logloom_private.utc_day(now()) - 1);
 
 create function pg_temp.fill(p_tenant_id text, p_days_ago integer, p_records integer)
@@ -71,17 +71,17 @@ update logloom_private.settings set deletion_step_records = 10;
 select is(
   logloom_private.delete_expired('seven', logloom_private.utc_day(now()) - 8,
     logloom_private.utc_day(now())), 10,
-  'a batch is bounded'
+  'a step is limited'
 );
 select is(
   logloom_private.delete_expired('seven', logloom_private.utc_day(now()) - 7,
     logloom_private.utc_day(now())), 0,
-  'a day that is kept loses nothing'
+  'a kept day loses nothing'
 );
 select is(
   logloom_private.delete_expired('seven', logloom_private.utc_day(now()),
     logloom_private.utc_day(now())), 0,
-  'nor does today'
+  'today loses nothing'
 );
 select is(
   array(
@@ -101,32 +101,32 @@ select is(
 );
 select is(pg_temp.days_of('seven'), '{0,2,3,7}', 'seven whole days before today stay');
 select is(pg_temp.days_of('short'), '{0,2}', 'a tenant may keep less');
-select is(pg_temp.days_of('long'), '{0,2,3,7,8}', 'another more');
-select is(pg_temp.days_of('gone'), '{0}', 'of a tenant that is gone nothing stays');
+select is(pg_temp.days_of('long'), '{0,2,3,7,8}', 'another keeps more');
+select is(pg_temp.days_of('gone'), '{0}', 'nothing of a deleted tenant stays');
 select ok(
   not logloom_private.partition_exists(logloom_private.utc_day(now()) - 20),
     'a day that nobody keeps is dropped'
 );
 select ok(logloom_private.partition_exists(logloom_private.utc_day(now()) - 8),
-  'one that somebody keeps is not');
+  'a day that somebody keeps is not dropped');
 select ok(
   not logloom_private.partition_exists(logloom_private.utc_day(now()) - 5),
     'an empty day of the past is dropped'
 );
 select ok(logloom_private.partition_exists(logloom_private.utc_day(now()) - 1),
-  'yesterday stays, empty or not');
+  'yesterday stays, even if empty');
 select ok(
-  logloom_private.partition_exists(logloom_private.utc_day(now()) + 3), 'as do the days to come'
+  logloom_private.partition_exists(logloom_private.utc_day(now()) + 3), 'so do the coming days'
 );
 
 select is(
   array[pg_temp.counted('seven'), pg_temp.counted('short'), pg_temp.counted('long')],
-  '{100,50,126}', 'the counts by minute say the same as the records'
+  '{100,50,126}', 'the counts match the records'
 );
 select is_empty(
   $$select from logloom_private.log_counts c
     where c.minute < logloom_private.day_start(logloom_private.utc_day(now()) - 19)$$,
-  'of a day that was dropped no counts stay'
+  'a dropped day has no counts'
 );
 select results_eq(
   $$select r.tenant_id, r.status, r.records, r.partitions,
@@ -135,7 +135,7 @@ select results_eq(
   $$values
     ('seven', 'done', 20::bigint, 1, 7),
     ('short', 'done', 78::bigint, 0, 2)$$,
-  'each tenant''s run says what it lost'
+  'each tenant''s run counts its deleted records'
 );
 
 select pg_temp.run();
@@ -145,17 +145,17 @@ select is(
 
 update logloom.tenant_settings set retention_days = 7 where tenant_id = 'short';
 select pg_temp.run();
-select is(pg_temp.days_of('short'), '{0,2}', 'raising it brings nothing back');
+select is(pg_temp.days_of('short'), '{0,2}', 'a longer retention restores nothing');
 update logloom.tenants set plan_id = 'free' where tenant_id = 'long';
 select pg_temp.run();
-select is(pg_temp.days_of('long'), '{0,2,3,7}', 'a smaller plan shortens it');
+select is(pg_temp.days_of('long'), '{0,2,3,7}', 'a smaller plan shortens the retention');
 
 insert into logloom.retention_runs (tenant_id, kind, status, requested_by, ts_to)
 values ('seven', 'retention', 'running', 'retention', now());
 select pg_temp.run();
 select is(
   (select count(*) from logloom.retention_runs where status = 'interrupted'), 1::bigint,
-  'a run that was killed is marked'
+  'a killed run is marked'
 );
 
 select pg_temp.act_as_user('seven', 'alice');

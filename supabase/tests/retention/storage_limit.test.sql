@@ -1,4 +1,4 @@
--- A limit on what is stored: the oldest days of all tenants are dropped, or ingest is refused.
+-- A limit of storage: the oldest days of all tenants are dropped, or ingest is refused.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -25,7 +25,7 @@ $$;
 
 insert into logloom.tenants (tenant_id, plan_id)
 values ('acme', 'pro'), ('globex', 'pro'), ('small', 'pro'), ('kept', 'free'), ('ops', 'pro');
--- What is to be archived and is not yet: there is no bucket.
+-- The tenant kept waits for the archive: there is no bucket.
 update logloom.plans set archive_days = 100 where plan_id = 'free';
 update logloom_private.settings set operators_tenant = 'ops';
 
@@ -66,7 +66,7 @@ begin
   return (select s.bytes from logloom_private.storage s);
 end;
 $$;
--- The receipts since the last look: tenant, how many days ago the day was, and records.
+-- The receipts since the last call: tenant, age of the day in days, and records.
 create function pg_temp.receipts()
 returns text[]
 language sql
@@ -102,7 +102,7 @@ select is(
     "status": "healthy", "stored_bytes": 83000, "limit_bytes": null, "percent": null,
     "policy": "drop_oldest", "days_until_full": null, "bytes_per_day": null, "reusable_bytes": 0
   }',
-  'and health says how much there is'
+  'and health shows its size'
 );
 
 select is(pg_temp.bound(103750), 83000::bigint, 'at 80 % nothing is dropped');
@@ -119,23 +119,23 @@ select is(
   'ready shows it'
 );
 
-select is(pg_temp.bound(83000), 73000::bigint, 'at the limit the oldest day goes');
+select is(pg_temp.bound(83000), 73000::bigint, 'at the limit the oldest day is dropped');
 select is(pg_temp.receipts(), '{acme 5 10}', 'with a receipt for the tenant that had it');
 select is(
-  pg_temp.bound(60000), 45000::bigint, 'day after day goes until 95 % are left'
+  pg_temp.bound(60000), 45000::bigint, 'days are dropped until 95 % are left'
 );
 select is(
   pg_temp.receipts(), '{acme 4 10,acme 3 10,globex 3 5,small 3 3}',
-  'a block of several days with its last one, and what the archive has to take stays'
+  'a block is dropped with its last day, and days that wait for the archive stay'
 );
 select results_eq(
   $$select distinct r.kind, r.status, r.requested_by from logloom.retention_runs r$$,
   $$values ('storage', 'done', 'storage')$$, 'the list of deletions shows them'
 );
 select is(
-  pg_temp.bound(30000), 20000::bigint, 'the archive is not waited for when ingest would stop'
+  pg_temp.bound(30000), 20000::bigint, 'days are dropped unarchived before ingest is refused'
 );
-select is(pg_temp.receipts(), '{kept 4 10,acme 2 10,globex 2 5}', 'by their receipts');
+select is(pg_temp.receipts(), '{kept 4 10,acme 2 10,globex 2 5}', 'with receipts');
 
 select is(pg_temp.bound(20000), 20000::bigint, 'today and yesterday always stay');
 select is(
@@ -145,7 +145,7 @@ select is(
     "status": 503, "message": "Storage is full, try again later",
     "headers": {"Retry-After": "60"}
   }',
-  'and when they are too much, ingest is refused'
+  'if these two days are too large, ingest is refused'
 );
 select is(
   array[h ->> 'status', h ->> 'reason'],
@@ -156,7 +156,7 @@ select is(
   pg_temp.told(),
   '{Storage is 80 % full (81 kB of 101 kB) warn,Storage is 100 % full (81 kB of 81 kB) warn,'
     'Storage is full (20 kB of 20 kB): ingest is refused warn}',
-  'operators are told of the limit once, and again after less than 70 % were stored'
+  'operators are told once, and again after it was below 70 %'
 );
 
 select is(
@@ -164,7 +164,7 @@ select is(
     pg_temp.bound(20000, 'refuse')::text, pg_temp.ingest('acme', 1) ->> 'status',
     pg_temp.bound(40000, 'refuse')::text, pg_temp.ingest('acme', 1) ->> 'status'
   ],
-  '{20000,503,20000,200}', 'by the policy refuse nothing is dropped, and ingest resumes by itself'
+  '{20000,503,20000,200}', 'with the policy refuse nothing is dropped, and ingest resumes by itself'
 );
 
 insert into logloom_private.storage_hours (hour, measured_at, bytes)
@@ -173,7 +173,7 @@ select date_trunc('hour', s.measured_at, 'UTC') - d * interval '24 hours',
 from logloom_private.storage s, generate_series(1, 2) d;
 select is(
   array[h -> 'bytes_per_day', h -> 'days_until_full', h -> 'percent'], '{5000,4.0,50.0}',
-  'the forecast goes by the last days'
+  'the forecast uses the last days'
 )
 from logloom_private.storage_health() h;
 update logloom_private.settings set max_storage_bytes = 25000;

@@ -17,7 +17,7 @@ select is(
     'kind', 'log_stream', 'name', 'to the lake', 'to', 's3',
     'sent_from', '2026-01-01T00:00:00Z'::timestamptz, 'sent_to', '2026-01-02T00:00:00Z'::timestamptz
   )),
-  'with what they send to, and since when until when'
+  'with their receiver and the time of sending'
 )
 from logloom.retention_runs r
 where r.tenant_id = 'acme';

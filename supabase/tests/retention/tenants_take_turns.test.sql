@@ -1,4 +1,4 @@
--- Erasures of one tenant do not hold up those of another, and a tenant has a few open at most.
+-- Erasures of one tenant do not delay those of another, and a tenant has a limited number open.
 begin;
 \ir ../actors.psql
 select plan(8);
@@ -29,7 +29,7 @@ select throws_ok(
 );
 select lives_ok(
   $$select public.delete_logs('x', 'now-1h', 'now', true)$$,
-  'a dry run is not: it leaves nothing open'
+  'a dry run is accepted: it leaves nothing open'
 );
 select pg_temp.act_as_user('umbrella', 'uma');
 select lives_ok('select pg_temp.erase(1)', 'another tenant has its own');
@@ -52,14 +52,14 @@ end;
 $$;
 select is(pg_temp.turn(), 'acme user_id:u1', 'the oldest comes first');
 select is(pg_temp.turn(), 'umbrella user_id:u1', 'then it is the other tenant''s turn');
-select is(pg_temp.turn(), 'acme user_id:u2', 'then again');
+select is(pg_temp.turn(), 'acme user_id:u2', 'then the first one''s again');
 select is(
   (select count(*) from logloom_private.deletion_turns where tenant_id = 'umbrella'), 0::bigint,
-  'who has nothing open waits for no turn'
+  'a tenant without open erasures has no turn'
 );
 update logloom.plans set max_open_deletions = 9 where plan_id = 'pro';
 select pg_temp.act_as_user('acme', 'alice');
-select lives_ok('select pg_temp.erase(12)', 'a finished one makes room, by the plan as it is now');
+select lives_ok('select pg_temp.erase(12)', 'a finished one makes room, within the current plan');
 
 select * from finish();
 rollback;

@@ -1,19 +1,19 @@
 begin;
 select plan(8);
 
--- The test's database is a copy: pg_cron's tables say what the migration scheduled.
+-- This database is a copy; pg_cron's tables show what the migration scheduled.
 select results_eq(
   $$select jobname, schedule, command from cron.job order by jobname collate "C"$$,
   $$values
     ('logloom_send', '10 seconds', 'call logloom_private.work(''send'')'),
     ('logloom_tend', '10 seconds', 'call logloom_private.work(''tend'')'),
     ('logloom_write', '10 seconds', 'call logloom_private.work(''write'')')$$,
-  'pg_cron has one job a lane'
+  'pg_cron has one job for each lane'
 );
 
 insert into cron.job_run_details (jobid, runid, command, status, start_time)
 values
-  -- What pg_cron was about to start when the server went down has neither start nor end.
+  -- A run that pg_cron was about to start when the server crashed has neither start nor end.
   (1, -10, 'call logloom_private.work(''write'')', 'failed', null),
   (1, -9, 'call logloom_private.work(''write'')', 'failed', now() - interval '8 days'),
   (1, -8, 'call logloom_private.work(''write'')', 'failed', null),
@@ -30,7 +30,7 @@ select logloom_private.purge_job_history();
 select results_eq(
   $$select runid from cron.job_run_details where runid < 0 order by runid$$,
   $$values (-8::bigint), (-7), (-5), (-3), (-1)$$,
-  'the history of our jobs is purged, failures and runs without an end later, nobody else''s'
+  'only the history of our jobs is purged, failed and unfinished runs later'
 );
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
@@ -52,10 +52,10 @@ from (values (401), (399)) a (days);
 select logloom_private.purge_old_rows();
 select results_eq(
   'select value from logloom.alert_history', array[399::double precision],
-  'alerts past their lifetime leave the history'
+  'alerts past their lifetime are purged'
 );
 
--- pg_cron takes a second job of a name for a change of the first one.
+-- pg_cron would overwrite an existing job of the same name.
 update logloom_private.jobs set is_paused = true, every = '2 seconds', step = 'old_step'
 where name = 'archive_logs';
 insert into logloom_private.jobs (name, lane, step, every, silence)
@@ -67,23 +67,23 @@ select results_eq(
   $$select name, step, every, is_paused from logloom_private.jobs
     where name in ('archive_logs', 'of_old')$$,
   $$values ('archive_logs', 'archive_step', interval '2 seconds', true)$$,
-  'steps are brought to this version, what an operator set stays, jobs of an earlier one go'
+  'steps are updated, the operator''s settings stay, jobs of earlier versions are removed'
 );
 select results_eq(
   $$select jobname from cron.job order by jobname collate "C"$$,
   array['logloom_like', 'logloom_send', 'logloom_tend', 'logloom_write'],
-  'and so do their jobs of pg_cron, of nobody else'
+  'and so are their jobs of pg_cron, but no others'
 );
 select cron.alter_job(j.jobid, command => 'select 1')
 from cron.job j where j.jobname = 'logloom_tend';
 select throws_ok(
   'select logloom_private.schedule_jobs()', '42710',
   'pg_cron has a job logloom_tend that is not Logloom''s',
-  'a job of the project is not changed, whatever it is called'
+  'a job of the project is not overwritten'
 );
 select is(
   (select j.command from cron.job j where j.jobname = 'logloom_tend'), 'select 1',
-  'it is what it was'
+  'it is unchanged'
 );
 
 select * from finish();

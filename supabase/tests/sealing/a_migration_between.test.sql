@@ -1,4 +1,4 @@
--- A migration changes logloom.logs between the copy of what is left of a day and its replacement.
+-- A migration changes logloom.logs between copying and replacing a partition.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -16,22 +16,25 @@ from clock c, generate_series(1, 4) i;
 insert into logloom_private.sealing_days (day, removed_records, checked_at)
 select c.day, 5, now() from clock c;
 
-select ok(logloom_private.prepare_replacement(c.day), 'what is left is copied') from clock c;
+select ok(logloom_private.prepare_replacement(c.day), 'the remaining rows are copied') from clock c;
 alter table logloom.logs add column added integer;
 select is(
   logloom_private.replace_partition(c.day), 'changed',
-  'the copy is not as the partitions are any more'
+  'the copy no longer matches the partitions'
 )
 from clock c;
 select results_eq(
   'select d.removed_records, d.prepared_by::text,
      to_regclass(format(''logloom.%I'', logloom_private.remainder_name(d.day)))::text
    from logloom_private.sealing_days d, clock c where d.day = c.day',
-  'values (5::bigint, null::text, null::text)', 'it went, and the day is due again'
+  'values (5::bigint, null::text, null::text)', 'it is dropped, and the day is due again'
 );
-select is((select count(*) from logloom.logs), 4::bigint, 'the records are where they were');
-select ok(logloom_private.prepare_replacement(c.day), 'it is copied anew') from clock c;
-select is(logloom_private.replace_partition(c.day), 'replaced', 'and replaced') from clock c;
+select is((select count(*) from logloom.logs), 4::bigint, 'the records stay');
+select ok(logloom_private.prepare_replacement(c.day), 'the rows are copied again') from clock c;
+select is(
+  logloom_private.replace_partition(c.day), 'replaced', 'and the partition is replaced'
+)
+from clock c;
 select is((select count(*) from logloom.logs), 4::bigint, 'with its records');
 
 select * from finish();

@@ -1,4 +1,4 @@
--- A block takes the oldest records, as many as fit into its bounds, and one at least.
+-- A block takes the oldest records that fit in its limits, at least one.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -42,14 +42,14 @@ begin
 end;
 $$;
 
-select is(pg_temp.sealed(4, 1000000), 4, 'a block has no more records than it may');
-select is(pg_temp.sealed(1000, 2999), 9, 'nor more bytes');
-select is(pg_temp.sealed(1000, 3000), 10, 'all that fit exactly');
-select is(pg_temp.sealed(1000, 1), 1, 'one record at least');
+select is(pg_temp.sealed(4, 1000000), 4, 'a block has at most seal_block_records');
+select is(pg_temp.sealed(1000, 2999), 9, 'and less than seal_block_bytes');
+select is(pg_temp.sealed(1000, 3000), 10, 'records may fill the limit exactly');
+select is(pg_temp.sealed(1000, 1), 1, 'a block has at least one record');
 select results_eq(
   $$ select max(l.ts) - min(l.ts), count(*) from logloom.logs l where l.tenant_id = 'acme' $$,
   $$ values (interval '35 minutes', 7::bigint) $$,
-  'the oldest are taken, the others stay'
+  'the oldest records are sealed, the others stay'
 );
 select is(
   (

@@ -1,4 +1,4 @@
--- Days that are over become blocks, late records follow, and every answer stays what it was.
+-- Days that are over become blocks, late records are added, and no answer changes.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -130,7 +130,7 @@ select ok(
   not logloom_private.partition_exists(c.day + 1), 'a day that is sealed whole has no partition'
 )
 from clock c;
-select ok(logloom_private.partition_exists(c.day), 'one with rows has') from clock c;
+select ok(logloom_private.partition_exists(c.day), 'a day with rows has a partition') from clock c;
 select is(
   (select d.removed_records from logloom_private.sealing_days d, clock c where d.day = c.day),
   0::bigint, 'and was replaced'
@@ -147,13 +147,13 @@ select results_eq(
    group by 1, 2, 3, 4 having sum(c.events) <> 0 order by 1, 2, 3, 4',
   'select tenant_id, minute, service, level, sum(events) from counts
    group by 1, 2, 3, 4 order by 1, 2, 3, 4',
-  'the counts are as they were'
+  'the counts are unchanged'
 );
 select results_eq(
   $$select c.tenant_id, sum(c.events)::integer from logloom_private.log_counts c
     group by 1 having sum(c.events) <> 0 order by 1$$,
   $$values ('acme', 120), ('plain', 60), ('tiny', 2)$$,
-  'a block of several days holds its own'
+  'a block of several days holds its counts'
 );
 create temp table bytes as
 select
@@ -163,7 +163,7 @@ from logloom_private.blocks s, clock c
 where s.tenant_id = 'acme'
 group by c.day;
 grant select on bytes to public;
-select is(pg_temp.answers(), b.answers, 'every answer is as it was') from before b;
+select is(pg_temp.answers(), b.answers, 'no answer has changed') from before b;
 select pg_temp.act_as_postgres();
 create temp table one as
 select r.id, r.ts, r.msg
@@ -175,28 +175,28 @@ select is(
   (public.get_log(o.id)).msg, o.msg, 'a sealed record that came days late is found by its id'
 )
 from one o;
-select is((public.get_log(o.id, o.ts)).msg, o.msg, 'with p_ts, too') from one o;
+select is((public.get_log(o.id, o.ts)).msg, o.msg, 'also with p_ts') from one o;
 select pg_temp.act_as_postgres();
 
--- What is stored where.
+-- What get_tenant_usage shows.
 select results_eq(
   'select s.tenant_id, sum(s.bytes) from logloom_private.blocks s group by 1 order by 1',
   'select s.tenant_id, (sum(pg_column_size(s.*)) + sum((
      select sum(pg_column_size(k.*)) from logloom_private.block_columns k
      where k.tenant_id = s.tenant_id and k.block_id = s.block_id
    )))::numeric from logloom_private.blocks s group by 1 order by 1',
-  'a block knows what it takes'
+  'bytes is the stored size'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   to_jsonb((public.get_tenant_usage()).stored),
-  jsonb_build_object('sealed_bytes', b.bytes, 'hot_bytes', 0), 'all of a tenant is sealed'
+  jsonb_build_object('sealed_bytes', b.bytes, 'hot_bytes', 0), 'usage shows sealed bytes'
 )
 from bytes b;
 select pg_temp.act_as_user('plain', 'pia');
 select is(
   (public.get_tenant_settings()).stored,
-  row(0, pg_total_relation_size(b.partition))::public.logloom_stored, 'or all of it are rows'
+  row(0, pg_total_relation_size(b.partition))::public.logloom_stored, 'and bytes of rows'
 )
 from bytes b;
 select pg_temp.act_as_postgres();
@@ -215,11 +215,11 @@ select is(
   ),
   '{acme 180,umbrella 31}', 'late records are sealed and small blocks merged'
 );
-select is(pg_temp.answers(), b.answers, 'late records change nothing twice') from before b;
+select is(pg_temp.answers(), b.answers, 'late records change each answer once') from before b;
 select pg_temp.act_as_postgres();
 
--- A Monday with a day's worth, and little on the other days of its week: by itself it goes when it
--- is past retention.
+-- A Monday with enough records for a block of its own, and a week with few: so the Monday can be
+-- deleted first.
 select pg_temp.add_day(c.day - 2, 'mondays', 60, 9),
   pg_temp.add_day(c.day - 1, 'mondays', 20, 10), pg_temp.add_day(c.day, 'mondays', 20, 11)
 from clock c;
@@ -231,7 +231,7 @@ select is(
     from logloom_private.blocks s, clock c
     where s.tenant_id = 'mondays'
   ),
-  '{60 of 0,40 of 2}', 'a day''s worth is not merged with the rest of its week'
+  '{60 of 0,40 of 2}', 'a large day is not merged with its week'
 );
 select pg_temp.act_as_postgres();
 
@@ -239,7 +239,8 @@ select pg_temp.act_as_postgres();
 select is(logloom_private.unseal_day('umbrella', c.day), 31::bigint, 'a week comes back as a whole')
 from clock c;
 select is(
-  (select count(*) from logloom.logs l where l.tenant_id = 'umbrella'), 31::bigint, 'as rows'
+  (select count(*) from logloom.logs l where l.tenant_id = 'umbrella'), 31::bigint,
+  'its records are rows again'
 );
 select pg_temp.act_as_user('umbrella', 'eve');
 select is(
@@ -269,7 +270,7 @@ select lives_ok(
       p_ts_to => %L, p_dry_run => false)',
     c.day, c.day + 2
   ),
-  'an erasure is asked for'
+  'an erasure is requested'
 )
 from clock c;
 select pg_temp.act_as_postgres();
@@ -284,7 +285,7 @@ end;
 $$;
 select is(
   (select r.records from logloom.retention_runs r where not r.dry_run), 36::bigint,
-  'the receipt counts what was sealed'
+  'the receipt counts sealed records'
 );
 select is(
   (select s.records from logloom_private.blocks s where s.tenant_id = 'acme'), 144,
@@ -295,7 +296,7 @@ select is(
   'and so have the counts'
 );
 
--- An erasure that has passed the rows of a later day, and a sealed day that is rows again by then.
+-- An erasure has already checked a later day when an earlier day is unsealed.
 insert into logloom.tenants (tenant_id, plan_id) values ('again', 'pro');
 select pg_temp.add_day(c.day, 'again', 60, 13), pg_temp.add_day(c.day + 2, 'again', 5, 14)
 from clock c;
@@ -323,14 +324,14 @@ end;
 $$;
 select is(
   (select r.records from logloom.retention_runs r join run using (run_id)), 11::bigint,
-  'an erasure finds what was unsealed behind it'
+  'the erasure finds the unsealed records'
 );
 select is(
   (
     select count(*) from logloom.logs l
     where l.tenant_id = 'again' and l.attrs @> '{"status": 204}'
   ),
-  2::bigint, 'and leaves what its range leaves out'
+  2::bigint, 'and keeps records outside its range'
 );
 
 -- Retention.
@@ -345,19 +346,19 @@ end;
 $$;
 select is(
   (select count(*) from logloom_private.blocks s where s.tenant_id = 'acme'), 0::bigint,
-  'retention takes blocks'
+  'retention deletes blocks'
 );
 select is(
   (
     select sum(r.records) from logloom.retention_runs r
     where r.kind = 'retention' and r.tenant_id = 'acme'
   ),
-  144::numeric, 'and says how many records'
+  144::numeric, 'and counts their records'
 );
 select is(
   (select coalesce(sum(c.events), 0)::integer from logloom_private.log_counts c
     where c.tenant_id = 'acme'),
-  0, 'nothing of them is counted'
+  0, 'their counts are gone'
 );
 select is(
   (select count(*) from logloom.logs l where l.tenant_id = 'umbrella'), 31::bigint,
@@ -371,14 +372,17 @@ select is(
   (select count(*) from logloom_private.block_columns), 0::bigint, 'columns go with their blocks'
 );
 
--- A day that retention drops between the copy of what is left of it and its replacement.
+-- Retention drops a day between copying and replacing its partition.
 select pg_temp.add_day(c.day - 30, 'acme', 3, 8) from clock c;
 insert into logloom_private.sealing_days (day, removed_records, checked_at)
 select c.day - 30, 5, now() from clock c
--- The first of a month was looked at with the weeks of that.
+-- A pass over the month may have added this day already.
 on conflict (day) do update
 set removed_records = excluded.removed_records, checked_at = excluded.checked_at;
-select ok(logloom_private.prepare_replacement(c.day - 30), 'what is left is copied') from clock c;
+select ok(
+  logloom_private.prepare_replacement(c.day - 30), 'the remaining rows are copied'
+)
+from clock c;
 select is(
   logloom_private.drop_expired_day(c.day - 30, c.day), 'dropped', 'nobody keeps the day'
 )
@@ -388,10 +392,10 @@ select results_eq(
   'select d.removed_records, d.prepared_by::text,
      to_regclass(format(''logloom.%I'', logloom_private.remainder_name(d.day)))::text
    from logloom_private.sealing_days d, clock c where d.day = c.day - 30',
-  'values (0::bigint, null::text, null::text)', 'the copy went, and nothing is due'
+  'values (0::bigint, null::text, null::text)', 'the copy is dropped, and nothing is due'
 );
 
--- Rows that stay where they are: what is not removed is not sealed.
+-- Rows that cannot be deleted are not sealed.
 create function pg_temp.stay()
 returns trigger
 language plpgsql
@@ -413,7 +417,7 @@ select throws_ok(
     'select logloom_private.seal_block(''umbrella'', array[%L]::date[])',
     (select c.day from clock c)
   ),
-  'LL001', null, 'what is not removed is not sealed'
+  'LL001', null, 'sealing fails if rows cannot be deleted'
 );
 
 select * from finish();

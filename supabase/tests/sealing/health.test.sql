@@ -12,11 +12,11 @@ end;
 $$;
 
 select is(pg_temp.sealing('last_block'), null, 'nothing is sealed yet');
-select is(pg_temp.sealing('status'), 'healthy', 'which is no fault');
+select is(pg_temp.sealing('status'), 'healthy', 'which is healthy');
 select pg_temp.add_records(jsonb_build_array(jsonb_build_object('ago', '10 days')));
 select cmp_ok(pg_temp.sealing('days_due')::integer, '>=', 1, 'a day that is over is due');
 insert into logloom_private.sealing_days (day, differences) values ('2026-01-01', 1);
-select is(pg_temp.sealing('differences'), '1', 'what differed is counted');
+select is(pg_temp.sealing('differences'), '1', 'differences are counted');
 select is(pg_temp.sealing('status'), 'degraded', 'and degrades health');
 
 select * from finish();

@@ -1,12 +1,12 @@
--- Small tenants: a week becomes a block, weeks with few records one of a month, and few records of
--- a month stay rows. Every answer stays what it was.
+-- Small tenants: a week becomes a block, weeks with few records become one block of a month, and
+-- months with few records stay rows. No answer changes.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
 select plan(13);
 
--- Monday of a month of four weeks that is over.
+-- The first Monday of a span of four weeks that is over.
 create temp table clock as
 select logloom_private.span_start(logloom_private.utc_day(now()) - 60, 28) as day;
 grant select on clock to public;
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- The job until nothing is due on the morning of a day of the month.
+-- Runs the job until nothing is due, as of the morning of a day of the span.
 create function pg_temp.seal(p_day integer)
 returns void
 language plpgsql
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- Each block of a tenant: its first and last day of the month, and how many records.
+-- Each block of a tenant: its first and last day, and its records.
 create function pg_temp.blocks_of(p_tenant text)
 returns text[]
 language plpgsql
@@ -59,7 +59,7 @@ begin
 end;
 $$;
 
--- Histograms, from counts and by reading, and a search.
+-- Histograms from counts and from records, and a search.
 create function pg_temp.answers(p_tenant text)
 returns jsonb
 language plpgsql
@@ -103,12 +103,12 @@ select pg_temp.seal(6);
 select is_empty('select from logloom_private.blocks', 'nothing before the week is over');
 select pg_temp.seal(7);
 select is(pg_temp.blocks_of('weeks'), '{0-6: 36}', 'a week that is over becomes a block');
-select is(pg_temp.blocks_of('months'), '{}', 'one with few records stays rows');
+select is(pg_temp.blocks_of('months'), '{}', 'a week with few records stays rows');
 select pg_temp.seal(14);
 select is(pg_temp.blocks_of('weeks'), '{0-13: 72}', 'the next one is merged with it');
 select is(
   pg_temp.blocks_of('busy'), '{"0-6: 1400","7-13: 1400"}',
-  'weeks with more records than a day''s worth stay by themselves'
+  'weeks with many records are not merged'
 );
 select pg_temp.seal(29);
 select is(pg_temp.blocks_of('weeks'), '{0-27: 144}', 'four weeks make a month');
@@ -123,11 +123,12 @@ select is(
   (select count(*) from logloom.logs l where l.tenant_id = 'tiny'), 28::bigint,
   'a month with few records stays rows'
 );
-select is(pg_temp.answers(b.tenant_id), b.answers, 'every answer is as it was: ' || b.tenant_id)
+select is(pg_temp.answers(b.tenant_id), b.answers, 'no answer has changed: ' || b.tenant_id)
 from before b
 where b.tenant_id = 'weeks';
 select is_empty(
-  'select b.tenant_id from before b where pg_temp.answers(b.tenant_id) <> b.answers', 'of all'
+  'select b.tenant_id from before b where pg_temp.answers(b.tenant_id) <> b.answers',
+  'for any tenant'
 );
 
 -- A late record.

@@ -1,5 +1,5 @@
--- Whoever reads leaves out a block that a verification found damaged, and is told so; all else is
--- read as ever. What an erasure does not reach is on its receipt.
+-- Readers skip a block that a verification found damaged, with a warning; everything else is read
+-- as usual. The receipt of an erasure lists the damaged block.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -49,7 +49,7 @@ begin
 end;
 $$;
 
--- How many records a user finds, how many warnings there are, and the first.
+-- How many records a user finds, how many warnings there are, and the first one.
 create function pg_temp.found(p_query text)
 returns text
 language plpgsql
@@ -70,7 +70,7 @@ select pg_temp.flip();
 select is(pg_temp.verify(), 1::bigint, 'one block is damaged');
 select is(
   (select count(*)::integer from logloom_private.blocks b where b.damaged_at is not null), 1,
-  'and marked'
+  'and is marked'
 );
 
 select pg_temp.act_as_user('acme', 'u1');
@@ -79,18 +79,19 @@ select is(
   'a page has the records of the other block, with a warning'
 );
 select is(
-  pg_temp.found('"of day"'), '30 1 some stored records are damaged and left out', 'so has a filter'
+  pg_temp.found('"of day"'), '30 1 some stored records are damaged and left out',
+  'also with a filter'
 );
 select is(
   pg_temp.found('req_id:r-7'), '1 1 some stored records are damaged and left out',
-  'so has a value that the filters of blocks know'
+  'also with a value in the Bloom filters'
 );
 select is(
   (
     select array_agg((s.values ->> 'count')::integer)
     from public.log_stats('"of day" | count()', 'now-20d', 'now') s
   ),
-  '{30}', 'a count is of the other block'
+  '{30}', 'a count includes the other block only'
 );
 select is(
   (
@@ -104,7 +105,7 @@ select is(
     select array_agg((s.values ->> 'count')::integer)
     from public.log_stats('* | patterns', 'now-20d', 'now') s
   ),
-  '{30}', 'patterns are of the other block'
+  '{30}', 'patterns include the other block only'
 );
 select is(
   (
@@ -122,14 +123,14 @@ select is(
   cardinality(
     (public.tail_logs('', pg_temp.cursor_of('tail', '1'), 1000)).logs
   ),
-  30, 'a tail that was away goes on'
+  30, 'a tail continues'
 );
 select pg_temp.act_as_postgres();
 select pg_temp.act_as_user('other', 'u1');
 select is(pg_temp.found('*'), '60 0', 'another tenant has lost nothing');
 select pg_temp.act_as_postgres();
 
--- An erasure finds damage by itself.
+-- An erasure notices damage itself.
 update logloom_private.blocks b set damaged_at = null where b.tenant_id = 'acme';
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
@@ -148,7 +149,7 @@ end;
 $$;
 select results_eq(
   $$select r.status, r.records from logloom.retention_runs r where r.tenant_id = 'acme'$$,
-  $$values ('done', 1::bigint)$$, 'an erasure deletes from the block that can be read'
+  $$values ('done', 1::bigint)$$, 'an erasure deletes from the intact block'
 );
 select results_eq(
   $$
@@ -161,7 +162,7 @@ select results_eq(
     from logloom_private.blocks c
     where c.tenant_id = 'acme' and c.damaged_at is not null
   $$,
-  'names the other on its receipt'
+  'its receipt lists the damaged block'
 );
 select is(
   (select count(*)::integer from logloom_private.blocks c where c.damaged_at is not null), 1,
@@ -169,13 +170,13 @@ select is(
 );
 
 select pg_temp.flip();
-select is(pg_temp.verify(), 0::bigint, 'a block that is put right is no difference');
+select is(pg_temp.verify(), 0::bigint, 'a repaired block is no difference');
 select is(
   (select count(*)::integer from logloom_private.blocks b where b.damaged_at is not null), 0,
-  'and marked no longer'
+  'and is no longer marked'
 );
 select pg_temp.act_as_user('acme', 'u1');
-select is(pg_temp.found('*'), '59 0', 'all else is there again');
+select is(pg_temp.found('*'), '59 0', 'all other records are found again');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- A verification finds what is not as it was stored, names it, and changes nothing.
+-- A verification finds and names what differs from what was stored, and changes nothing.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -16,7 +16,7 @@ select pg_temp.add_records(
   )
 );
 
--- As the job, but to its end.
+-- Runs a whole verification.
 create function pg_temp.verify()
 returns logloom_private.verifications
 language plpgsql
@@ -60,29 +60,29 @@ $$;
 
 create temp table kept as select r.* from pg_temp.all_records() r;
 
-select is(pg_temp.health('status'), 'healthy', 'nothing was verified yet, which is no fault');
+select is(pg_temp.health('status'), 'healthy', 'healthy before the first verification');
 select results_eq(
   'select (v).blocks, (v).records, (v).differences from pg_temp.verify() v',
   'values (2::bigint, 180::bigint, 0::bigint)',
-  'all blocks and records are verified, rows and sealed ones'
+  'all blocks and all records are verified'
 );
-select isnt(pg_temp.health('last_finished'), null, 'health says when it ended');
+select isnt(pg_temp.health('last_finished'), null, 'health shows when it ended');
 select is(
-  logloom_private.verify_step(), null, 'the job rests until the next verification is due'
+  logloom_private.verify_step(), null, 'the job waits until the next verification is due'
 );
 update logloom_private.settings set verify_every = '0';
 select cmp_ok(
-  logloom_private.verify_step(), '>', interval '0', 'then it begins one and rests after a step'
+  logloom_private.verify_step(), '>', interval '0', 'then it begins one and pauses after each step'
 );
 select pg_temp.verify();
 
--- A bit of a block's templates.
+-- A flipped bit in a block.
 update logloom_private.blocks b
 set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
 where b.tenant_id = 'acme';
 select is((pg_temp.verify()).differences, 1::bigint, 'a flipped bit is found');
 select results_eq(
-  'select pg_temp.found()', $$values ('block acme t its checksum differs')$$, 'and named'
+  'select pg_temp.found()', $$values ('block acme t its checksum differs')$$, 'and described'
 );
 select is(
   (
@@ -93,15 +93,15 @@ select is(
   (select b.block_id from logloom_private.blocks b where b.tenant_id = 'acme'),
   'with its block'
 );
-select is(pg_temp.health('status'), 'degraded', 'which degrades health');
-select is(pg_temp.health('differences'), '1', 'that says how many');
+select is(pg_temp.health('status'), 'degraded', 'health is degraded');
+select is(pg_temp.health('differences'), '1', 'and shows the number');
 update logloom_private.blocks b
 set digits = set_byte(b.digits || ''::bytea, 0, get_byte(b.digits, 0) # 1)
 where b.tenant_id = 'acme';
-select is((pg_temp.verify()).differences, 0::bigint, 'a block that is put right is no difference');
-select is(pg_temp.health('status'), 'healthy', 'and health is well again');
+select is((pg_temp.verify()).differences, 0::bigint, 'a repaired block is no difference');
+select is(pg_temp.health('status'), 'healthy', 'and health is healthy again');
 
--- A record that went without its count, and one that is there as a row and sealed.
+-- A record that was deleted without its count, and one that exists as a row and in a block.
 delete from logloom.logs l
 where l.tenant_id = 'other' and l.id = (
   select r.id from logloom.logs r where r.tenant_id = 'other' order by r.id limit 1
@@ -114,18 +114,18 @@ where k.tenant_id = 'acme'
 order by k.id
 limit 1;
 select is(
-  (pg_temp.verify()).differences, 3::bigint, 'what is missing and what is doubled is found'
+  (pg_temp.verify()).differences, 3::bigint, 'missing and duplicate records are found'
 );
 select matches(
   string_agg(f, E'\n'),
-  '^count acme t .*: 1 records more than counted of service "api", level info
-id acme t [0-9a-f-]{36} is there 2 times
-count other t .*: -1 records more than counted of service "api", level info$',
+  '^count acme t .*: 1 more records than counted for service "api", level info
+id acme t [0-9a-f-]{36} is stored 2 times
+count other t .*: -1 more records than counted for service "api", level info$',
   'by tenant, day and minute'
 )
 from pg_temp.found() f;
 
--- As docs/guides/operations.md says.
+-- The repair from docs/guides/operations.md.
 delete from logloom.logs l
 using logloom_private.blocks b, logloom_private.block_records(b.tenant_id, b.block_id, null, null) r
 where l.tenant_id = b.tenant_id and l.id = r.id;
@@ -139,9 +139,9 @@ select is(
     where n.name in ('deletion', 'writer', 'log_counts')
   ),
   '{deletion,writer,log_counts}',
-  'counting anew holds off who seals or deletes, too: they change counts, then wait for the writer'
+  'recounting locks out sealing and deletions, too'
 );
-select is((pg_temp.verify()).differences, 0::bigint, 'a day that is counted anew is well');
+select is((pg_temp.verify()).differences, 0::bigint, 'a recounted day has no difference');
 
 select is(
   (
@@ -156,7 +156,7 @@ select is(
     )
   ),
   0,
-  'it is for operators alone'
+  'only operators may call it'
 );
 select is(
   (

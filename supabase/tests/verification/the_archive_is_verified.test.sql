@@ -1,5 +1,5 @@
--- A verification compares what the archive notes of its files with the records of the days that
--- count as archived, and names the days that differ.
+-- A verification compares the files of the archive with the records that count as archived, and
+-- names the days that differ.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -54,7 +54,7 @@ as $$
   )
 $$;
 
--- As the job, but to its end.
+-- Runs a whole verification.
 create function pg_temp.found()
 returns setof text
 language plpgsql
@@ -70,8 +70,8 @@ begin
 end;
 $$;
 
--- Days of their own in blocks and rows; and a small tenant's two days in one file, whose block has
--- records of a third day that is not archived.
+-- Days with files of their own, in blocks and rows; and two days of a small tenant in one file,
+-- whose block has records of a third day that is not archived.
 select set_config('logloom_test.sealed', 'some', true);
 select pg_temp.add('acme', pg_temp.day(10), 90, 101);
 select pg_temp.add('acme', pg_temp.day(9), 60, 102);
@@ -93,59 +93,59 @@ select is(
   (select count(*) from logloom_private.blocks b where b.tenant_id = 'small'), 1::bigint,
   'days of a small tenant share a block'
 );
-select is_empty('select pg_temp.found()', 'files that have all that is archived are well');
+select is_empty('select pg_temp.found()', 'complete files are no difference');
 savepoint elsewhere;
--- There a time says CST, as Chicago's does.
+-- Times there are printed with CST, like those of Chicago.
 set local timezone = 'Asia/Shanghai';
 set local datestyle = 'SQL, DMY';
-select is_empty('select pg_temp.found()', 'whatever times are written like');
+select is_empty('select pg_temp.found()', 'whatever the date style is');
 rollback to elsewhere;
 select results_eq(
   'select v.archive_tenant_through, v.archive_day_through, v.differences '
     'from logloom_private.verifications v order by v.verification_id desc limit 1',
-  $$values ('small', pg_temp.day(8), 0::bigint)$$, 'all archived days were looked at'
+  $$values ('small', pg_temp.day(8), 0::bigint)$$, 'all archived days were checked'
 );
 
--- Wrong on purpose.
+-- Deliberate errors.
 update logloom.archive_parts p set records = 39 where p.tenant_id = 'acme' and p.records = 40;
 select results_eq(
   'select pg_temp.found()',
   $$select format('archive acme 10 the archive has 89 of 90 records up to %s', pg_temp.day(10))$$,
-  'a file that has fewer records is found, by tenant and day'
+  'a file with fewer records is found, by tenant and day'
 );
 select is(
   logloom_private.read_health() #>> '{checks,verification,status}', 'degraded',
-  'which degrades health'
+  'health is degraded'
 );
 update logloom.archive_parts p set records = 42 where p.tenant_id = 'acme' and p.records = 39;
 select results_eq(
   'select pg_temp.found()',
   $$values ('archive acme 10 the archive has 92 records, the database 90')$$,
-  'and one that has more'
+  'a file with more records is found'
 );
 insert into logloom_private.archive_erasures (
   run_id, tenant_id, query_dsl, requested_at, ts_from, ts_to
 )
 values (gen_random_uuid(), 'acme', '*', now(), '-infinity', 'infinity');
-select is_empty('select pg_temp.found()', 'not while an erasure is on its way to it');
+select is_empty('select pg_temp.found()', 'but not while an erasure is running');
 delete from logloom_private.archive_erasures e where e.tenant_id = 'acme';
 update logloom.archive_parts p set records = 40 where p.tenant_id = 'acme' and p.records = 42;
 
--- What came since is archived later; a file that is being written does not count.
+-- Later records are archived later. A file that is being written does not count.
 select set_config('logloom_test.sealed', '', true);
 select pg_temp.add('acme', pg_temp.day(9), 4, 300);
 insert into logloom.archive_parts (
   tenant_id, first_day, last_day, write_seq, object_key, status
 )
 values ('acme', pg_temp.day(9), pg_temp.day(9), 300, 'acme/draft', 'draft');
-select is_empty('select pg_temp.found()', 'what came after a day was archived is no difference');
+select is_empty('select pg_temp.found()', 'records that came after archiving are no difference');
 update logloom_private.archived_days a
 set write_seq = 300
 where a.tenant_id = 'acme' and a.day = pg_temp.day(9);
 select results_eq(
   'select pg_temp.found()',
   $$select format('archive acme 9 the archive has 60 of 64 records up to %s', pg_temp.day(9))$$,
-  'unless it counts as archived'
+  'unless they count as archived'
 );
 update logloom_private.archived_days a
 set write_seq = 200
@@ -156,7 +156,7 @@ update logloom.archive_parts p set records = 11 where p.tenant_id = 'small';
 select results_eq(
   'select pg_temp.found()',
   $$select format('archive small 10 the archive has 11 of 12 records up to %s', pg_temp.day(8))$$,
-  'days that share a file are looked at together'
+  'days that share a file are checked together'
 );
 delete from logloom.archive_parts p where p.tenant_id = 'small';
 select results_eq(
@@ -166,10 +166,10 @@ select results_eq(
     union all
     select format('archive small 8 the archive has 0 of 5 records up to %s', pg_temp.day(8))
   $$,
-  'a file that is not noted any more is found'
+  'a lost row of archive_parts is found'
 );
 update logloom.plans set archive_days = 5;
-select is_empty('select pg_temp.found()', 'not where it is past its time in the archive');
+select is_empty('select pg_temp.found()', 'but not if the file would have expired');
 update logloom.plans set archive_days = 3650;
 select pg_temp.note('small', pg_temp.day(10), pg_temp.day(8), 12);
 
@@ -192,13 +192,14 @@ update logloom.archive_parts p
 set last_ts = p.last_ts - interval '1 day'
 where p.tenant_id = 'small';
 
--- Retention takes records, and the archive keeps them.
+-- Retention deletes records that the archive keeps.
 delete from logloom.logs l where l.tenant_id = 'acme';
 delete from logloom_private.blocks b where b.tenant_id = 'acme';
 delete from logloom_private.log_counts c where c.tenant_id = 'acme';
-select is_empty('select pg_temp.found()', 'what retention took is no difference');
+select is_empty('select pg_temp.found()', 'records that retention deleted are no difference');
 select is(
-  logloom_private.read_health() #>> '{checks,verification,status}', 'healthy', 'and all is well'
+  logloom_private.read_health() #>> '{checks,verification,status}', 'healthy',
+  'and health is healthy'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- However far behind the writer is, what is asked of the queue looks at a few batches.
+-- However long the queue is, reading its state looks at a few batches.
 begin;
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
@@ -9,7 +9,7 @@ returns integer
 language sql
 immutable
 return 3;
--- Other tests took numbers, and gave back the rest.
+-- Other tests may have taken numbers and rolled back.
 update logloom_private.queue_pointer
 set metered_through = (
   select b.last_value - (not b.is_called)::integer from logloom_private.queue_batch_id b
@@ -41,10 +41,10 @@ $$;
 select pg_temp.send('acme', 2) from generate_series(1, 3);
 select logloom_private.meter_queue();
 select is(pg_temp.unmetered(), 3::bigint, 'a few batches are left for later');
-select is((logloom_private.queue_state()).depth, 6::bigint, 'and are in the depth all the same');
+select is((logloom_private.queue_state()).depth, 6::bigint, 'the depth includes them');
 select pg_temp.send('umbrella', 5) from generate_series(1, 2);
 select logloom_private.meter_queue();
-select is(pg_temp.unmetered(), 0::bigint, 'more of them are counted, in the open slot');
+select is(pg_temp.unmetered(), 0::bigint, 'more batches are metered, in the open slot too');
 select is((logloom_private.queue_state()).depth, 16::bigint, 'the depth is the same as before');
 select is(
   (logloom_private.queue_state()).oldest_received_at,
@@ -53,19 +53,19 @@ select is(
 select results_eq(
   'select tenant_id, events, bytes from logloom.usage_days order by 1',
   $$values ('acme', 6::bigint, 300::bigint), ('umbrella', 10, 200)$$,
-  'usage has them before they are written'
+  'usage counts events before they are written'
 );
 
 select logloom_private.flip_queue();
 select pg_temp.send('acme', 7);
 update logloom_private.settings set writer_step_events = 4;
-select is(logloom_private.write_step(), 4, 'what was counted is moved');
+select is(logloom_private.write_step(), 4, 'metered batches are moved');
 select is((logloom_private.queue_state()).depth, 19::bigint, 'and leaves the depth');
 select logloom_private.write_step() from generate_series(1, 4);
-select is((logloom_private.queue_state()).depth, 7::bigint, 'what waits in the open slot is left');
+select is((logloom_private.queue_state()).depth, 7::bigint, 'the open slot''s events remain');
 select is(
   (logloom_private.queue_state()).oldest_received_at,
-  (select max(received_at) from logloom_private.queue), 'it is the oldest now'
+  (select max(received_at) from logloom_private.queue), 'and are the oldest now'
 );
 select logloom_private.flip_queue();
 select logloom_private.write_step() from generate_series(1, 2);

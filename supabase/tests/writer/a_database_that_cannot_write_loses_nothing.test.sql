@@ -15,12 +15,12 @@ create trigger refuse before insert on logloom.logs for each row execute functio
 
 select throws_ok(
   'select logloom_private.write_step()', '53100', 'disk full',
-  'an error that is not the event''s fault fails the step'
+  'an error of the database fails the step'
 );
-select is_empty('select from logloom_private.dead_letters', 'and sets nothing aside');
+select is_empty('select from logloom_private.dead_letters', 'without dead letters');
 drop trigger refuse on logloom.logs;
 select is(logloom_private.write_step(), 1, 'the next step moves it');
-select is((select count(*)::integer from logloom.logs), 1, 'once');
+select is((select count(*)::integer from logloom.logs), 1, 'exactly once');
 
 select * from finish();
 rollback;

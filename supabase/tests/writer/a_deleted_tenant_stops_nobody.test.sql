@@ -1,4 +1,4 @@
--- A tenant that is deleted while its events are queued, good and bad ones, fails no step.
+-- A tenant that is deleted while its events are queued, good and bad ones, does not fail a step.
 begin;
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
@@ -17,13 +17,13 @@ select is(
 );
 select is(
   (select count(*) from logloom_private.dead_letters where tenant_id = 'stays'), 1::bigint,
-  'and what cannot be written is set aside'
+  'bad events become dead letters'
 );
 delete from logloom.tenants where tenant_id = 'stays';
 select is_empty(
   $$select from logloom_private.dead_letters where tenant_id = 'stays'
     union all select from logloom.usage_days where tenant_id = 'stays'$$,
-  'dead letters and usage go with their tenant'
+  'dead letters and usage are deleted with their tenant'
 );
 
 select * from finish();

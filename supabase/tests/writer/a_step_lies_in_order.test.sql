@@ -25,7 +25,7 @@ select results_eq(
   $$select tenant_id || ' ' || msg from logloom.logs order by ctid$$,
   $$select l.tenant_id || ' ' || l.msg from logloom.logs l
   order by l.tenant_id collate "C", l.ts$$,
-  'which lie tenant by tenant in the order of ts, whatever the order of the batches'
+  'and stores them by tenant and ts, whatever the order of the batches'
 );
 
 select * from finish();

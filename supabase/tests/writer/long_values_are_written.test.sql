@@ -4,7 +4,7 @@ update logloom_private.settings set provision_by_secret_key = true;
 select plan(3);
 
 update logloom_private.settings set max_record_bytes = 8388608 where singleton;
--- Random, so that compression does not make it short again.
+-- Random, so that compression does not shorten it.
 create temp table long as
 select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 3500) i;
 select pg_temp.send_request(
@@ -20,7 +20,7 @@ select logloom_private.write_step();
 select is_empty('select error_message from logloom_private.dead_letters', 'nothing is too long');
 select is(
   (select count(*)::integer from logloom.logs l, long where l.req_id = long.value), 1,
-  'what is longer than an index takes is written'
+  'a value longer than an index entry is written'
 );
 select results_eq(
   format(
@@ -29,7 +29,7 @@ select results_eq(
       400)))).filter
   ),
   $$values (0)$$,
-  'and found by the whole value only'
+  'and is found only by its whole value'
 )
 from long;
 

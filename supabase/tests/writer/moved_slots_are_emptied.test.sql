@@ -36,7 +36,7 @@ update logloom_private.queue_slots set truncated_at = now();
 select pg_temp.fill_and_move(4);
 select logloom_private.empty_moved_slots();
 select is(
-  (select count(*)::integer from logloom_private.queue), 1, 'a small slot is not worth it yet'
+  (select count(*)::integer from logloom_private.queue), 1, 'a small slot is not emptied at once'
 );
 
 update logloom_private.queue_slots set truncated_at = now() - interval '61 seconds';
@@ -46,7 +46,7 @@ select is((select count(*)::integer from logloom_private.queue), 0, 'after a min
 select pg_temp.fill_and_move(20000);
 select logloom_private.empty_moved_slots();
 select is(
-  (select count(*)::integer from logloom_private.queue), 0, 'a large one is emptied at once'
+  (select count(*)::integer from logloom_private.queue), 0, 'a large slot is emptied at once'
 );
 
 select pg_temp.fill_and_move(2);
@@ -55,15 +55,15 @@ select pg_temp.fill_and_move(2);
 select pg_temp.fill_and_move(2);
 select is(
   (select count(*)::integer from logloom_private.queue), 4,
-  'slots that were not emptied are filled further'
+  'slots that were not emptied take more batches'
 );
 select is((select count(*)::integer from logloom.logs), 20012, 'and nothing moves twice');
 select is((logloom_private.queue_state()).depth, 0::bigint, 'nor counts as queued');
 
 update logloom_private.queue_slots set truncated_at = now() - interval '61 seconds';
 select pg_temp.write_all();
-select is(pg_temp.write_all(), 0, 'an empty queue gives nothing to do');
--- An enqueue that failed has taken a number.
+select is(pg_temp.write_all(), 0, 'an empty queue needs no step');
+-- A failed enqueue has taken a number.
 select nextval('logloom_private.queue_batch_id');
 select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[null::timestamptz]);
 select pg_temp.write_all();

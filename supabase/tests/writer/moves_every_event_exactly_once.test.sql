@@ -43,12 +43,12 @@ select results_eq(
   $$select overlay(batch_key::text placing '0000' from 33)::uuid from batch
     union all
     select overlay(batch_key::text placing '0001' from 33)::uuid from batch$$,
-  'ids derive from the batch and the index'
+  'ids are derived from the batch and the index'
 );
 select is(
   (select count(distinct write_seq)::integer from logloom.logs),
   1,
-  'one step is one write_seq'
+  'a step has one write_seq'
 );
 select is((logloom_private.queue_state()).depth, 0::bigint, 'the queue is empty');
 select ok(not logloom_private.flip_queue(), 'an empty slot is not closed');

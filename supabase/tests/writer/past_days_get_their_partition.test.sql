@@ -1,12 +1,12 @@
 begin;
 \ir ../ingest.psql
--- Days of 24 hours: where summer ends, the session's own are others.
+-- Days of 24 hours, because a day of the session's time zone may be longer.
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
 
 select ok(
   not logloom_private.partition_exists(logloom_private.utc_day(now() - 100 * interval '24 hours')),
-  'a day of the past has no partition'
+  'a past day has no partition'
 );
 update logloom.plans set retention_days_default = 400, retention_days_max = 400;
 select pg_temp.send_request(

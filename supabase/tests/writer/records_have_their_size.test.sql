@@ -1,11 +1,11 @@
--- The size of a record is that of its JSON text as operations answer it, from the queue on, as a
--- row and sealed.
+-- The size of a record is the length of its JSON text as operations return it: in the queue, as a
+-- row and in a block.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
 select plan(11);
 
--- Of yesterday: a block is a day's.
+-- Yesterday, so that one block has them all.
 create temp table times as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) as day;
 grant select on times to public;
@@ -32,7 +32,7 @@ select pg_temp.send_request(
   ]::jsonb[]
 )
 from times t;
--- What has no time has that of its receipt; an API of another time zone tells as long a one.
+-- An event without ts gets its time of receipt. In another time zone it has the same length.
 set local timezone = 'Asia/Kathmandu';
 set local datestyle = 'German';
 select pg_temp.send_request(
@@ -72,7 +72,7 @@ select is(
 );
 select is(
   (select count(*)::integer from logloom.logs l where l.tenant_id = 'ac"me'), 8,
-  'all of them are there'
+  'all records are stored'
 );
 
 select pg_temp.act_as_user('ac"me', 'alice');
@@ -81,12 +81,12 @@ select is(
     select octet_length(to_json(s.logs)::text)
     from public.search_logs(p_ts_from => 'now-3d', p_ts_to => 'now+1h') s
   ),
-  -- The array has two brackets, and a comma between two records.
+  -- The array adds two brackets, and a comma between records.
   1 + 8 + (
     select sum(octet_length(to_json(r)::text))::integer
     from public.search_logs(p_ts_from => 'now-3d', p_ts_to => 'now+1h') s, unnest(s.logs) r
   ),
-  'what a search answers is as long as its records and what stands between them'
+  'a search answers as many bytes as its records and separators have'
 );
 reset role;
 select is(
@@ -98,15 +98,15 @@ select is(
     select sum(pg_temp.answered_bytes(l))::integer
     from logloom.logs l where l.tenant_id = 'ac"me'
   ),
-  'as the sizes of the rows say'
+  'record_bytes is this length'
 );
 
 select is(
   (select sum(logloom_private.bytes_of_record(l)) from logloom.logs l where l.tenant_id = 'ac"me'),
   (select sum(l.record_bytes) from logloom.logs l where l.tenant_id = 'ac"me'),
-  'bytes_of_record says what the row has'
+  'bytes_of_record returns record_bytes'
 );
--- One of before the column.
+-- Records from before the column record_bytes.
 create temp table unmeasured as
 select l.* from logloom.logs l where l.tenant_id = 'ac"me';
 update unmeasured set record_bytes = null;
@@ -121,7 +121,7 @@ select is(
     select array_agg(l.record_bytes order by l.ts, l.id)
     from logloom.logs l where l.tenant_id = 'ac"me'
   ),
-  'and measures what has none, as long'
+  'and measures a record without it'
 );
 
 create temp table written as
@@ -146,10 +146,10 @@ select results_eq(
     from logloom_private.blocks c, logloom_private.sealed_records(c, null, null)
       with ordinality x
     where c.tenant_id = 'ac"me' and x.ordinality in (1, 3, 7) order by x.ordinality$$,
-  'which is read by itself, without the texts'
+  'it can be read without the texts'
 );
 
--- A block of before has no sizes.
+-- Older blocks have no sizes.
 delete from logloom_private.block_columns k
 where k.tenant_id = 'ac"me' and k.name = 'record_bytes';
 select is(
@@ -158,14 +158,14 @@ select is(
     from logloom_private.blocks c, logloom_private.sealed_records(c, null, null) r
     where c.tenant_id = 'ac"me'
   ),
-  array_fill(null::integer, array[7]), 'of a block of before they are null'
+  array_fill(null::integer, array[7]), 'in an older block it is null'
 );
 select results_eq(
   $$select r.id, logloom_private.bytes_of_record(r)
     from logloom_private.blocks c, logloom_private.sealed_records(c, null, null) r
     where c.tenant_id = 'ac"me' order by r.id$$,
   $$select w.id, w.record_bytes from written w order by w.id$$,
-  'and bytes_of_record measures them'
+  'and bytes_of_record measures the records'
 );
 
 select * from finish();

@@ -11,15 +11,15 @@ select is(
   public.run_writer(), row(0, true)::public.logloom_writer_run, 'then there is nothing to do'
 );
 select pg_temp.act_as_postgres();
-select is((select count(*) from logloom.logs), 2::bigint, 'what was queued is written');
+select is((select count(*) from logloom.logs), 2::bigint, 'queued events are written');
 select ok(
   (logloom_private.read_health() #>> '{checks,writer,last_run}')::timestamptz >= now(),
-  'health takes it for a run of the writer'
+  'health counts it as a run of the writer'
 );
 select is(
   (select j.last_succeeded_at >= now() from logloom_private.jobs j
     where j.name = 'run_writer'),
-  true, 'and knows it from pg_cron''s'
+  true, 'it has a job of its own'
 );
 
 select * from finish();

@@ -14,10 +14,10 @@ from unnest(array[3, 3, 3, 10, 1, 1, 1, 1]) n;
 select logloom_private.flip_queue();
 
 select is(logloom_private.write_step(), 6, 'a step ends with the batch that fills it');
-select is(logloom_private.write_step(), 13, 'a batch larger than a step moves all the same');
-select is(logloom_private.write_step(), 3, 'no more batches than a step may have');
+select is(logloom_private.write_step(), 13, 'a batch larger than a step is moved as well');
+select is(logloom_private.write_step(), 3, 'a step has at most max_step_batches');
 select is(logloom_private.write_step(), 1, 'the rest follows');
-select is(logloom_private.write_step(), 0, 'and that is all');
+select is(logloom_private.write_step(), 0, 'then nothing is left');
 
 select * from finish();
 rollback;

@@ -15,14 +15,14 @@ select is(logloom_private.write_step(), 6, 'a failing event does not stop the st
 select results_eq(
   $$select msg from logloom.logs order by msg$$,
   $$values ('a'), ('b'), ('d'), ('e'), ('f')$$,
-  'everything beside it is written'
+  'all other events are written'
 );
 select results_eq(
   $$select tenant_id, msg, level, error_code, attempts from logloom_private.dead_letters$$,
   $$values ('acme', 'c', 'loud', '23514', 1)$$,
-  'it is set aside with its error'
+  'it becomes a dead letter with its error'
 );
-select is((logloom_private.queue_state()).depth, 0::bigint, 'it does not stay in the queue');
+select is((logloom_private.queue_state()).depth, 0::bigint, 'and leaves the queue');
 select is(
   (logloom_private.read_health() #>> '{checks,queue,dead_letters}')::integer, 1,
   'health counts it'
@@ -30,7 +30,7 @@ select is(
 
 select is(
   logloom_private.replay_dead_letters(), row(0, 1)::logloom_private.replay_result,
-  'what still fails stays'
+  'a letter that still fails stays'
 );
 select results_eq(
   $$select attempts from logloom_private.dead_letters$$, $$values (2)$$, 'with one more attempt'
@@ -39,7 +39,7 @@ create temp table letter as select id from logloom_private.dead_letters;
 update logloom_private.dead_letters set level = 'error';
 select is(
   logloom_private.replay_dead_letters(), row(1, 0)::logloom_private.replay_result,
-  'what was mended is put back'
+  'a repaired letter is written'
 );
 select results_eq(
   $$select id from logloom.logs where msg = 'c'$$, $$select id from letter$$, 'under its own id'

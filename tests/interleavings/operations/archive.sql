@@ -1,12 +1,11 @@
--- A file of a day is given out to be written, and was.
--- set-up
+-- A file of a day is claimed, written and settled.
 update logloom.plans set archive_days = 3650;
 update logloom_private.settings set archive_bucket = 'bucket' where singleton;
 update logloom_private.archive_bucket
 set bucket = 'bucket', prefix = 'logloom', checked_at = now(), compared_at = now(),
   planned_at = now()
 where singleton;
--- The days of before have been archived.
+-- Earlier days are archived.
 with parts as (
   insert into logloom.archive_parts (
     tenant_id, first_day, last_day, write_seq, object_key, status, records, bytes, sha256,
@@ -30,7 +29,7 @@ from parts p
 join logloom.logs l
   on l.tenant_id = p.tenant_id and l.ts >= logloom_private.day_start(p.first_day)
     and l.ts < logloom_private.day_start(p.first_day + 1);
--- What came late is to be archived first.
+-- Late records must be archived first.
 update interleavings.goes set must = false where why = 'retention';
 select logloom_private.plan_archive_pass('acme', now()) where not exists (
   select from logloom_private.archive_passes

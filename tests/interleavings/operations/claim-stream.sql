@@ -1,5 +1,4 @@
--- A log stream learns what is new, is claimed, and its batch is read.
--- set-up
+-- A log stream notices new records and is claimed, and its batch is read.
 select interleavings.make_stream();
 -- operation
 begin;

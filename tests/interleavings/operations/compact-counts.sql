@@ -1,6 +1,4 @@
--- Counts of a minute are summed up.
--- set-up
--- operation
+-- Counts are summed up.
 begin;
 select logloom_private.compact_log_counts();
 select interleavings.pause('commit');

@@ -1,5 +1,4 @@
--- Retention drops the partition of a day that nobody keeps any more, in which some is sealed.
--- set-up
+-- Retention drops the partition of a day that nobody keeps. The day is partly sealed.
 insert into logloom.tenant_settings (tenant_id, retention_days)
 values ('acme', 2), ('umbrella', 2), ('keeper', 2)
 on conflict (tenant_id) do update set retention_days = excluded.retention_days;

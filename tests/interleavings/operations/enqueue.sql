@@ -1,6 +1,4 @@
--- A request of a record of today, and of a late one.
--- set-up
--- operation
+-- A request with a record of today and a late one.
 begin;
 select interleavings.send(
   'acme', '{today,sealed}',

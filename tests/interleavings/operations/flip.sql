@@ -1,6 +1,4 @@
--- A request comes after others, the writer closes the open slot of the queue, and moves what it
--- holds up to there.
--- set-up
+-- A request follows others; the writer closes the open slot of the queue and moves its batches.
 select interleavings.send('acme', '{today,sealed}', '{queued,queued late}');
 -- operation
 begin;

@@ -1,9 +1,8 @@
--- The partition of a day that was sealed gives its space back.
--- set-up
+-- The partition of a sealed day is replaced.
 select logloom_private.prepare_replacement(interleavings.day('sealed'));
 -- operation
 begin;
--- As the job does, which seals nothing then.
+-- With the job's lock, so that nothing is sealed meanwhile.
 select case
   when interleavings.try_to_hold(logloom_private.lock_key('deletion'))
     then logloom_private.replacement_step(now())

@@ -1,6 +1,5 @@
--- Retention takes what a tenant has of a day that another one keeps: rows and a block of the day that
--- others seal, erase and archive.
--- set-up
+-- Retention deletes a tenant's part of a day that another tenant keeps: rows and a block of the day
+-- that others seal, erase and archive.
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('acme', 2)
 on conflict (tenant_id) do update set retention_days = excluded.retention_days;
 insert into logloom_private.retention_place (today, spans_through, done_through, day, tenant_through)
@@ -12,7 +11,7 @@ insert into interleavings.goes (why, tenant_id, day, pattern, must)
 select 'retention', s.tenant_id, s.day, s.msg, true
 from interleavings.sent s
 where s.tenant_id = 'acme' and s.day = interleavings.day('sealed');
--- What comes later may be seen or not.
+-- Later records may be deleted or not.
 insert into interleavings.goes (why, tenant_id, day, must)
 values ('retention', 'acme', interleavings.day('sealed'), false);
 -- operation

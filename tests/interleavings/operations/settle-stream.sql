@@ -1,5 +1,4 @@
--- A batch of a log stream has arrived; the claim has run out meanwhile.
--- set-up
+-- A batch of a log stream was delivered after its claim expired.
 select interleavings.make_stream();
 select interleavings.claim_stream();
 select interleavings.read_stream();

@@ -1,5 +1,4 @@
--- The writer moves what the closed slot holds, and finds that nothing is left.
--- set-up
+-- The writer moves the closed slot, and finds that nothing is left.
 select
   interleavings.send('acme', '{missing,sealed}', '{closed missing,closed late secret}'),
   interleavings.send('umbrella', '{dropped}', '{closed dropped}');

@@ -1,13 +1,14 @@
--- What cuts an operation into steps. Each runs in a session of its own (a or b), which a session of
--- the isolation tester drives by dblink: a step lets it go on to the next place where it takes a
--- lock or commits, and ends when it stands there, waits for the other one, or has ended. So no
--- session of the tester ever waits, and any order of the steps can be run.
+-- Cuts operations into steps. Each operation runs in a session of its own (a or b), driven through
+-- dblink by a session of the isolation tester. A step lets the operation continue to the next place
+-- where it takes a lock or commits. The step ends when the operation stands there, waits for the
+-- other one, or has ended. So the tester's sessions never wait, and any order of the steps can be
+-- run.
 
 create schema interleavings;
 create extension dblink schema interleavings;
 
--- How many places an operation has come to, and how many it may pass. Sequences, since everybody
--- sees them at once.
+-- How many places an operation has reached, and how many it may pass. Sequences, because changes
+-- are visible at once.
 create sequence interleavings.reached_a minvalue 0 start 0;
 create sequence interleavings.reached_b minvalue 0 start 0;
 create sequence interleavings.allowed_a minvalue 0 start 0;
@@ -27,15 +28,16 @@ create table interleavings.places (
 );
 
 comment on table interleavings.places is
-  'The places that each operation comes to when it runs by itself.';
+  'The places that each operation reaches when it runs alone.';
 
 create table interleavings.removed (side text not null, name text not null);
 
-comment on table interleavings.removed is 'Deliberate faults: locks that an operation does not take.';
+comment on table interleavings.removed is
+  'Deliberate faults: locks that an operation does not take.';
 
 create table interleavings.outcomes (side text not null, message text not null);
 
--- Which side the session is; empty: the test itself.
+-- The side of this session; empty: the test itself.
 create function interleavings.side()
 returns text
 language plpgsql
@@ -57,7 +59,7 @@ begin
 end;
 $$;
 
--- A place: waits until it may be passed.
+-- Waits at a place until it may be passed.
 create function interleavings.pause(p_name text)
 returns void
 language plpgsql
@@ -80,7 +82,7 @@ begin
 end;
 $$;
 
--- The same, but once in a transaction.
+-- Like pause, but only once in a transaction.
 create function interleavings.pause_once(p_name text)
 returns void
 language plpgsql
@@ -129,7 +131,7 @@ begin
 end;
 $$;
 
--- The functions of the service call these instead of pg_advisory_xact_lock and its like.
+-- The service's functions call these instead of pg_advisory_xact_lock and the like.
 create function interleavings.hold(p_key integer, p_second integer default null)
 returns void
 language plpgsql
@@ -176,10 +178,11 @@ $$;
 
 create table interleavings.originals (name text primary key, source text not null);
 
-comment on table interleavings.originals is 'The functions as they were before they were cut.';
+comment on table interleavings.originals is
+  'The functions before they were cut.';
 
--- Cuts the functions of the service where they take locks: an advisory lock, a row ("for update"),
--- a table that is dropped. p_without_row: they leave out "for update", a fault.
+-- Cuts the service's functions where they take a lock: an advisory lock, a row ("for update"), a
+-- dropped table. p_without_row removes "for update", as a fault.
 create function interleavings.cut_functions(
   p_names text[] default null,
   p_without_row boolean default false
@@ -188,7 +191,7 @@ returns void
 language plpgsql
 as $$
 declare
-  -- Changes nothing, not even what "found" says.
+  -- Does not even change "found".
   v_cut constant text := '\1 if interleavings.stops_at(''%s'') then null; end if;';
   v_function record;
   v_source text;
@@ -199,7 +202,8 @@ begin
   where p.pronamespace = 'logloom_private'::regnamespace
     and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
     and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
-    -- The lock of meter_queue is of the session and given back at once; no operation evaluates.
+    -- The lock of meter_queue is held by the session and released at once; no operation evaluates
+    -- alerts.
     and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
     and not exists (select from interleavings.originals o);
   for v_function in
@@ -243,8 +247,8 @@ begin
 end;
 $$;
 
--- The operation's own session, as postgres, who runs the jobs. Jobs and requests write dates as ISO
--- does, whatever the project's way is.
+-- The operation's session, as postgres, who runs the jobs. With the date style ISO, like jobs and
+-- requests.
 create function interleavings.connect(p_side text, p_notes_places boolean default false)
 returns void
 language plpgsql
@@ -288,8 +292,8 @@ begin
 end;
 $$;
 
--- Where an operation stands: at a place, waiting for the other one, ended; null where it is on its
--- way.
+-- The state of an operation: not begun, stands at a place, waits for the other one, has ended; null
+-- while it is running.
 create function interleavings.stand(p_side text)
 returns text
 language plpgsql
@@ -317,10 +321,10 @@ begin
 end;
 $$;
 
--- Lets the operation pass the place where it stands, and waits until both stand. It answers where
--- this one is then. One that does not stand cannot go on: with p_skips the order goes on without
--- this step; else it is left out, since it is as good as one in which this step comes later. One
--- that has ended with fewer steps has those that are too many at the end of one order.
+-- Lets the operation pass its place, and waits until both have stopped. Returns its new state. If
+-- the operation does not stand, it cannot continue: with p_skips this step is skipped; otherwise
+-- the order is left out, because it is equivalent to one where this step comes later. An operation
+-- that ended with fewer steps has its surplus steps only at the end of one order.
 create function interleavings.go(p_side text, p_step integer, p_skips boolean)
 returns text
 language plpgsql
@@ -358,7 +362,7 @@ begin
     perform setval('interleavings.left_out', 1);
     return 'left out: ' || v_from;
   end if;
-  -- One that was let go may let the other go.
+  -- Either may have released the other meanwhile.
   while interleavings.stand(p_side) is null or interleavings.stand(v_other) is null
     or interleavings.stand(p_side) is null
   loop
@@ -392,7 +396,7 @@ begin
 end;
 $$;
 
--- Lets both come to their end, and notes what went wrong in this one.
+-- Lets both finish, and notes the error of this one.
 create function interleavings.collect(p_side text)
 returns void
 language plpgsql

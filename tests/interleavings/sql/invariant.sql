@@ -1,7 +1,7 @@
--- What holds whatever the order of steps was: each acknowledged record once, counts equal to the
--- records, receipts true.
+-- What must be true after every order of steps: each acknowledged record exists once, counts equal
+-- the records, receipts are right.
 
--- Where records are.
+-- All records and where they are.
 create function interleavings.stored_records()
 returns table (
   place text,
@@ -59,7 +59,7 @@ begin
   where f.place in ('slot that is not read', 'dead letter');
 
   return query
-  select format('%s is there %s times (%s)', f.msg, count(*), string_agg(f.place, ', '))
+  select format('%s exists %s times (%s)', f.msg, count(*), string_agg(f.place, ', '))
   from stored f
   group by f.msg
   having count(*) > 1;
@@ -72,7 +72,7 @@ begin
   return query
   select
     case when f.msg is null then format('%s is lost', s.msg)
-      else format('%s is not gone (%s)', s.msg, f.place) end
+      else format('%s still exists (%s)', s.msg, f.place) end
   from interleavings.sent s
   left join stored f on f.msg = s.msg
   left join lateral (
@@ -87,7 +87,7 @@ begin
   return query
   select
     format(
-      '%s %s %s: %s counted, %s there', coalesce(c.tenant_id, r.tenant_id),
+      '%s %s %s: %s counted, %s stored', coalesce(c.tenant_id, r.tenant_id),
       coalesce(c.minute, r.minute), coalesce(c.service, r.service), c.events, r.events
     )
   from (
@@ -97,7 +97,8 @@ begin
     having sum(c.events) <> 0
   ) c
   full join (
-    select f.tenant_id, date_bin('1 minute', f.ts, 'epoch') as minute, f.service, f.level, count(*) as events
+    select f.tenant_id, date_bin('1 minute', f.ts,
+    'epoch') as minute, f.service, f.level, count(*) as events
     from stored f
     where f.is_counted
     group by 1, 2, 3, 4
@@ -106,7 +107,7 @@ begin
   where c.events is distinct from r.events;
 
   return query
-  select format('%s of %s is in no list of days', f.msg, f.tenant_id)
+  select format('%s of %s is missing in log_days', f.msg, f.tenant_id)
   from stored f
   where f.place = 'row' and not exists (
     select from logloom_private.log_days d
@@ -114,7 +115,7 @@ begin
   );
 
   return query
-  select format('no tail looks for %s', f.msg)
+  select format('no tail finds %s', f.msg)
   from stored f
   where f.place = 'row' and f.write_seq > coalesce(
     logloom_private.last_write_to(logloom_private.utc_day(f.ts)), -1
@@ -122,7 +123,7 @@ begin
 
   -- Usage
   return query
-  select format('%s sent %s events, %s are metered', t.tenant_id, s.events, u.events)
+  select format('%s sent %s events, but %s are metered', t.tenant_id, s.events, u.events)
   from logloom.tenants t
   cross join lateral (
     select count(*) as events from interleavings.sent s where s.tenant_id = t.tenant_id
@@ -140,7 +141,7 @@ begin
 
   -- Receipts
   return query
-  select format('%s of %s are gone, the receipts say %s', g.records, t.tenant_id, r.records)
+  select format('%s records of %s are gone, but the receipts say %s', g.records, t.tenant_id, r.records)
   from logloom.tenants t
   cross join lateral (
     select count(*) as records
@@ -155,7 +156,7 @@ begin
   where g.records <> r.records;
 
   return query
-  select format('%s had %s, the receipt says %s', d.tenant_id, s.records, d.erased_records)
+  select format('%s had %s records, but the receipt says %s', d.tenant_id, s.records, d.erased_records)
   from logloom_private.tenant_deletions d
   cross join lateral (
     select count(*) as records from interleavings.sent s where s.tenant_id = d.tenant_id
@@ -171,7 +172,7 @@ begin
   select format('the deletion of %s has not ended', d.tenant_id)
   from logloom_private.tenant_deletions d
   where d.finished_at is null and not exists (
-    -- It waits for files.
+    -- It waits for files to be deleted.
     select from logloom.archive_parts p where p.tenant_id = d.tenant_id
   );
 
@@ -182,7 +183,7 @@ begin
   where d.differences > 0 or d.last_error is not null;
 
   return query
-  select format('%s is prepared, and has no copy', d.day)
+  select format('%s is prepared, but has no copy', d.day)
   from logloom_private.sealing_days d
   where d.prepared_by is not null and d.prepared_records > 0
     and to_regclass(format('logloom.%I', logloom_private.remainder_name(d.day))) is null;
@@ -217,12 +218,12 @@ begin
   from interleavings.sent s
   join stored f on f.msg = s.msg
   where exists (select from logloom.log_streams l where l.tenant_id = s.tenant_id)
-    -- Nobody reads what is past retention.
+    -- Expired records are not read.
     and s.day >= logloom_private.first_kept_day(s.tenant_id, logloom_private.utc_day(now()))
     and not exists (select from interleavings.delivered d where d.msg = s.msg);
 
   return query
-  select format('%s went undelivered, and no gap says so', s.msg)
+  select format('%s was not delivered, and no gap is noted', s.msg)
   from interleavings.sent s
   where exists (select from logloom.log_streams l where l.tenant_id = s.tenant_id)
     and not exists (select from interleavings.delivered d where d.msg = s.msg)
@@ -238,7 +239,8 @@ begin
     );
 
   return query
-  select format('%s have claimed the stream at once', string_agg(b.side, ' and ' order by b.side))
+  select format('%s have claimed the stream at the same time', string_agg(b.side,
+  ' and ' order by b.side))
   from interleavings.batches b
   where b.side <> ''
   group by b.stream_id
@@ -246,7 +248,7 @@ begin
 
   return query
   select
-    format('the stream says that it sent %s, the receiver has %s', l.sent_records, d.records)
+    format('the stream claims %s sent records, but the receiver has %s', l.sent_records, d.records)
   from logloom.log_streams l
   cross join (select count(distinct d.msg) as records from interleavings.delivered d) d
   where l.sent_records <> d.records;
@@ -271,7 +273,7 @@ begin
   having count(*) > 1;
 
   return query
-  select format('%s says that it has %s records, and has %s', p.object_key, p.records, f.records)
+  select format('%s should have %s records, but has %s', p.object_key, p.records, f.records)
   from logloom.archive_parts p
   cross join lateral (
     select count(*) as records from interleavings.files f where f.part_id = p.part_id
@@ -279,7 +281,7 @@ begin
   where p.status = 'verified' and p.records <> f.records;
 
   return query
-  select format('%s counts as archived, and is in no file', f.msg)
+  select format('%s counts as archived, but is in no file', f.msg)
   from stored f
   join logloom_private.archived_days a
     on a.tenant_id = f.tenant_id and a.day = logloom_private.utc_day(f.ts)
@@ -293,7 +295,7 @@ begin
 
   -- Retention waits for the archive.
   return query
-  select format('%s is gone, and is in no file', s.msg)
+  select format('%s is gone, but is in no file', s.msg)
   from interleavings.sent s
   join logloom.tenants t on t.tenant_id = s.tenant_id
   join logloom.plans p on p.plan_id = t.plan_id and p.archive_days > 0
@@ -310,9 +312,9 @@ begin
       where i.msg = s.msg
     );
 
-  -- An erasure goes on in the files.
+  -- An erasure continues in the files.
   return query
-  select format('%s is erased, and stays in a file', i.msg)
+  select format('%s is erased, but still in a file', i.msg)
   from interleavings.files i
   join logloom.archive_parts p on p.part_id = i.part_id and p.status = 'verified'
   where exists (
@@ -335,7 +337,7 @@ begin
 end;
 $$;
 
--- What finishes what the operations began, in the order of the operations.
+-- The statements that finish what the operations began, in the order of the operations.
 create table interleavings.afterwards (place integer primary key, statements text not null);
 
 create function interleavings.check()

@@ -1,12 +1,12 @@
--- Puts the database back to where it was before a pair of operations ran, within milliseconds.
+-- Restores the database to its state before a pair of operations ran, within milliseconds.
 
 create table interleavings.saved_tables (
   name text primary key,
   columns text not null,
-  -- The table that holds what it had in the world, and before each permutation of the pair.
+  -- base: its rows in the world. saved: its rows before each permutation of the pair.
   base text not null,
   saved text not null,
-  -- An operation of the pair changes it.
+  -- True: an operation of the pair changes it.
   is_touched boolean not null default false
 );
 
@@ -16,7 +16,7 @@ create table interleavings.saved_days (
   has_copy boolean not null
 );
 
--- The tables of the service; the parent stands for its partitions.
+-- The tables of the service; a parent represents its partitions.
 create function interleavings.tables()
 returns table (name text, columns text)
 language plpgsql
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 
--- What stands in a table, as one value.
+-- The content of a table as one value.
 create function interleavings.digest(p_table text)
 returns text
 language plpgsql
@@ -60,7 +60,7 @@ begin
 end;
 $$;
 
--- Saves the world, with no set-up.
+-- Saves the world, without set-ups.
 create function interleavings.save_base()
 returns void
 language plpgsql
@@ -83,7 +83,7 @@ begin
 end;
 $$;
 
--- Saves what the set-ups of a pair made of the world.
+-- Saves the world after the set-ups of a pair.
 create function interleavings.save_pair()
 returns void
 language plpgsql
@@ -106,7 +106,7 @@ begin
 end;
 $$;
 
--- Back to the world, for the next pair.
+-- Restores the world, for the next pair.
 create function interleavings.end_pair()
 returns void
 language plpgsql
@@ -139,7 +139,7 @@ begin
 end;
 $$;
 
--- Notes which tables differ from what was saved: those are put back from now on.
+-- Notes which tables differ from the saved state: from now on restore() restores them.
 create function interleavings.note_touched()
 returns void
 language plpgsql
@@ -155,7 +155,7 @@ begin
 end;
 $$;
 
--- Tables that are not as they were saved.
+-- Tables that differ from the saved state.
 create function interleavings.differing()
 returns text
 language plpgsql
@@ -169,7 +169,7 @@ begin
 end;
 $$;
 
--- Writes restore_rows(), whose plans are made once, for the tables that are touched.
+-- Generates restore_rows() for the touched tables, so that its plans are cached.
 create function interleavings.write_restore()
 returns void
 language plpgsql
@@ -274,7 +274,7 @@ begin
 end;
 $$;
 
--- Runs the operation of a side by itself: where it stops is noted.
+-- Runs the operation of a side alone, and notes where it stops.
 create function interleavings.run_alone(p_side text)
 returns void
 language plpgsql

@@ -1,33 +1,35 @@
--- A small world in which every operation has something to do: few records of few days, some of them
--- sealed, and a book of what was acknowledged.
+-- A small world where every operation has something to do: few records on few days, some of them
+-- sealed, and a list of what was acknowledged.
 
 create table interleavings.sent (
   msg text primary key,
   tenant_id text not null,
   day date not null,
-  -- By the world or a set-up, not by an operation.
+  -- Sent by the world or a set-up, not by an operation.
   was_before boolean not null
 );
 
 comment on table interleavings.sent is
-  'What was acknowledged: noted in the transaction that puts it into the queue.';
+  'Acknowledged events, noted in the transaction that enqueues them.';
 
 create table interleavings.goes (
   why text not null,
   tenant_id text not null,
   day date,
   pattern text not null default '%',
-  -- What was there before is gone at the end; else it may be either.
+  -- True: records from before must be gone at the end; false: they may be gone. later_too: also
+  -- records from later.
   must boolean not null,
   later_too boolean not null default false
 );
 
-comment on table interleavings.goes is 'Which records an operation takes away.';
+comment on table interleavings.goes is
+  'Which records an operation deletes.';
 
 create table interleavings.began as select (now() at time zone 'UTC')::date as day;
 
 comment on table interleavings.began is
-  'The day of the world: it stays where midnight falls into the orders.';
+  'The day of the world, so that it stays the same over midnight.';
 
 create function interleavings.day(p_name text)
 returns date
@@ -35,20 +37,20 @@ language plpgsql
 as $$
 begin
   return (select b.day from interleavings.began b) - case p_name
-    -- Nobody keeps it.
+    -- No tenant keeps it.
     when 'dropped' then 40
-    -- One tenant keeps it, the others do not.
+    -- One tenant keeps it.
     when 'expired' then 38
-    -- Has no partition yet.
+    -- It has no partition yet.
     when 'missing' then 5
-    -- Is over, and partly sealed.
+    -- It is over, and partly sealed.
     when 'sealed' then 3
     when 'today' then 0
   end;
 end;
 $$;
 
--- What a request does that was let in: each message is of the day beside it.
+-- What an accepted request does. p_messages[i] gets a ts on the day p_days[i].
 create function interleavings.send(p_tenant_id text, p_days text[], p_messages text[])
 returns void
 language plpgsql
@@ -80,7 +82,7 @@ begin
 end;
 $$;
 
--- Moves all that is queued.
+-- Moves everything that is queued.
 create function interleavings.write_all()
 returns void
 language plpgsql
@@ -97,9 +99,9 @@ $$;
 
 update logloom_private.settings
 set seal_day_records = 3, seal_block_records = 3, seal_week_records = 2,
-  -- Long enough for the steps of the tester, and less than its databases' deadlock_timeout, as the
-  -- default is of a server: who drops a partition gives up before two that wait for each other are
-  -- found.
+  -- Long enough for the tester's steps, and less than its databases' deadlock_timeout, like the
+  -- defaults of a server: a session that drops a partition gives up before PostgreSQL detects a
+  -- deadlock.
   partition_drop_lock_timeout = '700 milliseconds', provision_by_secret_key = true;
 create or replace function logloom_private.enqueue_wait()
 returns interval
@@ -112,7 +114,8 @@ insert into logloom.tenants (tenant_id, plan_id)
 values ('acme', 'pro'), ('umbrella', 'pro'), ('keeper', 'pro');
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('keeper', 300);
 
-select interleavings.send('acme', '{sealed,sealed,sealed}', '{in block 1,in block secret,in block 3}');
+select interleavings.send('acme', '{sealed,sealed,sealed}',
+'{in block 1,in block secret,in block 3}');
 select interleavings.write_all();
 select logloom_private.seal_block('acme', array[interleavings.day('sealed')]);
 select
@@ -124,7 +127,7 @@ select
   interleavings.send('keeper', '{expired,sealed}', '{keeper expired,keeper row}');
 select interleavings.write_all();
 
--- The sealed day was looked at long ago, and is due again; the others were looked at.
+-- The sealed day was checked long ago, so it is due; the others are not.
 insert into logloom_private.sealing_days as d (day, checked_at)
 select
   p,
@@ -132,13 +135,13 @@ select
 from unnest(logloom_private.partition_days()) p
 on conflict (day) do update set checked_at = excluded.checked_at, checked_through = null;
 
--- What deletes does it to the end.
+-- Finishes all deletions.
 create function interleavings.delete_all()
 returns void
 language plpgsql
 as $$
 begin
-  -- A minute has passed, so that requests that were under way have ended.
+  -- A minute has passed, so running requests have ended.
   update logloom_private.tenant_deletions d
   set requested_at = d.requested_at - interval '2 minutes'
   where d.finished_at is null;
@@ -148,7 +151,7 @@ begin
 end;
 $$;
 
--- So does the retention of the day.
+-- Finishes the day's retention.
 create function interleavings.retain_all()
 returns void
 language plpgsql
@@ -171,8 +174,10 @@ create table interleavings.batches (
 );
 create table interleavings.delivered (batch_id uuid not null, msg text not null);
 
-comment on table interleavings.batches is 'What each side of logloom-stream has claimed and read.';
-comment on table interleavings.delivered is 'What a receiver has got.';
+comment on table interleavings.batches is
+  'What each side of logloom-stream has claimed and read.';
+comment on table interleavings.delivered is
+  'What the receiver has got.';
 
 create function interleavings.make_stream()
 returns void
@@ -183,7 +188,8 @@ begin
     tenant_id, name, kind, config, position_seq, kept_day, pending_since
   )
   select
-    'acme', 's', 'webhook', '{"url": "https://example.com/"}', 1, interleavings.day('dropped'), now()
+    'acme', 's', 'webhook',
+    '{"url": "https://example.com/"}', 1, interleavings.day('dropped'), now()
   where not exists (select from logloom.log_streams);
   update logloom_private.stream_round set noted_through = logloom_private.last_write_seq()
   where singleton;
@@ -219,7 +225,7 @@ begin
 end;
 $$;
 
--- The receiver has the batch, whatever becomes of the settlement.
+-- The receiver gets the batch, whatever happens to the settlement.
 create function interleavings.settle_stream(p_side text)
 returns void
 language plpgsql
@@ -237,7 +243,7 @@ begin
 end;
 $$;
 
--- Sends all that is waiting; claims of before have run out.
+-- Sends everything that waits; earlier claims have expired.
 create function interleavings.send_all()
 returns void
 language plpgsql
@@ -262,7 +268,8 @@ $$;
 create table interleavings.archive_work (side text primary key, work jsonb);
 create table interleavings.files (part_id uuid not null, msg text not null);
 
-comment on table interleavings.files is 'What stands in the files of the bucket.';
+comment on table interleavings.files is
+  'The content of the files in the bucket.';
 
 create function interleavings.claim_archive()
 returns void
@@ -305,7 +312,8 @@ begin
 end;
 $$;
 
--- Does what is due; claims of before have run out. What an erasure does to files is not looked at.
+-- Does all due work of the archive; earlier claims have expired. Erasures of files are not
+-- simulated.
 create function interleavings.archive_all()
 returns void
 language plpgsql

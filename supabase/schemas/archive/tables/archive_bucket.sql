@@ -17,30 +17,31 @@ create table logloom_private.archive_bucket (
 insert into logloom_private.archive_bucket default values;
 
 comment on table logloom_private.archive_bucket is
-  'What is known of the bucket of the archive, and how far planning and comparing have come.';
+  'The state of the archive''s bucket, and the progress of planning and comparing.';
 
 comment on column logloom_private.archive_bucket.installation_id is
-  'Whose files they are: it stands in <prefix>/logloom.json, so that no two installations share a '
-  'prefix.';
+  'The owner of the files: it is stored in <prefix>/logloom.json, so that no two installations '
+  'share a prefix.';
 
 comment on column logloom_private.archive_bucket.bucket is
-  'The bucket, and prefix, that checked_at and problem are about.';
+  'The bucket that checked_at and problem describe, with prefix.';
 
 comment on column logloom_private.archive_bucket.problem is
-  'Why nothing is archived: what the last check of the bucket found. Null: nothing.';
+  'Why nothing is archived, according to the last check of the bucket. Null: no problem.';
 
 comment on column logloom_private.archive_bucket.planned_through is
-  'Up to this tenant a round of planning has come; null where none is under way.';
+  'The last tenant that the current round of planning has finished; null if no round is running.';
 
 comment on column logloom_private.archive_bucket.compared_through is
-  'Up to this key the bucket was compared with archive_parts; null where no round is under way.';
+  'The last key that the current comparison with archive_parts has finished; null if none is '
+  'running.';
 
 comment on column logloom_private.archive_bucket.restored_at is
-  'When the database was last repaired: what the bucket had by then and nobody knows is of a later '
-  'state.';
+  'When the database was last repaired. Unknown files that existed then are from a later state.';
 
 comment on column logloom_private.archive_bucket.note_key is
-  'Signs the notes of erasures: whoever may write to the bucket can have nothing erased here.';
+  'Signs the notes of erasures, so that writing to the bucket is not enough to erase records '
+  'here.';
 
 create table logloom_private.archive_endpoint (
   singleton boolean primary key default true,
@@ -52,7 +53,7 @@ create table logloom_private.archive_endpoint (
 insert into logloom_private.archive_endpoint default values;
 
 comment on table logloom_private.archive_endpoint is
-  'Where the edge function logloom-archive is, and the secret that it knows its caller by.';
+  'The URL of the edge function logloom-archive, and the secret that it expects.';
 
 create table logloom_private.archive_claims (
   claim_id uuid primary key default gen_random_uuid(),
@@ -77,8 +78,8 @@ create table logloom_private.archive_claims (
 create unique index archive_claims_tenant_id_idx on logloom_private.archive_claims (tenant_id);
 
 comment on table logloom_private.archive_claims is
-  'Leases of the function logloom-archive: one of a tenant at a time, and one, of no tenant, for '
-  'what is about the bucket.';
+  'Leases of the function logloom-archive: one for each tenant, and one without a tenant for work '
+  'on the bucket.';
 
 create table logloom_private.archive_garbage (
   object_key text primary key,
@@ -96,9 +97,9 @@ on logloom_private.archive_garbage (next_attempt_at);
 create index archive_garbage_tenant_id_idx on logloom_private.archive_garbage (tenant_id);
 
 comment on table logloom_private.archive_garbage is
-  'Objects of the archive that are to be deleted. A row goes when the bucket has the object no '
-  'more. later: a file from after the state that the database was brought back to, which may have '
-  'the only copy of records. It stays until next_attempt_at is set.';
+  'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. '
+  'reason later: a file that is newer than the restored database, and may be the only copy of its '
+  'records. It stays until next_attempt_at is set.';
 
 create table logloom_private.archive_notes (
   object_key text primary key,
@@ -113,15 +114,15 @@ create index archive_notes_open_idx on logloom_private.archive_notes (object_key
 where not is_read or to_repeat is not null;
 
 comment on table logloom_private.archive_notes is
-  'Notes of erasures that the bucket has. One that is not here was made after the state that the '
-  'database was brought back to, so its erasure is repeated. They outlive their tenant, whose id '
-  'may be given again; hence no tenant_id.';
+  'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its '
+  'erasure is repeated. Notes outlive their tenant, whose id may be used again, so there is no '
+  'tenant_id.';
 
 comment on column logloom_private.archive_notes.is_read is
-  'False: found in the bucket, and yet to be read.';
+  'False: found in the bucket, but not read yet.';
 
 comment on column logloom_private.archive_notes.to_repeat is
-  'What was read: an erasure that retention is to repeat.';
+  'The content of the note: an erasure that retention must repeat.';
 
 comment on column logloom_private.archive_notes.is_ours is
-  'False: it was read and is not signed by archive_bucket.note_key, so nothing came of it.';
+  'False: not signed by archive_bucket.note_key, so it was ignored.';

@@ -39,20 +39,20 @@ grant select on logloom.archive_parts to authenticated, service_role;
 
 comment on table logloom.archive_parts is
   'The files of the archive, one for each part. draft: being written; verified: read back and '
-  'equal to the records of the database; missing: the bucket had it no more.';
+  'equal to the database''s records; missing: not in the bucket any more.';
 
 comment on column logloom.archive_parts.number is
-  'The order in which parts were made: an erasure looks at those up to one.';
+  'The order in which parts were created. An erasure checks the parts up to a number.';
 
 comment on column logloom.archive_parts.write_seq is
-  'Its records have this write sequence or a lesser one; restored ones get it.';
+  'The greatest write sequence that its records may have. Restored records get it.';
 
 comment on column logloom.archive_parts.newer_key is
-  'A later generation that the bucket has, and the database does not know of since it was brought '
-  'back to an earlier state: it takes the part''s place.';
+  'A later generation in the bucket that the database does not know, because it was restored to '
+  'an earlier state. It will replace the part''s file.';
 
 comment on column logloom.archive_parts.generation is
-  'How often it was written: an erasure writes it anew, under another key.';
+  'How often the file was written: an erasure writes it again, under another key.';
 
 create table logloom_private.archived_days (
   tenant_id text not null,
@@ -62,9 +62,9 @@ create table logloom_private.archived_days (
 );
 
 comment on table logloom_private.archived_days is
-  'Which records are in the archive: of a tenant''s day those up to write_seq. A record is '
-  'archived by what it is, never by where it is stored, so sealing, merging and unsealing change '
-  'nothing.';
+  'Which records are in the archive: those of a tenant''s day with a write sequence up to '
+  'write_seq. This does not depend on where a record is stored, so sealing, merging and unsealing '
+  'change nothing.';
 
 create table logloom_private.archive_passes (
   tenant_id text primary key,
@@ -84,11 +84,11 @@ create index archive_passes_next_attempt_at_idx
 on logloom_private.archive_passes (next_attempt_at);
 
 comment on table logloom_private.archive_passes is
-  'Days of a tenant that are being archived, one pass of a tenant at a time: their records up to '
-  'write_seq that archived_days does not have yet, in the order of ts and id.';
+  'Days of a tenant that are being archived, one pass for each tenant: all records up to '
+  'write_seq that archived_days lacks, in the order of ts and id.';
 
 comment on column logloom_private.archive_passes.position_ts is
-  'Up to this record (position_ts, position_id) files were written and verified.';
+  'The last record (position_ts, position_id) that is in a written and verified file.';
 
 create table logloom.archive_restores (
   restore_id uuid primary key default gen_random_uuid(),
@@ -129,7 +129,7 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.archive_restores to authenticated, service_role;
 
 comment on table logloom.archive_restores is
-  'Days that were brought back from the archive. Kept for settings.audit_lifetime.';
+  'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
 create table logloom_private.archive_erasures (
   run_id uuid primary key,
@@ -154,11 +154,12 @@ create table logloom_private.archive_erasures (
 create index archive_erasures_tenant_id_idx on logloom_private.archive_erasures (tenant_id);
 
 comment on table logloom_private.archive_erasures is
-  'Erasures as they reach the archive: files up to parts_through, which is fixed once the '
-  'database holds no match any more. Nothing that was read before is archived meanwhile.';
+  'Erasures in the archive: files up to parts_through, which is set once the database has no '
+  'match left. Meanwhile nothing of the tenant is archived.';
 
 comment on column logloom_private.archive_erasures.noted_at is
-  'Since when the bucket has a note of it, or needs none; null: that is to be written.';
+  'When the bucket got its note, or when it was found to need none; null: the note is still to be '
+  'written.';
 
 comment on column logloom_private.archive_erasures.emptied is
-  'Parts that held nothing but matches, so that their objects were deleted.';
+  'Parts that contained only matches, so their objects were deleted.';

@@ -15,8 +15,8 @@ create type public.logloom_archive_part as (
 );
 
 comment on type public.logloom_archive_part is
-  'A file of the archive. ts_from and ts_to: of its first and its last record. status: verified, '
-  'or missing where the bucket has it no more. key: where it is in the bucket.';
+  'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: '
+  'verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
 
 create type public.logloom_archive_restore as (
   restore_id uuid,
@@ -37,6 +37,6 @@ create type public.logloom_archive_restore as (
 );
 
 comment on type public.logloom_archive_restore is
-  'Records that are brought back from the archive: queued, running, done, or failed with error. '
-  'ts_from inclusive, ts_to exclusive. files: how many are to be read; bytes: what was read of '
-  'them; records: what came back. kept_until: when they go again.';
+  'A restore of records from the archive. status: queued, running, done, or failed with error. '
+  'ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; '
+  'records: how many were restored. kept_until: when they are deleted again.';

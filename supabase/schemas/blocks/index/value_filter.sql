@@ -1,5 +1,6 @@
--- The first leaf without which a query finds no record and which names values of a field that is
--- one thing among many, a request above all, an environment hardly ever; null where there is none.
+-- The most selective leaf that every record of the result must match, or null: an exact value of a
+-- field with many values. Fields with a Bloom filter come first (a request id above all), env comes
+-- last.
 create function logloom_private.needed_leaf(p_tree jsonb)
 returns jsonb
 language plpgsql
@@ -21,7 +22,7 @@ begin
 end;
 $$;
 
--- Bits that tell of a value whether it may be one of p_values, eight a byte, the first one highest.
+-- A Bloom filter over values: two bits for each value, the highest bit of a byte first.
 create function logloom_private.value_filter(p_values text[])
 returns bytea
 language plpgsql
@@ -30,14 +31,14 @@ set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
 declare
-  -- One value in forty of those that are not there looks as if it were.
+  -- About one absent value in forty passes the filter.
   v_size constant integer := 8 * ((12 * cardinality(p_values) + 7) / 8);
 begin
-  -- The bits as they lie, after their number.
+  -- The binary form of a varbit begins with four bytes of its length.
   return substring(
     varbit_send(logloom_private.position_bits(
       array(
-        -- As filter_may_hold has them of each.
+        -- filter_may_hold computes the same two places.
         select distinct b.place
         from (
           select unnest(array[
@@ -58,7 +59,7 @@ begin
 end;
 $$;
 
--- Whether one of p_values may be among those that the filter was made of: both of its bits are set.
+-- Whether one of p_values may be among the values of the filter: both of its bits are set.
 create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
 language plpgsql
@@ -76,10 +77,10 @@ begin
     v_hash := hashtextextended(v_value, 0);
     for v_part in 0..1 loop
       v_place := (v_hash >> 32 * v_part & 2147483647) % v_size;
-      -- One byte of a stored filter is read, not all of it.
+      -- Reads one byte of the stored filter, not all of it.
       v_is_set := get_byte(substring(p_filter from v_place / 8 + 1 for 1), 0)
         >> 7 - v_place % 8 & 1 = 1;
-      -- Most values are known not to be there by the first one.
+      -- The first bit already excludes most values.
       exit when not v_is_set;
     end loop;
     if v_is_set then

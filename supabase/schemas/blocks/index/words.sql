@@ -1,5 +1,4 @@
--- The words of a text, each once, between blanks. Null where they are more than a quarter of the
--- text.
+-- The words of a text between blanks, each once. Null if they take more than a quarter of the text.
 create function logloom_private.words_of(p_text text)
 returns text
 language plpgsql
@@ -9,11 +8,11 @@ as $$
 declare
   v_words constant text := (
     select ' ' || string_agg(w.word, ' ' order by w.word collate "C") || ' '
-    -- Grouped before they are sorted: few are different.
+    -- Grouped before they are sorted, because most words repeat.
     from (
       select x.word
       from (
-        -- What stands between blanks, each once, is a fifth of the text: less to cut.
+        -- Distinct tokens first: they take a fifth of the text, so less has to be cut into words.
         select unnest(logloom_private.cut_words(
           (
             select string_agg(t.token, ' ')
@@ -37,7 +36,7 @@ begin
 end;
 $$;
 
--- Whether a run may have what a leaf looks for: SQL over the alias l of words, its run_words.
+-- SQL that tells whether a run may contain a match of the leaf. l.words is the run's run_words.
 create function logloom_private.words_sql(p_leaf jsonb)
 returns text
 language plpgsql
@@ -50,7 +49,7 @@ begin
       select string_agg(
         format(
           'strpos(%s, %L) > 0',
-          -- Words are stored with both small letters of a sigma.
+          -- Stored words have both small forms of sigma.
           case when strpos(w.word, 'σ') > 0 then 'replace(l.words, ''ς'', ''σ'')'
             else 'l.words' end,
           w.word

@@ -1,5 +1,6 @@
--- Whether a column may have a text that a leaf over any text finds. p_literal stands in each such
--- text, with 0 for each digit, in lower case where the leaf folds case; empty where none is known.
+-- Whether a column may contain a text that matches a leaf over any text. p_literal is a part of
+-- every matching text, with 0 for each digit, in lower case if the leaf ignores case; empty if no
+-- such part is known.
 create function logloom_private.column_may_hold(
   p_column logloom_private.block_columns,
   p_literal text,
@@ -18,7 +19,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return p_literal ~ '^[-0]*$';
   elsif p_column.kind <> 'templated' and strpos(p_literal, '0') > 0
-    -- Attributes are JSON texts, in which these are written otherwise.
+    -- Attributes are JSON texts, where these characters are escaped.
     or left(p_column.name, 5) = 'attrs' and p_literal ~ '["\\\u0001-\u001f\u007f]'
   then
     return true;
@@ -32,8 +33,8 @@ begin
 end;
 $$;
 
--- A leaf over any text of a record: its exact bits and its candidate bits. Each column tells its
--- part, and one of which some paths are hidden no more than candidates.
+-- The exact bits and the candidate bits of a leaf over any text of a record. A column with hidden
+-- paths only adds candidates.
 create function logloom_private.any_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb
@@ -45,7 +46,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  -- Of an attribute that is no scalar, as of a record that has it alone.
+  -- An object or array is tested like a record that has this attribute alone.
   v_attribute_test constant text := format(
     'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
     logloom_private.query_sql(p_leaf - 'hidden', 'l'),

@@ -1,4 +1,4 @@
--- Those of the bits whose records are in [p_from, p_to).
+-- Clears the bits of records outside [p_from, p_to).
 create function logloom_private.range_bits(
   p_block logloom_private.blocks,
   p_bits varbit,
@@ -37,7 +37,7 @@ begin
 end;
 $$;
 
--- Which records of a block a query finds in [p_from, p_to), of those of p_within where it is given.
+-- The records of a block that a query finds in [p_from, p_to), only among p_within if given.
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -49,7 +49,7 @@ returns varbit
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
--- Whoever asks may plan once for all values; a node is found by them.
+-- Callers may force generic plans, but Citus chooses the node by the values.
 set plan_cache_mode = 'auto'
 set jit = off
 as $$

@@ -1,5 +1,6 @@
--- How many records a leaf finds in those of the blocks in which the counts of a dictionary tell it;
--- in none where the tree is not one leaf over one column. Without a value a leaf is never true.
+-- How many records a leaf finds, answered from the counts of dictionaries: o_blocks are the blocks
+-- where this is possible. That needs a tree of one leaf over one column. A leaf never matches a
+-- record without a value.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_blocks bigint[],
@@ -27,7 +28,7 @@ begin
         where k.tenant_id = p_tenant_id and k.block_id = c.block_id
           and (
             k.name = v_column and k.kind <> 'dictionary'
-            -- Keys that have no column.
+            -- The key may be among the keys that have no column.
             or v_key is not null and k.name = 'attrs'
               and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
           )
@@ -56,8 +57,8 @@ begin
 end;
 $$;
 
--- The records in [p_from, p_to) of a tenant's blocks that hold their counts, as rows of log_counts
--- would count them, with their ts for the minute.
+-- The records in [p_from, p_to) of blocks that hold their counts, in the shape of log_counts, with
+-- ts instead of the minute.
 create function logloom_private.block_counts(
   p_tenant_id text,
   p_from timestamptz,

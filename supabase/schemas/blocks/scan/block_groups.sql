@@ -1,4 +1,4 @@
--- Of a column with a dictionary what p_each has of its values, at each position.
+-- Looks up p_each, which has an element for each dictionary value, at all positions of a column.
 create function logloom_private.dictionary_numbers(
   p_column logloom_private.block_columns,
   p_each anyarray
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- logloom_private.json_number of each value of a column of attrs.
+-- json_number of each value of a column of attrs.
 create function logloom_private.column_numbers(p_column logloom_private.block_columns)
 returns numeric[]
 language plpgsql
@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- As block_groups, from records.
+-- Does what block_groups does by reading the records.
 create function logloom_private.read_groups(
   p_block logloom_private.blocks,
   p_bits varbit,
@@ -99,8 +99,8 @@ begin
 end;
 $$;
 
--- The dictionaries of a block that have these names, by name. By itself: a variable of a row's type
--- that a statement does not name is one too many for Citus.
+-- The dictionaries of a block with these names, by name. A function of its own, because Citus
+-- refuses a statement in a function that has an unused variable of a row type.
 create function logloom_private.dictionaries_of(
   p_block logloom_private.blocks,
   p_names text[]
@@ -121,11 +121,11 @@ begin
 end;
 $$;
 
--- A block's records at p_bits by the values of fields, as sealed_groups has them: with p_counts how
--- many there are. With p_key the numbers of this attribute, in rows of their own: with p_exact how
--- many, their sum and both ends, with p_doubles each as logloom_private.finite_double. No record is
--- made, but where a field has no dictionary, where the key may be among the others, and where
--- little is found.
+-- Groups a block's records at p_bits by the values of fields, in the shape of sealed_groups.
+-- p_counts: with the number of records. p_key: with the numbers of this attribute, in rows of their
+-- own; p_exact adds their count, sum, minimum and maximum, p_doubles each number as finite_double.
+-- Records are read only if a field has no dictionary, if the key may be among the rare keys, or if
+-- few records match.
 create function logloom_private.block_groups(
   p_block logloom_private.blocks,
   p_bits varbit,
@@ -226,7 +226,7 @@ begin
       v_number.wide_numbers,
       case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
         then logloom_private.column_numbers(v_number) end,
-      -- Each value of a dictionary becomes a double once.
+      -- Each dictionary value becomes a double once.
       case when v_number.kind = 'dictionary' and not p_exact
         then logloom_private.dictionary_numbers(v_number, array(
           select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))

@@ -1,6 +1,6 @@
--- The blocks of a tenant with records in [p_from, p_to), without those that hold none of the values
--- that the query needs. A search for a request over a month looks at a thousand blocks, so a look
--- must cost little.
+-- The blocks of a tenant with records in [p_from, p_to), except those that cannot hold any of the
+-- values that the query needs. Searching a month for one request checks a thousand blocks, so one
+-- check must be cheap.
 create function logloom_private.candidate_blocks(
   p_tenant_id text,
   p_from timestamptz,
@@ -11,7 +11,7 @@ returns setof bigint
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
--- Whoever asks may plan once for all values; a node is found by them.
+-- Callers may force generic plans, but Citus chooses the node by the values.
 set plan_cache_mode = 'auto'
 rows 100
 as $$
@@ -27,7 +27,8 @@ begin
     and (
       v_leaf is null or coalesce(
         (
-          -- A value, not exists: that could be answered by looking at all of the tenant's blocks.
+          -- A scalar subquery, because "exists" could be planned as a join over all blocks of the
+          -- tenant.
           select case
             when k.filter is not null
               then logloom_private.filter_may_hold(k.filter, v_values)
@@ -38,7 +39,7 @@ begin
           where k.tenant_id = p_tenant_id and k.block_id = c.block_id
             and k.name = v_leaf ->> 'field'
         ),
-        -- Without the column no record has a value.
+        -- Without the column, no record has a value.
         false
       )
     );

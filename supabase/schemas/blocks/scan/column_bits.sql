@@ -1,6 +1,6 @@
--- A leaf over a column of the block, a field's or that of an attribute: a bit a record. Null where
--- no column alone tells, or, with p_is_quick, where its texts would have to be read. Without a
--- value a leaf is never true.
+-- The bits of a leaf over one column, of a field or of an attribute. Null if no single column can
+-- answer, or, with p_is_quick, if its texts would have to be read. A leaf never matches a record
+-- without a value.
 create function logloom_private.column_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb,
@@ -10,7 +10,7 @@ returns varbit
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
--- The values of a dictionary are no constants to plan with.
+-- The values of a dictionary must not be planned as constants.
 set plan_cache_mode = 'force_generic_plan'
 set jit = off
 as $$
@@ -45,7 +45,7 @@ begin
       v_found := v_column;
     end if;
   end loop;
-  -- A key that has a column is not among the others.
+  -- A key with a column of its own is never in the column attrs.
   if v_has_rest and (v_found.name is null or p_leaf ->> 'joined' is not null)
     or p_is_quick and v_is_attribute and v_found.kind <> 'numbers'
   then
@@ -56,7 +56,7 @@ begin
 
   v_key := substr(v_found.name, 7);
   v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
-  -- A path that goes on within the value finds nothing in a number.
+  -- A path into a number finds nothing.
   v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
     and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
   if v_is_number then

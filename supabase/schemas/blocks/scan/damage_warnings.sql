@@ -1,5 +1,5 @@
--- A warning as those of a query, [] where no block of the tenant is damaged. Without a number or a
--- time: a reader with hidden fields does not learn where blocks begin.
+-- A query warning if a block of the tenant is damaged, [] otherwise. It has no number and no time,
+-- because a reader with hidden fields must not learn where blocks begin.
 create function logloom_private.damage_warnings(p_tenant_id text)
 returns jsonb
 language plpgsql
@@ -15,7 +15,7 @@ begin
     when found then jsonb_build_array(jsonb_build_object(
       'position', null,
       'message', 'some stored records are damaged and left out',
-      'suggestion', 'Ask who runs the service: a verification has named them.'
+      'suggestion', 'Ask the operators of the service: the verification lists them.'
     ))
     else '[]'
   end;

@@ -1,6 +1,7 @@
--- Of the records that a page can hold those of a block, found by asking the outermost of them one
--- by one: a filter that lets many through need not be decided for all. All where nothing is to be
--- asked, null where it is cheaper to ask all.
+-- Finds a page's records in one block. Starts at the first record of the page's order and stops
+-- when the page is full, so a filter that matches often is not evaluated for the whole block. If no
+-- record needs the filter, returns all matches. Returns null if evaluating the whole block is
+-- cheaper.
 create function logloom_private.tried_positions(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -48,15 +49,15 @@ begin
     elsif v_count = 0 then
       return null;
     end if;
-    -- As many as hold half as many again as are wanted.
+    -- Try enough for one and a half times the wanted number.
     v_tried := v_tried * p_limit * 3 / 2 / v_count;
   end loop;
   return null;
 end;
 $$;
 
--- Those of a block's ascending positions whose records a query finds: each is put to its row
--- filter, which takes the scan slot.
+-- The positions whose records match a query, out of ascending positions of a block. Evaluates the
+-- row filter on each record, which takes the scan slot.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -89,9 +90,9 @@ begin
 end;
 $$;
 
--- Ascending positions of a block's p_limit records of [p_from, p_to) with the first ts in an order,
--- and of all that have the last one's ts; those with the ts p_past besides, which lies at or beyond
--- the range's end that the order begins with. p_positions: of these alone.
+-- The positions of the first p_limit records of [p_from, p_to) in an order, ascending, and of all
+-- others with the same ts as the last one. Records with the ts p_past come in addition; p_past lies
+-- at the end where the order begins, or beyond it. p_positions: only these.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -114,16 +115,16 @@ declare
   v_from constant bigint := logloom_private.step_at(p_block, p_from);
   v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
-  -- The upper part of a step: ts_high where the block is of more than some hours.
+  -- The upper part of a step: ts_high if the block spans more than some hours, ts_middle otherwise.
   v_middle "char"[] := p_block.ts_middle;
   v_high smallint[] := p_block.ts_high;
   v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
   v_outermost constant bigint := case when p_is_descending then v_to else v_from end / v_size;
   v_innermost constant bigint := case when p_is_descending then v_from else v_to end / v_size;
-  -- Not all records of the outermost one count.
+  -- Only some records of the outermost value count.
   v_is_cut constant boolean := p_past is not null
     or case when p_is_descending then v_to < v_last else v_from > 0 end;
-  -- As many of these values as hold twice as many records, were they spread evenly.
+  -- As many values as contain twice p_limit records if records are spread evenly.
   v_values constant bigint := v_is_cut::integer
     + ceil(2.0 * p_limit * (v_last / v_size + 1) / p_block.records);
   v_value integer;
@@ -144,7 +145,7 @@ begin
       v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
       exit when v_count >= p_limit;
     end loop;
-    -- Else all are looked at.
+    -- Not enough found: all records are read.
     if v_count < p_limit and v_value <> v_innermost then
       v_positions := null;
     end if;

@@ -1,5 +1,5 @@
--- Which of p_run_records, the runs of a block, have records at p_bits from position p_first to
--- p_last: their parts within, how many records these have at p_bits, and whether that is all.
+-- The runs of a block with records at p_bits between p_first and p_last: the part of the run
+-- between them, how many records of it are at p_bits, and whether all of them are.
 create function logloom_private.found_runs(
   p_run_records integer[],
   p_bits varbit,

@@ -1,4 +1,4 @@
--- A leaf over messages: its exact bits and its candidate bits.
+-- The exact bits and the candidate bits of a leaf over messages.
 create function logloom_private.message_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb
@@ -23,7 +23,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs whose words say that a template may pass.
+  -- The runs that may have a matching template, according to their words.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -54,7 +54,7 @@ begin
   if cardinality(array_remove(v_texts, null)) = 0 then
     return array[v_none, v_none];
   end if;
-  -- Without a message no leaf is true.
+  -- A leaf never matches a record without a message.
   execute format(
     $query$
       select string_agg(

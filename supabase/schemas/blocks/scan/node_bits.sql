@@ -1,5 +1,5 @@
--- A node of a query's tree: its exact bits and its candidate bits. What only the candidate bits
--- have is put to the row filter. p_is_quick: without reading the texts of a whole block.
+-- The exact bits and the candidate bits of a node of a query's tree. Candidates that are not exact
+-- go through the row filter. p_is_quick: never reads the texts of a whole block.
 create function logloom_private.node_bits(
   p_block logloom_private.blocks,
   p_node jsonb,
@@ -34,7 +34,7 @@ begin
     when 'and' then
       v_result := array[v_all, v_all];
       for v_node in
-        -- What runs tell costs least, and may leave nothing to ask.
+        -- Leaves that runs answer are cheapest, and may leave nothing to do.
         select i.item
         from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
         order by i.item ->> 'decided_by' is distinct from 'run', i.n
@@ -52,7 +52,7 @@ begin
       end loop;
       return v_result;
     else
-      -- Null: candidates, all of them.
+      -- v_bits null: all records are candidates.
       if p_is_quick and not (p_node -> 'block_quick')::boolean then
         v_bits := null;
       elsif p_node ->> 'field' = 'msg' then
@@ -74,7 +74,7 @@ begin
           );
         end loop;
       elsif p_node ->> 'decided_by' = 'filter' then
-        -- All records of the block may be within the bounds.
+        -- Whether the bounds include the whole block.
         v_bits := case
           when p_node ->> 'field' = 'ts'
             and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)

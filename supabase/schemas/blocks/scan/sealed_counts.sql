@@ -1,7 +1,7 @@
--- How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level as far
--- as p_by names them; several rows may be of the same ones. Where runs, templates or the counts of
--- a dictionary tell, one statement asks all blocks that lie whole in the range, and no record is
--- looked at.
+-- How many sealed records of a tenant in [p_from, p_to) a query finds, by service and level if p_by
+-- names them. Several rows may have the same service and level. If runs, templates or the counts of
+-- dictionaries can answer, one statement does it for all blocks that lie entirely in the range,
+-- without reading records.
 create function logloom_private.sealed_counts(
   p_tenant_id text,
   p_from timestamptz,

@@ -1,5 +1,5 @@
--- Those of a tenant's blocks that lie whole in [p_from, p_to) and have a dictionary of p_name, or
--- no value of it.
+-- The blocks of a tenant that lie entirely in [p_from, p_to) and have a dictionary of p_name, or no
+-- value of it.
 create function logloom_private.blocks_with_counts(
   p_tenant_id text,
   p_blocks bigint[],
@@ -24,7 +24,7 @@ begin
           from logloom_private.block_columns k
           where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = p_name
         ),
-        -- A key without a column of its own may be among the others.
+        -- A key without a column may be among the rare keys.
         p_name not like 'attrs.%' or not exists (
           select
           from logloom_private.block_columns k
@@ -36,11 +36,11 @@ begin
 end;
 $$;
 
--- The sealed records of a tenant in [p_from, p_to) that a query finds, by the values of fields: for
--- each combination the values in the order of p_by, those of attrs as JSON texts; several rows may
--- have the same. p_by: names of columns of blocks, service and level. Where blocks have
--- dictionaries of the one field and all of them is found, their counts answer. With p_key the
--- numbers of this attribute, as block_groups has them.
+-- Groups the sealed records of a tenant in [p_from, p_to) that a query finds by the values of
+-- fields: each row has the values in the order of p_by, values of attrs as JSON texts. Several rows
+-- may have the same values. p_by: names of columns of blocks, service and level. If the query finds
+-- every record and blocks have dictionaries of the one field, their counts answer. With p_key the
+-- rows have the numbers of this attribute, as in block_groups.
 create function logloom_private.sealed_groups(
   p_tenant_id text,
   p_from timestamptz,
@@ -88,7 +88,7 @@ begin
         from logloom_private.block_columns k
         where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
           and logloom_private.take_scan_slot()
-        -- Asked once a block, not once a value.
+        -- Checked once for each block, not for each value.
         offset 0
       ) k
       cross join lateral unnest(k.dictionary, k.counts) d (value, count)

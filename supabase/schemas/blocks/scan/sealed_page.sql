@@ -1,7 +1,7 @@
--- The first p_limit of times and p_times, but for p_past, with the sizes of their records. edge:
--- the last time that a page of p_limit records and p_bytes can hold, which ends before the first
--- record that finds it full, whatever the ids of one time are. Null: it is not full. Without sizes
--- it is full of p_limit records.
+-- Merges the times of a block into those of a page: the first p_limit of both, except p_past, with
+-- the sizes of their records. edge: the last time that a page of p_limit records and p_bytes can
+-- contain; null if the page is not full yet. A page ends before the first record that finds it
+-- full, whatever the order of ids within one time. Without sizes, only p_limit counts.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -41,7 +41,7 @@ begin
     from (
       select
         o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-        -- Of one time all.
+        -- All records of one time together.
         sum(o.size) over (
           order by case when p_is_descending then o.ts end desc, o.ts
         ) as through
@@ -64,8 +64,7 @@ begin
 end;
 $$;
 
--- Those of a block's positions after (p_ts, p_id) that p_bytes leave room for, and the one after
--- them.
+-- The positions after (p_ts, p_id) that fit in p_bytes. next: the first one that does not.
 create function logloom_private.positions_within_bytes(
   p_block logloom_private.blocks,
   p_bytes bigint,
@@ -111,10 +110,10 @@ begin
 end;
 $$;
 
--- Sealed records that a query finds, among them the first p_limit in the order of (ts, id), after
--- p_ts and p_id where they are given. Each record has ts, id and what p_reads names; all where it
--- is null. p_bytes: a page ends before the first record with so many bytes before it; of a block's
--- first such record ts, id and record_bytes are there, and none after it.
+-- Sealed records that a query finds. They contain the first p_limit in the order of (ts, id), after
+-- p_ts and p_id if given. Each record has ts, id and the fields in p_reads; all fields if it is
+-- null. With p_bytes, a page ends before the first record that has so many bytes before it. Of a
+-- block's first such record only ts, id and record_bytes are returned, and no record after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -139,12 +138,13 @@ declare
   v_reads constant text[] := case
     when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
   end;
-  -- Null: all of the range.
+  -- Null: all blocks of the range.
   v_candidates constant bigint[] := case
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Where deciding for all may read many texts; not again where it found too few.
+  -- Worth trying if evaluating a whole block may read many texts. Not tried again after it found
+  -- too few.
   v_tries boolean := p_limit <= 250 and jsonb_path_exists(
     p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
   );
@@ -160,7 +160,7 @@ declare
   v_best_sizes integer[];
   v_edge timestamptz;
 begin
-  -- Cursors, which are planned to give the first of many blocks soon.
+  -- Cursors, because they are planned to return the first of many blocks quickly.
   if v_is_descending then
     open v_blocks for
       select c.*
@@ -180,10 +180,10 @@ begin
     fetch v_blocks into v_block;
     exit when not found;
     perform logloom_private.can_read(v_block.format);
-    -- The page is full, and nothing of this block and of those after it can come before its end.
+    -- The page is full, and no record of this block or a later one comes before its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    -- Null: all of them.
+    -- Null: all records.
     v_positions := null;
     if v_tries then
       v_positions := logloom_private.tried_positions(
@@ -206,7 +206,7 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     v_sizes := null;
-    -- Records of the page before, of the same ts as its last, are more than p_limit.
+    -- Records of the page before with the same ts as its last one may be more than p_limit.
     if p_bytes <= cardinality(v_positions)::bigint * (
       select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c
@@ -229,7 +229,7 @@ begin
     from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
     where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
     continue when v_positions is null;
-    -- Of more than a page holds no more is read.
+    -- The block has more bytes than the page: read only what fits.
     if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
       v_within := logloom_private.positions_within_bytes(
         v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions

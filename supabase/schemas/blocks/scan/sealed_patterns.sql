@@ -1,5 +1,5 @@
--- Of a block's records at p_bits the templates of their messages: how many have each, which of them
--- are the first and the last by ts. Null for those without a message.
+-- The templates of a block's messages at p_bits: how many records have each, and the positions of
+-- the first and the last one by ts. Null stands for records without a message.
 create function logloom_private.block_templates(
   p_block logloom_private.blocks,
   p_bits varbit
@@ -10,10 +10,10 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Read once: each use of what is stored reads it anew.
+  -- Read once, because each use of a stored value reads it again.
   v_template_records constant integer[] := p_block.template_records || '{}'::integer[];
 begin
-  -- A run whose records are not asked for is not read.
+  -- Runs without a record at p_bits are skipped.
   return query
   with runs as materialized (
     select
@@ -34,7 +34,7 @@ begin
       r.before + (t.last - t.records)::integer as before
     from runs r
     cross join lateral (
-      -- As they are stored: sorting them would take longer than all the rest.
+      -- In the stored order: sorting would take longer than everything else.
       select u.*, sum(u.records) over (rows unbounded preceding) as last
       from (
         select
@@ -66,10 +66,10 @@ begin
 end;
 $$;
 
--- The messages of a tenant's sealed records in [p_from, p_to) that a query finds, by template: a
--- message with each digit replaced by 0. How many have it, when first and last in microseconds
--- since 1970, and the place of the first one, for sealed_messages; places sort by time. Several
--- rows may have the same template. The newest blocks come first, and none after p_limit rows.
+-- The templates of a tenant's sealed messages in [p_from, p_to) that a query finds: how many
+-- records have each, the first and the last time in microseconds since 1970, and the place of the
+-- first one, for sealed_messages. Places sort by time. Several rows may have the same template. The
+-- newest blocks come first; no further block is read after p_limit rows.
 create function logloom_private.sealed_patterns(
   p_tenant_id text,
   p_from timestamptz,
@@ -119,8 +119,8 @@ begin
     v_high := v_block.ts_high;
     v_top := v_block.ts_top;
     v_from := extract(epoch from v_block.first_ts) * 1000000;
-    -- Steps as block_steps has them, looked up where a row is made: to gather all positions, and
-    -- then to put steps and templates side by side again, took as long as the rest.
+    -- The steps of block_steps, looked up for each row. Gathering all positions first and joining
+    -- steps and templates again took as long as everything else.
     return query
     select
       u.template, u.events::bigint, v_from + u.first, v_from + u.last,
@@ -145,7 +145,7 @@ begin
 end;
 $$;
 
--- The messages at places of sealed_patterns, with their places.
+-- The messages at places that sealed_patterns returned.
 create function logloom_private.sealed_messages(p_tenant_id text, p_places bigint[])
 returns table (place bigint[], msg text)
 language plpgsql

@@ -1,7 +1,7 @@
--- Sealed records from p_from on, of the writer's steps p_first to p_last, of the first step those
--- after p_id, that a query finds: the first p_limit and others after them. No block is read that
--- has none of the first. The first record of a block with p_bytes of others before it has id, ts,
--- write_seq and record_bytes alone.
+-- Sealed records with ts >= p_from that a query finds, from the writer's steps p_first to p_last;
+-- in the first step only those after p_id. Returns the first p_limit, and possibly others after
+-- them. Blocks that have none of the first are not read. If a block has more than p_bytes, its
+-- first record beyond has only id, ts, write_seq and record_bytes, and the block ends there.
 create function logloom_private.sealed_write_seqs(
   p_tenant_id text,
   p_first bigint,
@@ -51,7 +51,7 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- As many steps as have p_limit records if all are alike, then more and more.
+    -- First as many steps as should contain p_limit records, then four times as many each time.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );

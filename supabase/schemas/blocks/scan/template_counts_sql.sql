@@ -1,4 +1,5 @@
--- A leaf over messages as SQL over the alias l: msg is a template, folded the same in lower case.
+-- A leaf over messages as SQL over the alias l, where msg is a template and folded the template in
+-- lower case.
 create function logloom_private.template_sql(p_leaf jsonb)
 returns text
 language plpgsql
@@ -16,7 +17,7 @@ declare
 begin
   return case
     when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
-    -- A plain text is found far quicker.
+    -- Searching for a plain text is far quicker.
     when v_template ->> 'by' = 'regex' and v_literal <> '' then format(
       'case when strpos(%s, %L) > 0 then ', v_text, v_literal
     ) || v_sql || ' else false end'
@@ -25,8 +26,8 @@ begin
 end;
 $$;
 
--- A tree that service, level and templates decide, as SQL over the alias l of these: msg is a
--- template, folded the same in lower case. Null for any other tree.
+-- A tree as SQL over the alias l of service, level, msg (a template) and folded (the template in
+-- lower case). Null if these do not decide the tree.
 create function logloom_private.templates_sql(p_node jsonb)
 returns text
 language plpgsql
@@ -58,9 +59,9 @@ begin
 end;
 $$;
 
--- What a run needs to hold a record that a tree of templates_sql finds: SQL over the alias l of
--- service, level and words, which are run_words; or else of service, level, templates and folded,
--- its templates in lower case.
+-- SQL over the alias l that tells whether a run may contain a match of a tree of templates_sql.
+-- p_by_words: l has service, level and words (run_words); otherwise service, level, templates, and
+-- folded (its templates in lower case).
 create function logloom_private.runs_sql(p_node jsonb, p_by_words boolean)
 returns text
 language plpgsql
@@ -100,8 +101,8 @@ begin
 end;
 $$;
 
--- SQL that counts what a tree finds in the blocks $2 of the tenant $1, by service and level, within
--- the slot of the scan $3; null where templates do not decide the tree.
+-- SQL that counts the records that a tree finds in the blocks $2 of the tenant $1, by service and
+-- level, using the scan slot $3. Null if templates do not decide the tree.
 create function logloom_private.template_counts_sql(p_tree jsonb)
 returns text
 language plpgsql
@@ -129,8 +130,8 @@ begin
       group by l.service, l.level
     $query$;
   end if;
-  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all that use it. The templates are
-  -- read where the words of a run say that it may have one.
+  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all its uses. Templates are read
+  -- only if the words of a run may match.
   return format(
     $query$
       select l.service, l.level, sum(l.count)::bigint

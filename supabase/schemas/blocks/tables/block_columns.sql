@@ -25,23 +25,23 @@ create table logloom_private.block_columns (
 );
 
 comment on table logloom_private.block_columns is
-  'The values of a field, or of a top-level key of attrs, at positions first to last of a block; '
-  'beyond them it has none. A column of nulls is not stored.';
+  'The values of a field, or of a top-level key of attrs, at the positions first to last of a '
+  'block. All other positions are null. A column of nulls is not stored.';
 
 comment on column logloom_private.block_columns.name is
-  'A field of logloom_private.column_fields; attrs. and a key, whose values are JSON texts; or '
-  'attrs, which holds the keys that are too rare or too long for a column, {} where there are '
-  'none, and is null where attrs is null.';
+  'A field of logloom_private.column_fields; or "attrs." and a key, with JSON texts as values; or '
+  'attrs, which has the keys that are too rare or too long for a column of their own: {} if there '
+  'are none, null if attrs is null.';
 
 comment on column logloom_private.block_columns.kind is
-  'dictionary: values by frequency, counts and codes. numbers: whole numbers. templated: as '
-  'dictionary, but of templates; digits holds theirs in the order of code and position. texts: as '
-  'they are.';
+  'dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. '
+  'templated: like dictionary, but with templates; digits has their digits in the order of code '
+  'and position. texts: the values themselves.';
 
 comment on column logloom_private.block_columns.filter is
-  'Of a field with bloom in logloom_private.record_fields, where it has no dictionary or a large '
-  'one: bits that tell of a value whether it may be one of the column''s.';
+  'A Bloom filter over the values, for fields with bloom in logloom_private.record_fields whose '
+  'dictionary is large or missing.';
 
 comment on column logloom_private.block_columns.codes is
-  'Places in dictionary less 129; in wide_codes, the places themselves, where there are more than '
-  '256; both are null where all values are the same.';
+  'The places of values in dictionary, minus 129. If there are more than 256 values, wide_codes '
+  'has the places themselves. Both are null if all values are equal.';

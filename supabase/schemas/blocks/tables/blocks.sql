@@ -1,10 +1,11 @@
--- Sealed records: blocks of a tenant's records as compressed columns. What changes here beyond what
--- is null in older blocks needs a new number in blocks/codec/format/block_formats.sql.
+-- Sealed records: blocks of a tenant's records as compressed columns. A change of this table needs
+-- a new number in blocks/codec/format/block_formats.sql, unless it adds a column that is null in
+-- older blocks.
 --
--- The records of a block are sorted by service, level, the message's template, ts and id, in
--- collation C; a position is a place in that order, 1-based. A template is a text with each digit
--- replaced by 0: of the same length, and lossless beside the digits. Runs of an equal service and
--- level are runs; in a run each template is stored once, with how many records have it.
+-- The records of a block are sorted by service, level, template of the message, ts and id, in
+-- collation C. A position is a place in that order, counted from 1. A template is a text with each
+-- digit replaced by 0; template and digits restore the text. A run is a stretch of records with the
+-- same service and level. Each template is stored once in a run, with the number of its records.
 
 create table logloom_private.blocks (
   block_id bigint generated always as identity,
@@ -52,7 +53,7 @@ create table logloom_private.blocks (
 
 create index blocks_tenant_id_last_ts_idx
 on logloom_private.blocks (tenant_id, last_ts, first_ts);
--- Blocks that a histogram has to read, and those that may be of more than a day.
+-- Blocks that a histogram has to read, and the only ones that may span several days.
 create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
 where holds_counts;
 
@@ -61,80 +62,80 @@ create index blocks_damaged_idx on logloom_private.blocks (tenant_id) where dama
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
--- Blocks of older formats than the last of block_formats(), which rewrite_step looks for: a new
--- format makes it anew.
+-- Blocks of older formats than the last of block_formats(), for rewrite_step. A new format
+-- recreates the index.
 create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
--- With bytes, because what is stored is summed up once a minute.
+-- With bytes, because the stored bytes are summed up once a minute.
 create index blocks_last_ts_idx on logloom_private.blocks (last_ts) include (bytes);
 
 comment on table logloom_private.blocks is
-  'Records of days that are over, up to settings.seal_block_records in a row; the columns of a '
-  'block are in logloom_private.block_columns. A record is here or in logloom.logs, not in both.';
+  'Records of days that are over, up to settings.seal_block_records in a row. The columns of a '
+  'block are in logloom_private.block_columns. A record is either here or in logloom.logs.';
 
 comment on column logloom_private.blocks.bytes is
-  'What the block and its columns take, compressed, without indexes.';
+  'The compressed size of the block and its columns, without indexes.';
 
 comment on column logloom_private.blocks.weight is
-  'What settings.seal_block_bytes bounds.';
+  'The measure that settings.seal_block_bytes limits.';
 
 comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
 
 comment on column logloom_private.blocks.holds_counts is
-  'Its records are in no count of logloom_private.log_counts: they are counted by reading them. So '
-  'it is with tenants that have few records a day; a block without it is of one day.';
+  'True: logloom_private.log_counts does not count these records, so queries count them by '
+  'reading the block. For tenants with few records a day. A block that is false has one day.';
 
 comment on column logloom_private.blocks.checksum is
-  'logloom_private.block_checksum of the block and its columns, of all values but block_id, '
-  'sealed_at, bytes and damaged_at.';
+  'logloom_private.block_checksum of the block and its columns.';
 
 comment on column logloom_private.blocks.damaged_at is
-  'When a verification found that the checksum differs. Whoever reads leaves the block out, with a '
-  'warning; null again when a verification finds the block as it was stored.';
+  'When a verification found that the checksum differs. Readers skip the block, with a warning. '
+  'Null again once a verification finds the block intact.';
 
 comment on column logloom_private.blocks.separator is
-  'Ends each template in templates. No message of the block holds it.';
+  'Ends each template in templates. No message of the block contains it.';
 
 comment on column logloom_private.blocks.run_templates is
-  'How many templates a run has; 0 where its records have no message.';
+  'How many templates a run has; 0 if its records have no message.';
 
 comment on column logloom_private.blocks.run_digits is
-  'How many digits stand before those of a run''s messages.';
+  'How many digits come before those of a run''s messages.';
 
 comment on column logloom_private.blocks.templates is
-  'Of each run its templates, in order, each ended by the separator.';
+  'The templates of each run, in order, each ended by the separator.';
 
 comment on column logloom_private.blocks.run_words is
-  'Of each run the words of its templates in lower case, each once, between blanks; null where '
-  'they are not far fewer than the templates.';
+  'The words of each run''s templates in lower case, each once, between blanks. Null if they are '
+  'not much shorter than the templates.';
 
 comment on column logloom_private.blocks.template_records is
-  'How many records have each template, over all runs. They stand one after another, by ts: a '
-  'template''s last position is the sum of these counts up to its own and of run_records of the '
-  'runs without messages before it, and ts at its first and last position is when the template '
+  'How many records have each template, over all runs. These records are adjacent and sorted by '
+  'ts. The last position of a template is the sum of the counts up to its own, plus run_records '
+  'of the runs without messages before it. ts at its first and last position is when the template '
   'was first and last seen in the block.';
 
 comment on column logloom_private.blocks.offset_records is
-  'How many messages stand before those of each 16th template, from the first on; offset_digits: '
-  'how many digits; offset_bytes: how many bytes of templates. A message is found from there on.';
+  'How many messages come before those of each 16th template, beginning with the first; '
+  'offset_digits: how many digits; offset_bytes: how many bytes of templates. A single message is '
+  'looked up from there.';
 
 comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';
 
 comment on column logloom_private.blocks.ts_unit is
-  'Microseconds of a step of ts: 1000, or 1 where a record needs it. ts_low, ts_middle, '
-  'ts_high and ts_top are 16, 8, 16 and 8 bits of the steps from first_ts on, less 32768, 128, '
-  '32768 and 128; null where all are 0. Microseconds so reach over eight years.';
+  'Microseconds of a step of ts: 1000, or 1 if a record needs it. ts_low, ts_middle, ts_high and '
+  'ts_top are 16, 8, 16 and 8 bits of the steps since first_ts, minus 32768, 128, 32768 and 128; '
+  'null if all are 0. Steps of a microsecond reach over eight years.';
 
 comment on column logloom_private.blocks.batch_prefixes is
-  'The batches that the records came in: 14 bytes of their ids each. Beside it when each was '
-  'received and which step of the writer wrote it.';
+  'The batches of the records: 14 bytes of their ids each. batch_received_at has when each was '
+  'received, batch_write_seqs which step of the writer wrote it.';
 
 comment on column logloom_private.blocks.batch_codes is
-  'The number of a record''s batch less 129; where there are more than 256, it is in '
-  'wide_batch_codes; both are null where there is one.';
+  'The number of a record''s batch minus 129. With more than 256 batches, wide_batch_codes has '
+  'the number itself. Both are null if there is one batch.';
 
 comment on column logloom_private.blocks.id_indexes is
   'The last two bytes of each id, as a signed number.';

@@ -1,7 +1,7 @@
 create type logloom_private.column_values as (texts text[]);
 
 comment on type logloom_private.column_values is
-  'The values of a column, as an element of an array of columns.';
+  'The values of a column, for arrays of columns.';
 
 create type logloom_private.record_arrays as (
   ts timestamptz[],
@@ -16,5 +16,5 @@ create type logloom_private.record_arrays as (
 );
 
 comment on type logloom_private.record_arrays is
-  'Records as an array for each field; columns has those of logloom_private.column_fields, as '
-  'texts.';
+  'Records as one array for each field. columns has the fields of logloom_private.column_fields, '
+  'as texts.';

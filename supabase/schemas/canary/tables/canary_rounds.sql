@@ -14,14 +14,14 @@ create table logloom_private.canary_rounds (
 create index canary_rounds_sent_at_idx on logloom_private.canary_rounds (sent_at);
 
 comment on table logloom_private.canary_rounds is
-  'What the canary saw, a row a minute, kept for a day: when its record was acknowledged, found by '
-  'a search, by a tail, and when the records of the last hour were counted.';
+  'The canary''s rounds, one a minute, kept for a day: when the record was acknowledged, found by '
+  'a search, found by a tail, and when the records of the last hour were counted.';
 
 comment on column logloom_private.canary_rounds.key_id is
-  'The API key of the round, which ends with it. Its value is nowhere.';
+  'The API key of the round, deleted with its end. Its value is not stored.';
 
 comment on column logloom_private.canary_rounds.missing is
-  'Records of the last hour that were acknowledged and are not counted.';
+  'Acknowledged records of the last hour that the count lacks.';
 
 comment on column logloom_private.canary_rounds.doubled is
-  'Records that are counted beyond those sent in the last hour.';
+  'Counted records in excess of those sent in the last hour.';

@@ -14,21 +14,22 @@ create index log_counts_other_idx on logloom_private.log_counts (tenant_id, minu
 create index log_counts_delta_idx on logloom_private.log_counts (minute) where is_delta;
 
 comment on table logloom_private.log_counts is
-  'Records by tenant, minute of ts, service and level: the sum of events over the rows of a key. '
-  'Kept by the statements that change records (added_records_sql, removed_records_sql); summed up '
-  'by logloom_private.compact_log_counts().';
+  'Records by tenant, minute of ts, service and level: the sum of events over all rows of a key. '
+  'The statements that change records add rows (added_records_sql, removed_records_sql); '
+  'logloom_private.compact_log_counts() sums them up.';
 
 comment on column logloom_private.log_counts.events is
-  'How many; negative where records were deleted. Only the sum over a key means anything.';
+  'How many records; negative for deleted records. Only the sum over a key is meaningful.';
 
 comment on column logloom_private.log_counts.is_other is
-  'Services beyond max_counted_services(), counted together: service is null and says nothing. '
-  'Where a minute has such a row, no service of that minute can be told from the counts.';
+  'Services beyond max_counted_services(), counted together; service is null. If a minute has '
+  'such a row, the counts cannot answer for single services of that minute.';
 
 comment on column logloom_private.log_counts.count_id is
-  'Makes the key unique: several rows may count for one minute.';
+  'Makes the key unique, because a minute may have several rows.';
 
-comment on column logloom_private.log_counts.is_delta is 'Was added since the last summing up.';
+comment on column logloom_private.log_counts.is_delta is
+  'True: added since the rows of the minute were last summed up.';
 
 create table logloom_private.log_days (
   tenant_id text not null,
@@ -39,8 +40,8 @@ create table logloom_private.log_days (
 create index log_days_day_tenant_id_idx on logloom_private.log_days (day, tenant_id);
 
 comment on table logloom_private.log_days is
-  'The UTC days in which a tenant has records, so that a search names those days only. A day stays '
-  'here until its partition goes or retention finds nothing of the tenant left in it.';
+  'The UTC days in which a tenant has records, so that a search reads only these days. A day '
+  'stays until its partition is dropped or retention finds no record of the tenant in it.';
 
 create table logloom_private.log_removals (
   tenant_id text not null
@@ -49,9 +50,8 @@ create table logloom_private.log_removals (
 create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
 
 comment on table logloom_private.log_removals is
-  'Tenants of which records were removed within the longest alert window: what was added up over '
-  'them no longer holds. Rows of their own, so that a removal and an alert round never wait for '
-  'each other.';
+  'Tenants with records removed within the longest alert window: their sums for alerts are no '
+  'longer valid. Separate rows, so that a removal and an alert round never wait for each other.';
 
 create table logloom_private.log_writes (
   write_seq bigint not null,
@@ -62,5 +62,5 @@ create table logloom_private.log_writes (
 create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
 
 comment on table logloom_private.log_writes is
-  'The greatest write sequence in each day''s partition, and lesser ones until the next summing '
-  'up: which partitions a live tail must look at.';
+  'The greatest write sequence in each day''s partition, and lesser ones until they are summed '
+  'up. Tells a live tail which partitions to read.';

@@ -1,6 +1,6 @@
--- Log records in daily partitions, named logs_YYYY_MM_DD, days of UTC.
+-- Log records in daily partitions, named logs_YYYY_MM_DD, in UTC.
 
--- The columns of 8 bytes stand first: nothing is padded.
+-- Columns of 8 bytes come first, so that nothing is padded.
 create table logloom.logs (
   ts timestamptz not null,
   received_at timestamptz not null,
@@ -23,14 +23,13 @@ create table logloom.logs (
 )
 partition by range (ts);
 
--- What became visible since: a new record may have any ts, but lies at the end of its partition.
--- Ranges of 4 MB, so that a writer at full speed does not ask for more summaries than autovacuum
--- remembers.
+-- Finds new records: they may have any ts, but are at the end of their partition. With ranges of 4
+-- MB, even a writer at full speed does not request more summaries than autovacuum remembers.
 create index logs_write_seq_idx on logloom.logs
 using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 
--- The one field that is asked for by itself over many days. Its beginning only: an index refuses
--- what is longer than a third of a page.
+-- The only field that is often searched alone over many days. Only its beginning, because an index
+-- refuses values longer than a third of a page.
 create index logs_tenant_id_req_id_idx
 on logloom.logs (tenant_id, left(req_id, 200))
 where req_id is not null;
@@ -40,24 +39,25 @@ alter table logloom.logs alter column attrs set compression lz4;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated
--- No subquery, which would be evaluated once: a table that is sharded takes none in its
--- policies. No operation reads through this one.
+-- A subquery would be evaluated only once, but a sharded table allows none in its policies. No
+-- operation reads through this policy.
 using (tenant_id = logloom_private.current_tenant_id());
 
 grant select on logloom.logs to authenticated, service_role;
 
 comment on table logloom.logs is
-  'Log records. id derives from the queued batch and the event''s index. Days without a partition '
-  'refuse rows.';
+  'Log records. id is derived from the queued batch and the event''s index. Rows of days without '
+  'a partition are refused.';
 
 comment on column logloom.logs.write_seq is
-  'Number of the writer''s step that made the record visible. Its order is commit order.';
+  'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
 comment on column logloom.logs.record_bytes is
-  'Bytes of the record''s JSON text as operations answer it; null where it came before this '
-  'column. logloom_private.bytes_of_record says either.';
+  'Bytes of the record''s JSON text as operations return it; null for records from before this '
+  'column. logloom_private.bytes_of_record handles both.';
 
 comment on column logloom.logs.ts is
-  'When it happened, as the client says; received_at where it does not.';
+  'When the event happened, as the client says; received_at if it does not say.';
 
-comment on column logloom.logs.received_at is 'When it was committed to the queue.';
+comment on column logloom.logs.received_at is
+  'When the event was committed to the queue.';

@@ -15,32 +15,34 @@ create table logloom_private.storage (
 insert into logloom_private.storage default values;
 
 comment on table logloom_private.storage is
-  'What is stored, measured once a minute by the job bound_storage, and what it does about it.';
+  'The stored bytes, measured once a minute by the job bound_storage, and its state.';
 
 comment on column logloom_private.storage.bytes is
-  'Partitions and queue as files, and what blocks hold.';
+  'The file sizes of partitions and queue, plus the content of blocks.';
 
 comment on column logloom_private.storage.reusable_bytes is
-  'The rest of Logloom''s tables and indexes: counts, settings, and mostly space that deleted rows '
-  'have left, which is used again before files grow. Measured once an hour.';
+  'The rest of Logloom''s tables and indexes: counts, settings, and mostly free space of deleted '
+  'rows, which is reused before files grow. Measured once an hour.';
 
 comment on column logloom_private.storage.is_dropping is
-  'settings.max_storage_bytes was reached, and days are dropped down to 95 % of it.';
+  'settings.max_storage_bytes was reached: days are dropped until 95 % of it.';
 
 comment on column logloom_private.storage.is_stuck is
-  'No day is left to be dropped: today and yesterday always stay. At the limit, ingest is refused.';
+  'No day is left to drop, because today and yesterday always stay. At the limit, ingest is '
+  'refused.';
 
 comment on column logloom_private.storage.limit_day is
-  'The day that is being dropped for every tenant because storage is full. It comes before the '
-  'day''s retention, which then goes on. Null: none.';
+  'The day that is being dropped for all tenants because storage is full. Comes before the daily '
+  'retention, which then continues. Null: none.';
 
 comment on column logloom_private.storage.overtakes_archive is
-  'Whether limit_day does not wait for the archive.';
+  'Whether limit_day is dropped without waiting for the archive.';
 
-comment on column logloom_private.storage.dropped_day is 'The day that was dropped last.';
+comment on column logloom_private.storage.dropped_day is
+  'The last dropped day.';
 
 comment on column logloom_private.storage.told_percent is
-  'Up to which mark, 80 or 100, the operators'' tenant was told. Starts again below 70.';
+  'The last mark, 80 or 100, that the operators'' tenant was told. Reset below 70.';
 
 create table logloom_private.storage_hours (
   hour timestamptz primary key,
@@ -49,4 +51,4 @@ create table logloom_private.storage_hours (
 );
 
 comment on table logloom_private.storage_hours is
-  'What was stored at the first measurement of each hour of the last 8 days: for the forecast.';
+  'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';

@@ -13,25 +13,27 @@ create table logloom_private.retention_place (
 );
 
 comment on table logloom_private.retention_place is
-  'How far the day''s retention has come; the next run of the job goes on there.';
+  'The progress of the day''s retention, for the next run of the job.';
 
 comment on column logloom_private.retention_place.failing_since is
-  'Since when no day''s retention has ended without an error. Null: the last one did.';
+  'Since when every day''s retention has ended with an error. Null: the last one succeeded.';
 
-comment on column logloom_private.retention_place.today is 'The UTC day for which it runs.';
+comment on column logloom_private.retention_place.today is
+  'The UTC day that this retention is for.';
 
 comment on column logloom_private.retention_place.spans_through is
-  'Up to this tenant no block spans more days than its retention allows; null: none of anybody.';
+  'The last tenant whose blocks were checked for spans longer than its retention allows; null: '
+  'all were.';
 
 comment on column logloom_private.retention_place.done_through is
-  'The last day that was seen to.';
+  'The last finished day.';
 
 comment on column logloom_private.retention_place.day is
-  'The day of which tenant after tenant is seen to; null while the next one may still be dropped '
-  'whole.';
+  'The day whose tenants are being worked through; null while the next day may still be dropped '
+  'as a whole.';
 
 comment on column logloom_private.retention_place.tenant_through is
-  'Up to this tenant that day was seen to.';
+  'The last finished tenant of that day.';
 
 comment on column logloom_private.retention_place.attempts is
-  'How often that day''s partition could not be dropped for its readers.';
+  'How often readers prevented dropping the day''s partition.';

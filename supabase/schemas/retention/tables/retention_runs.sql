@@ -46,11 +46,12 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.retention_runs to authenticated, service_role;
 
 comment on table logloom.retention_runs is
-  'Deletions of records: by retention, on request, and because storage is full. Of the first and '
-  'the last there is a row a run for a tenant that lost records. Kept for settings.audit_lifetime.';
+  'Deletions of records: by retention, on request, and because storage is full. Retention and '
+  'full storage add one row for each run and each tenant that lost records. Kept for '
+  'settings.audit_lifetime.';
 
 comment on column logloom.retention_runs.position_ts is
-  'Up to this record (position_ts, position_id) an erasure was carried out.';
+  'The last record (position_ts, position_id) that an erasure has checked.';
 
 comment on column logloom.retention_runs.position_block is
-  'Up to this block of sealed records an erasure was carried out; rows come first.';
+  'The last block that an erasure has checked; rows come before blocks.';

@@ -1,7 +1,7 @@
--- Deleting records: by age, as each tenant's retention says, and on request (delete_logs).
+-- Deletions of records: by age, according to each tenant's retention, and on request (delete_logs).
 --
--- Both work in transactions of a bounded number of records, keep nothing in memory that a kill
--- would lose, and are told of in logloom.retention_runs.
+-- Both work in transactions with a limited number of records, keep nothing in memory that a kill
+-- would lose, and are listed in logloom.retention_runs.
 
 create type public.logloom_retention_run as (
   run_id uuid,
@@ -24,10 +24,10 @@ create type public.logloom_retention_run as (
 );
 
 comment on type public.logloom_retention_run is
-  'A deletion. kind: retention (by age), erasure (on request) or storage (a day '
-  'dropped because storage was full). status: queued, running, done, '
-  'interrupted (a later day''s run went on with it) or failed, with error. ts_from inclusive, '
-  'ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. '
-  'partitions: days that were dropped as a whole. archive_records and archive_files: how many '
-  'records were taken out of how many files of the archive; not part of records. not_reached: '
-  'where records may be that an erasure did not reach, null before it is done.';
+  'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because '
+  'storage was full). status: queued, running, done, interrupted (a later day''s run continued '
+  'it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted '
+  'so far; in a dry run, how many match. partitions: days that were dropped as a whole. '
+  'archive_records and archive_files: how many records were removed from how many files of the '
+  'archive; not part of records. not_reached: where copies of the records may remain after an '
+  'erasure, null before it is done.';

@@ -5,4 +5,4 @@ create type public.logloom_tenant_deletion as (
 );
 
 comment on type public.logloom_tenant_deletion is
-  'A tenant on its way out; deletion_id is that of the receipt.';
+  'A tenant that is being deleted. The receipt has the same deletion_id.';

@@ -13,25 +13,25 @@ create table logloom_private.sealing_days (
 );
 
 comment on table logloom_private.sealing_days is
-  'Days that the job seal_logs has looked at, and how far it is: the place that it goes on from.';
+  'The days that the job seal_logs has checked, and its progress.';
 
 comment on column logloom_private.sealing_days.checked_at is
-  'When all tenants of the day were last looked at.';
+  'When the last pass over all tenants of the day ended.';
 
 comment on column logloom_private.sealing_days.checked_through is
-  'Up to this tenant a pass over the day has come; null where none is under way.';
+  'The last tenant that the current pass over the day has finished; null if no pass is running.';
 
 comment on column logloom_private.sealing_days.removed_records is
-  'Records that went from the day''s partition into blocks since it was last replaced.';
+  'How many records were sealed from the day''s partition since it was last replaced.';
 
 comment on column logloom_private.sealing_days.removed_by is
-  'The last transaction that took records out of the partition.';
+  'The last transaction that sealed records of the partition.';
 
 comment on column logloom_private.sealing_days.prepared_by is
-  'The transaction that copied what remains into a table that is to take the partition''s place.';
+  'The transaction that copied the remaining rows into the table that will replace the partition.';
 
 comment on column logloom_private.sealing_days.differences is
-  'Blocks that were given up because they differed from their records.';
+  'How many blocks were abandoned because they differed from their records.';
 
 comment on column logloom_private.sealing_days.replace_after is
-  'Not before this the partition''s replacement is tried again.';
+  'The replacement of the partition is not tried before this time.';

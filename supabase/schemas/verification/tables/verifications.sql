@@ -1,4 +1,4 @@
--- Verifications of what is stored, and the differences that they found.
+-- Verifications of stored records, and the differences that they found.
 
 create table logloom_private.verifications (
   verification_id bigint generated always as identity primary key,
@@ -15,29 +15,29 @@ create table logloom_private.verifications (
   archive_day_through date not null default '-infinity'
 );
 
--- One is under way at most.
+-- Only one at a time.
 create unique index verifications_open_idx
 on logloom_private.verifications ((true)) where finished_at is null;
 
 comment on table logloom_private.verifications is
-  'Verifications of blocks, counts, ids and the archive. The one without finished_at is under way '
-  'and goes on where it stopped. The last hundred are kept.';
+  'Verifications of blocks, counts, ids and the archive. The one without finished_at is running '
+  'and continues at its position. The last hundred are kept.';
 
 comment on column logloom_private.verifications.block_through is
-  'Blocks up to this block_id are verified. They come first, then tenant after tenant.';
+  'The last verified block_id. Blocks come first, then each tenant''s records.';
 
 comment on column logloom_private.verifications.tenant_through is
-  'Tenants up to this one are verified.';
+  'The last verified tenant.';
 
 comment on column logloom_private.verifications.ts_through is
   'Records of tenant_id before this time are verified.';
 
 comment on column logloom_private.verifications.records is
-  'Records whose counts and ids were compared.';
+  'How many records had their counts and ids compared.';
 
 comment on column logloom_private.verifications.archive_day_through is
-  'Of archive_tenant_through the archived days up to this one are verified, and all of the tenants '
-  'before it. They come last.';
+  'The last verified archived day of archive_tenant_through; all tenants before it are verified. '
+  'The archive comes last.';
 
 create table logloom_private.verification_differences (
   difference_id bigint generated always as identity primary key,
@@ -58,6 +58,6 @@ create index verification_differences_verification_id_idx
 on logloom_private.verification_differences (verification_id);
 
 comment on table logloom_private.verification_differences is
-  'What a verification found: a block that is damaged, a minute whose counts differ from its '
-  'records, a record that is there more than once, archived days whose files have other records '
-  'than they should. At most a thousand a verification.';
+  'What a verification found: a damaged block, a minute whose counts differ from its records, a '
+  'record that is stored more than once, archived days whose files have the wrong records. At '
+  'most a thousand for each verification.';

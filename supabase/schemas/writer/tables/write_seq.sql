@@ -1,7 +1,6 @@
--- The writer: moves batches from the queue to logloom.logs, exactly once.
---
--- A step is one transaction: insert the records, note how far the slot was moved. So a record is
--- visible when, and only when, its batch counts as moved, whatever is killed when.
+-- The writer moves batches from the queue to logloom.logs, each exactly once. A step is one
+-- transaction: it inserts the records and notes how far the slot was moved. So a record is visible
+-- if and only if its batch counts as moved, whatever is killed.
 
 create sequence logloom_private.write_seq as bigint;
 

@@ -1,4 +1,4 @@
--- The fields that are a column of a block, in the order of record_arrays.columns.
+-- The fields that blocks store as columns, in the order of record_arrays.columns.
 create function logloom_private.column_fields()
 returns text[]
 language plpgsql
@@ -16,9 +16,9 @@ begin
 end;
 $$;
 
--- The elements of an array at places, in that order; null at a place that is null. A plan made for
--- these values would have the array as a constant, and walk over it from its beginning for each
--- element.
+-- The elements of an array at places, in the order of the places; null where a place is null. The
+-- generic plan is needed: a plan for these values would contain the array as a constant and search
+-- it from its beginning for each element.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
 returns anyarray
 language plpgsql
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- The values of a column at all of its positions.
+-- The values of a column, one for each position from its first to its last.
 create function logloom_private.column_texts(p_column logloom_private.block_columns)
 returns text[]
 language plpgsql
@@ -53,7 +53,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
   elsif p_column.kind = 'templated' then
-    -- In the order of (code, position).
+    -- v_texts is in the order of (code, position).
     v_texts := logloom_private.fill_templates(
       v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
     );
@@ -67,7 +67,7 @@ begin
           unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
           generate_series(1, p_column.last - p_column.first + 1) as place
       ) c
-      -- Positions without a value come last, where no text is left.
+      -- Positions without a value come last; no text is left for them.
       order by coalesce(c.code, c.wide_code), c.place
     );
     return array(
@@ -84,8 +84,8 @@ begin
 end;
 $$;
 
--- The values of a column at ascending positions of the block, all of them between its first and its
--- last one.
+-- The values of a column at ascending positions of the block. All positions lie between its first
+-- and its last one.
 create function logloom_private.column_texts_at(
   p_column logloom_private.block_columns,
   p_positions integer[]
@@ -125,19 +125,19 @@ begin
     return array(select v_dictionary[unnest(v_found)]);
   end if;
 
-  -- A template without digits is the value.
+  -- A template without digits is the value itself.
   v_wanted := array(
     select d.code
     from (select distinct f from unnest(v_found) f) d (code)
     where strpos(v_dictionary[d.code], '0') > 0
     order by d.code
   );
-  -- Before a value stand the digits of the templates of lower codes and those of its own template
-  -- at lower positions.
+  -- The digits of a value come after all digits of templates with lower codes, and after those of
+  -- its own template at lower positions.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the codes that are found are not above this one.
+      -- How many of the wanted codes are not above this one.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
@@ -146,7 +146,7 @@ begin
     ) l
     group by l.n
   ), places as (
-    -- To look for one code takes a twentieth of what it takes to gather the places of all.
+    -- Searching for one code takes a twentieth of the time of gathering the places of all codes.
     select
       d.code,
       case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
@@ -188,10 +188,10 @@ begin
       m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
     from unnest(v_found, v_at) with ordinality f (code, place, n)
     left join templates m on m.code = f.code
-    -- Else the places of a template are sorted along with each of its values.
+    -- Without "offset 0" the places of a template would be sorted along with each of its values.
     offset 0
   ) v;
-  -- "|| ''" reads what is stored once, not at each use.
+  -- "|| ''" reads the stored value once, not at each use.
   return logloom_private.fill_each(
     v_templates, v_counts, v_places, p_column.digits || ''::bytea
   );

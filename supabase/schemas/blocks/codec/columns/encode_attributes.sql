@@ -1,5 +1,5 @@
--- The attributes of a block's records by position as columns, one for each key. Rare keys and long
--- ones stay together in a column of their own.
+-- Encodes the attributes of a block's records (by position) as columns, one for each key. Rare keys
+-- and long keys share the column attrs.
 create function logloom_private.encode_attributes(p_attrs jsonb[])
 returns logloom_private.block_columns[]
 language plpgsql
@@ -33,7 +33,7 @@ begin
     select k.* from k where length(k.key) <= 200 order by k.count desc, k.key collate "C" limit 80
   ) c;
   for v_at in 1..coalesce(cardinality(v_keys), 0) loop
-    -- A slice is a copy.
+    -- Slicing copies the array: not needed when the key is in the first and the last record.
     v_attrs := case
       when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
       else p_attrs[v_first[v_at]:v_last[v_at]]

@@ -1,4 +1,4 @@
--- A column of whole numbers; null where a value is none.
+-- Encodes values as a column of whole numbers. Null if one of them is not a whole number.
 create function logloom_private.encode_numbers(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -11,9 +11,9 @@ as $$
 declare
   v_joined constant text := array_to_string(p_values, ' ');
 begin
-  -- Whole numbers whose text is their shortest: nothing is lost.
+  -- Only numbers in their shortest form, so that the text can be restored.
   if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
-    -- A text of two numbers is none.
+    -- A value such as '1 2' would look like two numbers.
     or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
       >= cardinality(array_remove(p_values, null))
   then
@@ -30,8 +30,8 @@ begin
 end;
 $$;
 
--- A column with the places of values in its dictionary, null where a value is null: of one byte
--- where they fit, none where all values are equal.
+-- Adds the codes of values, which are their places in the dictionary: one byte each if they fit,
+-- two otherwise, none if all values are equal. The code of null is null.
 create function logloom_private.coded_column(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- A column of templates and digits; null where it has too many templates.
+-- Encodes values as templates and digits. Null if there are too many templates.
 create function logloom_private.encode_templated(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -87,7 +87,7 @@ begin
     return null;
   end if;
   v_templates := logloom_private.templates_of(p_values, v_separator);
-  -- A group has its values in the order in which they come.
+  -- string_agg keeps the values of a group in their order.
   select array_agg(g.template), array_agg(g.count), array_agg(g.joined)
   into p_column.dictionary, p_column.counts, v_joined
   from (
@@ -107,7 +107,7 @@ begin
 end;
 $$;
 
--- A column of values, not all of them null, as the shortest kind.
+-- Encodes values in the shortest kind of column. At least one value is not null.
 create function logloom_private.shortest_column(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -137,7 +137,7 @@ begin
   ) g
   where g.v is not null;
   if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
-    -- By frequency: only now, since that of many takes long.
+    -- Sorted by frequency only here, because sorting many values takes long.
     select array_agg(g.v), array_agg(g.count)
     into v_column.dictionary, v_column.counts
     from (
@@ -163,8 +163,8 @@ begin
 end;
 $$;
 
--- How many values are null before the first one that is not, and after the last one, where p_nulls
--- has the positions of the nulls among p_count.
+-- How many values are null before the first value and after the last one. p_nulls has the positions
+-- of the nulls among p_count values.
 create function logloom_private.outer_nulls(
   p_nulls integer[],
   p_count integer,
@@ -202,8 +202,8 @@ begin
 end;
 $$;
 
--- Values from position p_first of a block on as a column, without those at both ends that are null;
--- null where all of them are. The column attrs begins with the first record.
+-- Encodes values that begin at position p_first of a block, without the nulls at both ends. Null if
+-- all values are null. The column attrs keeps its nulls, so that it covers every record.
 create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
 returns logloom_private.block_columns
 language plpgsql

@@ -1,6 +1,6 @@
--- The formats of blocks that this version reads, ascending; it writes the last one. A release that
--- changes what tables/blocks.sql says adds a number, reads both, and makes
--- blocks_older_format_idx anew; rewrite_step brings older blocks to it.
+-- The formats of blocks that this version can read, ascending. It writes the last one. A release
+-- that changes tables/blocks.sql adds a number, reads both formats and recreates
+-- blocks_older_format_idx. rewrite_step then converts the older blocks.
 create function logloom_private.block_formats()
 returns smallint[]
 language plpgsql
@@ -13,7 +13,8 @@ begin
 end;
 $$;
 
--- True: this version reads blocks of the format. What reads blocks asks it of each.
+-- True if this version can read a format; raises an error otherwise. Every reader of blocks calls
+-- it for each block.
 create function logloom_private.can_read(p_format smallint)
 returns boolean
 language plpgsql

@@ -9,7 +9,7 @@ set plan_cache_mode = 'force_generic_plan'
 set work_mem = '32MB'
 as $$
 declare
-  -- Each run's templates end with the separator; a run without messages has none.
+  -- The templates of a run end with the separator. A run without messages has no templates.
   v_templates constant text[] := string_to_array(
     array_to_string(p_block.templates, ''), p_block.separator
   );
@@ -17,13 +17,13 @@ declare
 begin
   v_texts := logloom_private.fill_templates(
     v_templates[:cardinality(v_templates) - 1], p_block.template_records,
-    -- "|| ''" reads what is stored once, not at each use.
+    -- "|| ''" reads the stored value once, not at each use.
     p_block.digits || ''::bytea, p_block.separator
   );
   if array_position(p_block.run_templates, 0) is null then
     return v_texts;
   end if;
-  -- Runs without messages stand between the others.
+  -- Insert the nulls of the runs without messages.
   return array(
     select case when s.templates > 0 then v_texts[s.before + i] end
     from (
@@ -61,7 +61,7 @@ declare
   v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
   v_run integer := 0;
   v_run_last integer := 0;
-  -- Records without a message up to the end of the run.
+  -- How many records up to the end of the run have no message.
   v_silent integer := 0;
   v_position integer;
   v_ordinal integer;
@@ -90,7 +90,7 @@ begin
       v_found_places := v_found_places || 0;
       continue;
     end if;
-    -- From offset to offset, and from there to the template that holds the message.
+    -- Jump to the nearest offset, then step through its templates to the one with the message.
     v_ordinal := v_position - v_silent;
     if v_ordinal >= v_next_ordinal then
       v_offset := width_bucket(v_ordinal - 1, v_offset_records);

@@ -1,4 +1,5 @@
--- id at positions of a block, all where null. p_batches: block_batches of the same positions.
+-- The ids at positions of a block, or of all records if p_positions is null. p_batches:
+-- block_batches of the same positions.
 create function logloom_private.block_ids(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -37,7 +38,7 @@ begin
 end;
 $$;
 
--- The number (1-based) of the batch at positions of a block, or of all.
+-- The number of the batch (from 1) at positions of a block, or of all records.
 create function logloom_private.block_batches(
   p_block logloom_private.blocks,
   p_positions integer[]
@@ -69,7 +70,7 @@ begin
 end;
 $$;
 
--- sealed_records of the block with an id.
+-- sealed_records, with the block given by its id.
 create function logloom_private.block_records(
   p_tenant_id text,
   p_block_id bigint,
@@ -84,8 +85,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- A row in a variable, not in a join: of a table that is sharded a join has rows of
-  -- another type.
+  -- Into a variable, not by a join: rows from a join of a sharded table have another type.
   select c.* into v_block
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;

@@ -1,5 +1,5 @@
--- What runs tell of the records at positions of a block, all where null, as far as p_reads asks for
--- it: service, level, and for msg.exists an empty text where there is a message.
+-- The fields that runs hold, at positions of a block or for all records, as far as p_reads asks for
+-- them: service, level, and for msg.exists an empty text if there is a message.
 create function logloom_private.run_texts(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -29,7 +29,7 @@ begin
 end;
 $$;
 
--- The number of the run at positions of a block, all where null.
+-- The number of the run at positions of a block, or of all records.
 create function logloom_private.block_runs(p_block logloom_private.blocks, p_positions integer[])
 returns integer[]
 language plpgsql

@@ -1,5 +1,5 @@
--- The first step of ts at or after a time, as block_steps has it; one more than a block's last step
--- where the time lies after the block, which may be infinite.
+-- The first step at or after a time, as block_steps counts them. Any time after the block, even
+-- infinity, gives the block's last step plus 1.
 create function logloom_private.step_at(p_block logloom_private.blocks, p_ts timestamptz)
 returns bigint
 language sql
@@ -13,7 +13,7 @@ return ceil(
   ) * 1000000 / p_block.ts_unit
 );
 
--- ts at positions of a block, all where null, as steps of ts_unit from first_ts on.
+-- ts at positions of a block, or of all records, in steps of ts_unit from first_ts.
 create function logloom_private.block_steps(
   p_block logloom_private.blocks,
   p_positions integer[]
@@ -33,7 +33,7 @@ declare
   v_steps bigint[];
 begin
   if p_positions is null then
-    -- unnest() where a row is made takes a third of the time that it takes after "from".
+    -- unnest() in the select list takes a third of the time that it takes in "from".
     v_steps := array(
       select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
         + coalesce(o.high + 32768, 0) * 16777216::bigint
@@ -49,7 +49,7 @@ begin
       order by p.n
     );
   end if;
-  -- Of few blocks: months in microseconds.
+  -- Only blocks that span months in microseconds have this part.
   if v_top is not null then
     if p_positions is not null then
       v_top := array(select v_top[unnest(p_positions)]);
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 
--- ts at positions of a block, all where null.
+-- ts at positions of a block, or of all records.
 create function logloom_private.block_times(
   p_block logloom_private.blocks,
   p_positions integer[]

@@ -1,6 +1,6 @@
--- The records at ascending positions of a block, or all where p_positions is null. Fields
--- and keys of attrs that p_reads does not name are null, but for tenant_id; null names all. Of
--- msg.exists there is an empty msg where there is one.
+-- The records at ascending positions of a block, or all if p_positions is null. Only the fields and
+-- keys of attrs in p_reads are read, and tenant_id; the others are null. If p_reads is null,
+-- everything is read. For msg.exists, msg is an empty text if there is a message.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -53,7 +53,7 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- Reading a message by its place takes several times as long as reading it in passing.
+    -- Reading single messages takes several times as long, per message, as reading all of them.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records
@@ -69,7 +69,7 @@ begin
         p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
         or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
       )
-    -- As jsonb has its keys: a whole record's text is that which jsonb has.
+    -- The order of keys in jsonb: the text of a whole record then equals the one that jsonb prints.
     order by octet_length(c.name), c.name collate "C"
   loop
     if p_positions is null then
@@ -103,7 +103,7 @@ begin
   end loop;
   if v_needs_attrs then
     v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
-    -- A cast of the array keeps what reading each text takes, until all of them are read.
+    -- Casting the array as a whole would keep the memory of every element until the end.
     v_attrs := array(select unnest(v_texts)::jsonb);
   end if;
   return query
@@ -114,7 +114,7 @@ begin
     r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
     -- fields end
   from unnest(
-    -- As many rows as records, whatever of them is read.
+    -- One row for each record, even if no field of it is read.
     case when v_ts is null then array_fill(1, array[v_records]) end,
     v_ts, v_batches, v_ids,
     -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}

@@ -1,5 +1,5 @@
--- The texts of templates, each with its own digits: p_counts of them after p_places others. Null
--- where the template is.
+-- Fills the digits into templates: p_templates[i] takes p_counts[i] digits, after the first
+-- p_places[i] ones. Null stays null.
 create function logloom_private.fill_each(
   p_templates text[],
   p_counts integer[],
@@ -34,8 +34,8 @@ begin
 end;
 $$;
 
--- The texts of templates, in order: as many of each as p_counts says, with their digits. One call
--- for many digits needs some 50 bytes a digit, so they are filled piece by piece.
+-- Fills the digits into templates, p_counts[i] texts from each template, in order. Works in pieces,
+-- because one call for all digits needs some 50 bytes a digit.
 create function logloom_private.fill_templates(
   p_templates text[],
   p_counts integer[],
@@ -64,7 +64,7 @@ declare
 begin
   while v_begin < octet_length(v_bytes) loop
     v_end := least(v_begin + 65536, octet_length(v_bytes));
-    -- Not within a character.
+    -- Do not cut within a character.
     while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
       v_end := v_end + 1;
     end loop;

@@ -1,4 +1,4 @@
--- The digits of texts, four bits each. p_joined: for each template its texts, joined by
+-- The digits of texts, four bits each. p_joined[i] has the texts of p_templates[i], joined by
 -- p_separator.
 create function logloom_private.cut_digits(p_templates text[], p_joined text[], p_separator text)
 returns bytea
@@ -20,13 +20,13 @@ begin
       continue;
     end if;
     v_text := v_parts[v_group];
-    -- One text alone, or a template of many pieces: all that is no digit at once.
+    -- A single text, or a template of many pieces: remove everything that is not a digit at once.
     if octet_length(v_text) < 2 * octet_length(v_template) or length(v_template) > 2000 then
       v_parts[v_group] := regexp_replace(v_text, '[^0-9]+', '', 'g');
       continue;
     end if;
-    -- All that stands between digits, the longest first where one piece holds another: else some
-    -- of it is left, and the slow way finishes.
+    -- Remove the pieces between the digits, one by one. If one piece contains another, some text
+    -- may be left; the slow way then finishes.
     foreach v_piece in array
       string_to_array(
         replace(replace(replace(v_template, '0000', '0'), '000', '0'), '00', '0'), '0'
@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- A text to join others by: p_text, which is all of them, does not hold it, and it does not overlap
--- itself.
+-- A separator to join texts by: it does not occur in p_text, which is all of the texts, and does
+-- not overlap itself.
 create function logloom_private.separator_for(p_text text)
 returns text
 language plpgsql
@@ -65,7 +65,7 @@ begin
       return v_separator;
     end if;
   end loop;
-  -- Longer and longer ones: a text of n characters cannot hold all of them.
+  -- Try longer and longer separators: a text of n characters cannot contain all of them.
   v_separator := chr(30);
   loop
     v_separator := v_separator || chr(29);
@@ -76,7 +76,7 @@ begin
 end;
 $$;
 
--- The templates of texts, of which none holds the separator.
+-- The templates of texts. No text contains the separator.
 create function logloom_private.templates_of(p_texts text[], p_separator text)
 returns text[]
 language plpgsql
@@ -84,17 +84,18 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Stands for null: a character that none of them has.
+  -- Stands for null: a character that no text contains.
   v_null text;
 begin
   if array_position(p_texts, null) is not null then
     v_null := logloom_private.separator_for(array_to_string(p_texts, p_separator, p_separator));
   end if;
-  -- Of one empty text string_to_array() makes none, and a longer marker may hold the separator.
+  -- string_to_array() turns one empty text into an empty array, and a longer marker may contain the
+  -- separator.
   if p_texts = array[''] or length(v_null) > 1 then
     return array(select logloom_private.template_of(unnest(p_texts)));
   end if;
-  -- All in one text: nine calls, not nine a text.
+  -- All texts joined: nine calls in total, not nine for each text.
   return string_to_array(
     logloom_private.template_of(array_to_string(p_texts, p_separator, v_null)), p_separator, v_null
   );

@@ -1,4 +1,4 @@
--- A block with ts of its records by position.
+-- Adds the times of a block's records.
 create function logloom_private.encode_times(
   p_block logloom_private.blocks,
   p_ts timestamptz[]
@@ -21,7 +21,7 @@ begin
     offset 0
   ) o;
   v_greatest := v_greatest / p_block.ts_unit;
-  -- In one pass: each costs as much as what it makes.
+  -- In one pass, because each pass costs as much as its result.
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 
--- A block with the ids of its records by position, and with their batches.
+-- Adds the ids of a block's records, and their batches.
 create function logloom_private.encode_ids(
   p_block logloom_private.blocks,
   p_ids uuid[],
@@ -102,7 +102,8 @@ begin
 end;
 $$;
 
--- What settings.seal_block_bytes bounds, as block_range has it of rows.
+-- The weight of records, which settings.seal_block_bytes limits. block_range computes the same from
+-- rows.
 create function logloom_private.weight_of(p_records logloom_private.record_arrays)
 returns bigint
 language plpgsql
@@ -132,10 +133,10 @@ begin
 end;
 $$;
 
--- A block and its columns, which have no block_id yet, of a tenant's records. p_block: the block as
--- encode_messages made it; p_records: its records by position. All of it works on arrays, read by
--- unnest in a select list: that hands on an element at a time and keeps the order, where a function
--- in FROM stores all of it first.
+-- Encodes the records of a tenant as a block and its columns, which have no block_id yet. p_block
+-- comes from encode_messages; p_records is by position. Everything works on arrays that are read by
+-- unnest in a select list: this passes on one element at a time and keeps the order, while a
+-- function in "from" would store all of them first.
 create function logloom_private.encode_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays,

@@ -1,19 +1,19 @@
--- A block with its runs, templates and digits, and the order of its records: the arrays are given
--- by ts and id.
+-- Adds runs, templates and digits to a block, and decides the order of its records. The arrays are
+-- in the order of ts and id.
 create function logloom_private.encode_messages(
   p_block logloom_private.blocks,
   p_services text[],
   p_levels text[],
   p_messages text[],
   out o_block logloom_private.blocks,
-  -- The record, as a place in the arrays, at each position.
+  -- o_order[position]: the place of the record in the arrays.
   out o_order integer[]
 )
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
--- The planner takes 16 kB for what a group gathers, which is less than 2 kB.
+-- The planner expects 16 kB for the array of a group, which needs less than 2 kB.
 set hash_mem_multiplier = 8
 as $$
 declare
@@ -23,8 +23,8 @@ begin
   o_block := p_block;
   o_block.separator := logloom_private.separator_for(array_to_string(p_messages, ' '));
   v_templates := logloom_private.templates_of(p_messages, o_block.separator);
-  -- Runs of an equal template, and of an equal service and level. A group has its records in the
-  -- order in which they come, which is that of ts and id.
+  -- Group records by service, level and template. array_agg keeps the records of a group in the
+  -- order of ts and id.
   with k as (
     select
       unnest(p_services) as service, unnest(p_levels) as level, unnest(p_messages) as msg,

@@ -1,4 +1,4 @@
--- The rows of logloom.logs that p_sql selects, by ts and id; p_rows is its $1.
+-- Reads the rows of logloom.logs that p_sql selects, in the order of ts and id. p_rows is its $1.
 create function logloom_private.read_records(p_sql text, p_rows logloom.logs[] default null)
 returns logloom_private.record_arrays
 language plpgsql

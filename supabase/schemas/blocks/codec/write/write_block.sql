@@ -1,5 +1,5 @@
--- Reads a block back as its readers do. LL001 where it differs from the records, by position, that
--- it was made of.
+-- Reads a block back as its readers do, and raises LL001 if it differs from the records (by
+-- position) that it was made from.
 create function logloom_private.compare_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays
@@ -10,7 +10,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Those that no column has been read of.
+  -- The fields that no column has been found for yet.
   v_fields text[] := logloom_private.column_fields();
   v_batches constant integer[] := logloom_private.block_batches(p_block, null);
   v_runs constant integer[] := logloom_private.block_runs(p_block, null);
@@ -52,7 +52,7 @@ begin
       v_fields := array_replace(v_fields, v_column.name, null);
     end if;
   end loop;
-  -- A field without a column has no value.
+  -- A field without a column has no values.
   for v_at in 1..cardinality(v_fields) loop
     v_same := v_same and (
       v_fields[v_at] is null or array_remove((p_records.columns[v_at]).texts, null) = '{}'
@@ -61,8 +61,9 @@ begin
   v_attrs := logloom_private.attribute_texts(
     p_block.records, v_names, v_first, v_last, v_values
   );
-  -- The texts of attrs, since 1.0 equals 1. Rare keys are read to be in order. One after the other:
-  -- a cast of an array keeps what each of its elements takes.
+  -- Compares texts, because as jsonb 1.0 equals 1. Rare keys may come in another order, so texts
+  -- that differ are parsed first. One record at a time: casting the whole array would keep the
+  -- memory of every element.
   v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
     and not exists (
       select
@@ -77,7 +78,7 @@ begin
 end;
 $$;
 
--- Stores an encoded block and its columns. The row that it is.
+-- Stores an encoded block and its columns. Returns the stored row.
 create function logloom_private.store_block(
   p_block logloom_private.blocks,
   p_columns logloom_private.block_columns[]
@@ -99,7 +100,7 @@ begin
     v_column.block_id := v_block.block_id;
     insert into logloom_private.block_columns select v_column.*;
   end loop;
-  -- Measured first: an update of a sharded table takes no such function.
+  -- Measured before the update: an update of a sharded table cannot call such a function.
   select
     pg_column_size(c.*) + (
       select coalesce(sum(pg_column_size(k.*)), 0)
@@ -117,8 +118,8 @@ begin
 end;
 $$;
 
--- Makes a block of a tenant's records by ts and id, stores it, and compares it with them; null
--- where there are none. LL001 where it differs. The records stay where they are.
+-- Makes a block from a tenant's records (in the order of ts and id), stores it, and compares it
+-- with them. Null if there are none; LL001 if it differs. The records themselves are not deleted.
 create function logloom_private.write_block(
   p_tenant_id text,
   p_records logloom_private.record_arrays,
@@ -140,18 +141,18 @@ begin
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
-  -- Assigned: a function after "from" has its result stored first.
+  -- Assigned, because the result of a function in "from" is stored first.
   v_encoded := logloom_private.encode_messages(
     v_block, p_records.services, p_records.levels, p_records.messages
   );
   v_order := v_encoded.o_order;
-  -- Each record once: compare_block cannot tell.
+  -- Each record must come once. compare_block cannot notice duplicates.
   if v_block.records <> (
     select count(distinct o.place) from (select unnest(v_order) as place) o
   ) then
-    raise sqlstate 'LL001' using message = 'A block has records twice';
+    raise sqlstate 'LL001' using message = 'The block would contain records twice';
   end if;
-  -- In their place: records are some ten MB.
+  -- Overwritten in place, because records take some ten MB.
   p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
   p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
   p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
