@@ -371,9 +371,13 @@ DROP FUNCTION "logloom_private"."word_template"(jsonb);
 
 DROP FUNCTION "logloom_private"."written_number"(text);
 
+DROP FUNCTION "public"."acknowledge_alert_incidents"(uuid[]);
+
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
 DROP PROCEDURE "logloom_private"."run_retention"(date);
+
+DROP TYPE "public"."logloom_alert_acknowledgement";
 
 ALTER TYPE "logloom_private"."compiled_query" DROP ATTRIBUTE "masked_tree" CASCADE;
 
@@ -710,6 +714,24 @@ ALTER TABLE "logloom_private"."storage"
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "end_told_at" timestamp WITH time zone;
 
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "assigned_to" text;
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "assigned_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "assigned_by" text;
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "note" text;
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "noted_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD COLUMN "noted_by" text;
+
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
 
@@ -801,6 +823,30 @@ ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" bool
 
 ALTER TYPE "logloom_private"."reading_scope" ALTER ATTRIBUTE "kind" TYPE logloom_private.reader_kind CASCADE;
 
+ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_at" timestamp WITH time zone CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_by" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "assigned_to" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "noted_at" timestamp WITH time zone CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "noted_by" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident" ADD ATTRIBUTE "note" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "assigned_at" timestamp WITH time zone CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "assigned_by" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "assigned_to" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_at" timestamp WITH time zone CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_by" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text CASCADE;
+
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
@@ -851,6 +897,59 @@ begin
   return row(
     v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
   )::public.logloom_tenant_deletion;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
+  p_tenant_id    text,
+  p_incident_ids uuid[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because email addresses are in a table of Auth
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+begin
+  return logloom_private.addresses_of_users(
+    v_tenant_id,
+    array(
+      select distinct u.id
+      from logloom.alert_incidents i
+      cross join lateral (
+        values (i.acknowledged_by), (i.assigned_to), (i.assigned_by), (i.noted_by)
+      ) u (id)
+      where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids) and u.id is not null
+    )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.addresses_of_users (
+  p_tenant_id text,
+  p_user_ids  text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(
+      jsonb_object_agg(i.id, coalesce(u.email, m.email)) filter (
+        where coalesce(u.email, m.email) is not null
+      ),
+      '{}'
+    )
+    from unnest(p_user_ids) i (id)
+    left join logloom_private.auth_users_by_id(p_user_ids) u on u.user_id = i.id
+    left join logloom.tenant_members m on m.tenant_id = p_tenant_id and m.user_id = i.id
+  );
 end;
 $function$;
 
@@ -1053,7 +1152,8 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_incident_state (
 RETURN CASE WHEN (p_resolved_at IS NOT NULL) THEN 'resolved'::text WHEN (p_acknowledged_at IS NOT NULL) THEN 'acknowledged'::text ELSE 'open'::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_incident_of (
-  p_row logloom.alert_incidents
+  p_row       logloom.alert_incidents,
+  p_addresses jsonb
 )
   RETURNS public.logloom_alert_incident
   LANGUAGE sql
@@ -1066,7 +1166,15 @@ RETURN
   (p_row).resolved_at,
   (p_row).resolution,
   (p_row).fired_count,
-  (p_row).value, (p_row).peak_value, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison, (p_row).acknowledged_at, (p_row).acknowledged_by);
+  (p_row).value,
+  (p_row).peak_value,
+  (p_row).threshold,
+  ((p_row).comparison)::public.logloom_alert_comparison,
+  (p_row).acknowledged_at,
+  COALESCE((p_addresses ->> (p_row).acknowledged_by), (p_row).acknowledged_by),
+  (p_row).assigned_at,
+  COALESCE((p_addresses ->> (p_row).assigned_by), (p_row).assigned_by),
+  COALESCE((p_addresses ->> (p_row).assigned_to), (p_row).assigned_to), (p_row).noted_at, COALESCE((p_addresses ->> (p_row).noted_by), (p_row).noted_by), (p_row).note);
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_needs (
   p_round logloom_private.alert_rounds
@@ -1250,6 +1358,111 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_watermark_limit()
   LANGUAGE sql
   IMMUTABLE
 RETURN '00:02:00'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select e.*
+  from (
+    values
+    ('alerts.query_reads_what_is_hidden', 400, 'The query asks for what the view %s hides',
+      'Ask for other fields, or bind the rule to another view.',
+      'A rule that is evaluated in a view names one of its hidden fields, or an attribute beside '
+        'one, or looks through any text.'),
+    ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
+      'p_ts_from is inclusive, p_ts_to is not.', null),
+    ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the rule after what it watches.', null),
+    ('alerts.alert_rules_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('alerts.alert_rules_threshold_is_finite', 400, 'Invalid p_threshold: a finite number',
+      'Send a JSON number.', null),
+    ('alerts.alert_rules_comparison_is_known', 400,
+      'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
+      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
+    ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
+      'A day is the longest window.', null),
+    ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
+      'Seven days is the longest cooldown.', null),
+    ('alerts.alert_rules_destinations_are_known', 400,
+      'Invalid p_notification_destinations: any of email, webhook, slack, '
+        'discord, teams, pagerduty',
+      'Send a flat array of these texts.', null),
+    ('alerts.alert_rules_config_is_object', 400,
+      'Invalid p_notification_config: an object of at most 8192 bytes',
+      'Send a JSON object with email and webhook_url.', null),
+    ('alerts.alert_rules_email_is_valid', 400,
+      'Invalid p_notification_config: email is no email address',
+      'Send one address, without a name or angle brackets.', null),
+    ('alerts.alert_rules_webhook_url_is_valid', 400,
+      'Invalid p_notification_config: webhook_url is no https URL',
+      'Send an https URL without user name and password.', null),
+    ('alerts.alert_rules_destinations_have_addresses', 400,
+      'Invalid p_notification_config: an enabled rule needs the address of each destination',
+      'Send email for the destination email, webhook_url for webhook, and of p_secrets slack_url, '
+        'discord_url, teams_url or pagerduty_key for the others; or disable the rule.', null),
+    ('alerts.alert_rules_webhook_template_is_valid', 400,
+      'Invalid p_notification_config: webhook_template is a text of 1 to 4000 characters, '
+        'webhook_template_type is json or text',
+      'Leave both out for the usual payload.', null),
+    ('alerts.alert_rules_for_minutes_are_valid', 400, 'Invalid p_for_minutes: 0 to 1440',
+      'A day is the longest.', null),
+    ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
+      'fire tells when a group stops that sent before.', null),
+    ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
+      'An hour is the longest.', null),
+    ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
+      'Group by the field whose values are to go on sending, or compare count() with lt.', null),
+    ('alerts.rule_not_found', 404, 'Alert rule not found',
+      'list_alert_rules shows the rules of this tenant.', null),
+    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
+      null),
+    ('alerts.matcher_is_invalid', 400,
+      'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)',
+      'Send {} for all alerts of the tenant.', null),
+    ('alerts.silence_ends_too_early', 400,
+      'Invalid p_to: after p_from, and in the future', 'Send when alerts are to be sent again.',
+      null),
+    ('alerts.silence_comment_is_too_long', 400, 'Invalid p_comment: at most 2000 characters',
+      'Shorten it.', null),
+    ('alerts.no_room_for_silence', 400, 'Plan limit exceeded: alert silences (max %s)',
+      'Expire one that nobody needs; or choose a larger plan.',
+      '`create_alert_silence`: the plan''s `max_alert_silences`.'),
+    ('alerts.silence_not_found', 404, 'Silence not found',
+      'Send a silence_id of list_alert_silences.', null),
+    ('alerts.incident_not_found', 404, 'Incident not found',
+      'Send an incident_id of list_alert_incidents.', null),
+    ('alerts.incident_state_is_unknown', 400,
+      'Invalid p_state: one of open, acknowledged, resolved',
+      'Leave it out for all incidents.', null),
+    ('alerts.too_many_incidents', 400, 'Invalid p_incident_ids: 1 to 1000 ids',
+      'Change further ones in another call.', null),
+    ('alerts.no_change_of_incident', 400,
+      'Nothing to change: send p_acknowledged, p_assigned_to or p_note',
+      'An empty p_assigned_to or p_note takes it away.', null),
+    ('alerts.assignee_is_unknown', 400,
+      'Invalid p_assigned_to: not the user_id or email address of one member',
+      'list_tenant_members shows who can have an incident: all but viewers. '
+        'Without members, only you.', null),
+    ('alerts.incident_note_is_too_long', 400, 'Invalid p_note: at most 2000 characters',
+      'Shorten it.', null),
+    ('alerts.query_gives_no_number', 400,
+      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
+      'Leave the other stages out; the filter may stand before the bar.', null),
+    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
+      'Leave ts out: the window says which time is meant.',
+      '`preview_alert_rule`: `now` differs from window to window.'),
+    ('alerts.preview_took_too_long', 408, 'The preview took too long',
+      'Narrow the query, by service or level say.',
+      '`preview_alert_rule`: 15 seconds. Narrow the query.')
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.any_bits (
   p_block logloom_private.blocks,
@@ -1876,6 +2089,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.assignee_named (
+  p_tenant_id text,
+  p_user_id   text,
+  p_name      text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Only the caller surely belongs to a tenant that has no members.
+  v_ids constant text[] := array(
+    select m.user_id
+    from logloom.tenant_members m
+    where m.tenant_id = p_tenant_id and m.role <> 'viewer'
+    union
+    select p_user_id
+  );
+  v_addresses jsonb;
+  v_named text[];
+begin
+  if p_name = any (v_ids) then
+    return p_name;
+  end if;
+  v_addresses := logloom_private.addresses_of_users(p_tenant_id, v_ids);
+  v_named := array(
+    select a.key from jsonb_each_text(v_addresses) a where lower(a.value) = lower(p_name)
+  );
+  return case when cardinality(v_named) = 1 then v_named[1] end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
   p_records integer,
   p_names   text[],
@@ -1963,6 +2209,33 @@ begin
     v_texts := v_texts || v_part;
   end loop;
   return v_texts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+begin
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select
+    new.tenant_id, logloom_private.actor(), 'alert_incident.changed', new.incident_id, c.changes
+  from logloom_private.changed_members(
+    jsonb_build_object(
+      'acknowledged_by', old.acknowledged_by, 'assigned_to', old.assigned_to,
+      'noted_at', old.noted_at
+    ),
+    jsonb_build_object(
+      'acknowledged_by', new.acknowledged_by, 'assigned_to', new.assigned_to,
+      'noted_at', new.noted_at
+    )
+  ) c (changes)
+  where c.changes <> '{}';
+  return null;
 end;
 $function$;
 
@@ -3249,6 +3522,81 @@ begin
         false
       )
     );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.change_alert_incidents (
+  p_incident_ids uuid[],
+  p_acknowledged boolean,
+  p_assigned_to  text,
+  p_note         text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because email addresses are in a table of Auth
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_note constant text := logloom_private.trim_space(p_note);
+  v_assignee text;
+  v_held uuid[];
+begin
+  perform logloom_private.require_parameter('p_incident_ids', p_incident_ids is null);
+  if cardinality(p_incident_ids) not between 1 and 1000 then
+    perform logloom_private.refuse('alerts.too_many_incidents');
+  elsif num_nonnulls(p_acknowledged, p_assigned_to, p_note) = 0 then
+    perform logloom_private.refuse('alerts.no_change_of_incident');
+  elsif length(v_note) > 2000 then
+    perform logloom_private.refuse('alerts.incident_note_is_too_long');
+  elsif p_assigned_to <> '' then
+    v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
+    if v_assignee is null then
+      perform logloom_private.refuse('alerts.assignee_is_unknown');
+    end if;
+  end if;
+  -- In one order, so that two callers never wait for each other.
+  v_held := array(
+    select i.incident_id
+    from logloom.alert_incidents i
+    where i.tenant_id = v_tenant_id and i.incident_id = any (p_incident_ids)
+    order by i.incident_id
+    for no key update
+  );
+  if cardinality(v_held) < (select count(*) from (select distinct unnest(p_incident_ids)) n) then
+    perform logloom_private.refuse('alerts.incident_not_found');
+  end if;
+  update logloom.alert_incidents i
+  set
+    -- The first acknowledgement stays on record.
+    acknowledged_at = case
+      when p_acknowledged then coalesce(i.acknowledged_at, now())
+      when p_acknowledged is null then i.acknowledged_at
+    end,
+    acknowledged_by = case
+      when p_acknowledged then coalesce(i.acknowledged_by, v_user_id)
+      when p_acknowledged is null then i.acknowledged_by
+    end,
+    assigned_to = case when p_assigned_to is null then i.assigned_to else v_assignee end,
+    assigned_at = case
+      when p_assigned_to is null then i.assigned_at when v_assignee is not null then now()
+    end,
+    assigned_by = case
+      when p_assigned_to is null then i.assigned_by when v_assignee is not null then v_user_id
+    end,
+    note = case when v_note is null then i.note when v_note <> '' then v_note end,
+    noted_at = case when v_note is null then i.noted_at when v_note <> '' then now() end,
+    noted_by = case when v_note is null then i.noted_by when v_note <> '' then v_user_id end
+  where i.incident_id = any (v_held);
+  update logloom.alert_history h
+  set
+    acknowledged_at = case when p_acknowledged then now() end,
+    acknowledged_by = case when p_acknowledged then v_user_id end
+  where h.tenant_id = v_tenant_id and h.incident_id = any (v_held)
+    and (h.acknowledged_at is null) = p_acknowledged;
 end;
 $function$;
 
@@ -7947,15 +8295,15 @@ begin
         'require_user_id', 'resolve_tenant', 'tenant_of_claims', 'usable_id'
       ]),
       ('authenticated, service_role', array[
-        'abolish_tenant', 'acting_role', 'alert_entry_of', 'alert_incident_of',
-        'alert_incident_state', 'alert_rule_of', 'alert_silence_of', 'alert_silence_state',
-        'api_key_status', 'change_log_stream', 'change_log_view', 'change_member',
-        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
-        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
-        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
-        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
-        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
-        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
+        'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
+        'alert_silence_state', 'api_key_status', 'change_alert_incidents', 'change_log_stream',
+        'change_log_view', 'change_member', 'changed_rule_secrets', 'changed_secrets',
+        'check_query', 'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant',
+        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
+        'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_session',
+        'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
+        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
@@ -11668,7 +12016,6 @@ begin
   from (
     values
       ('acknowledge_alert', '{user}', null),
-      ('acknowledge_alert_incidents', '{user}', null),
       ('add_tenant_member', '{user,service_role}', null),
       ('check_plan_feature', '{user}', null),
       ('claim_alert_notifications', '{service_role}', null),
@@ -11761,6 +12108,7 @@ begin
       ('tail_logs', '{user,viewer}', 'read_log_tail'),
       ('test_alert_rule', '{user}', null),
       ('test_log_stream', '{user,service_role}', null),
+      ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user}', null),
       ('update_log_dashboard', '{user}', null),
       ('update_log_stream', '{user,service_role}', null),
@@ -16424,8 +16772,11 @@ CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
   AS $function$
 declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
-    and (logloom_private.short_cuts(p_query)).sizes
+    and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
+  -- Without a limit no block's end shows: it follows from the sizes of records.
+  v_templates constant integer :=
+    case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
   -- The newest, for there may be more than can be looked at.
@@ -16454,12 +16805,12 @@ begin
       || ', t.count, t.first, t.last, null, t.place, t.is_cut '
       || 'from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
-      || 'sum(count(*)) over () > ' || p_templates
+      || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
       || ' as is_cut from logloom_private.sealed_patterns('
       || format(
-        '%s, %L, %L, %L, %s',
+        '%s, %L, %L, %L, %L',
         logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-        p_query.ts_from, p_query.ts_to, p_query.tree, p_templates
+        p_query.ts_from, p_query.ts_to, p_query.tree, v_templates
       )
       || ') s group by s.template) t'
     else '' end;
@@ -20951,6 +21302,48 @@ exception when query_canceled then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.get_alert_incident (
+  p_incident_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_alert_incident_details
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant();
+  v_row logloom.alert_incidents;
+  v_item public.logloom_alert_incident;
+begin
+  perform logloom_private.require_parameter('p_incident_id', p_incident_id is null);
+  select i.* into v_row
+  from logloom.alert_incidents i
+  where i.tenant_id = v_tenant_id and i.incident_id = p_incident_id;
+  if not found then
+    perform logloom_private.refuse('alerts.incident_not_found');
+  end if;
+  v_item := logloom_private.alert_incident_of(
+    v_row, logloom_private.addresses_in_incidents(null, array[p_incident_id])
+  );
+  return row(
+    v_item.incident_id, v_item.tenant_id, v_item.rule_id, v_item.rule_name, v_item.query_dsl,
+    v_item.window_minutes, v_item."group", v_item.state, v_item.opened_at, v_item.last_fired_at,
+    v_item.resolved_at, v_item.resolution, v_item.fired_count, v_item.value, v_item.peak_value,
+    v_item.threshold, v_item.comparison, v_item.acknowledged_at, v_item.acknowledged_by,
+    array(
+      select logloom_private.alert_entry_of(h, v_row.resolved_at, true)
+      from logloom.alert_history h
+      where h.tenant_id = v_tenant_id and h.incident_id = p_incident_id
+      order by h.triggered_at desc, h.alert_id desc
+      limit 100
+    ),
+    logloom_private.deliveries_of_incident(null, p_incident_id),
+    v_item.assigned_at, v_item.assigned_by, v_item.assigned_to, v_item.noted_at, v_item.noted_by,
+    v_item.note
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -20960,6 +21353,73 @@ CREATE OR REPLACE FUNCTION public.health_report()
 begin
   perform logloom_private.note_project();
   return logloom_private.read_health();
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_alert_incidents (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_rule_id   uuid    DEFAULT NULL::uuid,
+  p_state     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_alert_incident
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_list_bytes constant integer := logloom_private.list_bytes();
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'incident', 'incident_id',
+    (
+      select i.opened_at from logloom.alert_incidents i
+      where i.tenant_id = v_tenant_id and i.incident_id = p_after
+    )
+  );
+begin
+  if p_state not in ('open', 'acknowledged', 'resolved') then
+    perform logloom_private.refuse('alerts.incident_state_is_unknown');
+  end if;
+  return query
+  with page as materialized (
+    select b.incident
+    from (
+      select
+        l.incident,
+        -- A group may be a whole message.
+        sum(
+          octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
+        ) over (
+          order by (l.incident).opened_at desc, (l.incident).incident_id desc
+          rows between unbounded preceding and 1 preceding
+        ) as bytes_before
+      from (
+        select i as incident
+        from logloom.alert_incidents i
+        where i.tenant_id = v_tenant_id
+          and (p_rule_id is null or i.rule_id = p_rule_id)
+          and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
+          and (
+            p_state is null or p_state = 'resolved'
+            or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
+          )
+          and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
+        order by i.opened_at desc, i.incident_id desc
+        limit v_limit
+      ) l
+    ) b
+    where coalesce(b.bytes_before, 0) < v_list_bytes
+  )
+  select s.*
+  from page p
+  cross join logloom_private.addresses_in_incidents(
+    v_tenant_id, array(select (a.incident).incident_id from page a)
+  ) n (addresses)
+  cross join lateral logloom_private.alert_incident_of(p.incident, n.addresses) s
+  order by (p.incident).opened_at desc, (p.incident).incident_id desc;
 end;
 $function$;
 
@@ -21093,6 +21553,26 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) FROM PUBLIC, "anon", "authenticated";
+
+CREATE OR REPLACE FUNCTION public.update_alert_incident (
+  p_incident_ids uuid[]  DEFAULT NULL::uuid[],
+  p_acknowledged boolean DEFAULT NULL::boolean,
+  p_assigned_to  text    DEFAULT NULL::text,
+  p_note         text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.change_alert_incidents(
+    p_incident_ids, p_acknowledged, p_assigned_to, p_note
+  );
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_rule_id                   uuid             DEFAULT NULL::uuid,
@@ -21325,6 +21805,12 @@ end;
 $procedure$;
 
 ALTER TABLE "logloom"."alert_incidents"
+  ADD CONSTRAINT "alert_incidents_assignment_is_whole" CHECK ((num_nulls(assigned_to, assigned_at, assigned_by) = ANY (ARRAY[0, 3])));
+
+ALTER TABLE "logloom"."alert_incidents"
+  ADD CONSTRAINT "alert_incidents_note_is_whole" CHECK ((num_nulls(note, noted_at, noted_by) = ANY (ARRAY[0, 3])));
+
+ALTER TABLE "logloom"."alert_incidents"
   ADD CONSTRAINT "alert_incidents_resolution_is_known"
     CHECK ((resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text, 'rule_changed'::text, 'rule_disabled'::text, 'rule_deleted'::text])));
 
@@ -21335,7 +21821,8 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."audit_events"
   ADD CONSTRAINT "audit_events_action_is_known"
     CHECK
-    ((action = ANY (ARRAY['alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text, 'api_key.deleted'::text,
+    ((action = ANY (ARRAY['alert_incident.changed'::text, 'alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text,
+    'api_key.deleted'::text,
     'alert_silence.created'::text,
     'alert_silence.expired'::text,
     'ingest_token.created'::text,
@@ -21378,6 +21865,11 @@ CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
 
 CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
+
+CREATE TRIGGER audit_alert_incidents
+  AFTER UPDATE OF acknowledged_by, assigned_to, noted_at ON logloom.alert_incidents
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.audit_alert_incidents();
 
 CREATE TRIGGER alert_rules_renew_webhook_secret
   AFTER UPDATE OF notification_config ON logloom.alert_rules
@@ -21432,6 +21924,8 @@ CREATE POLICY "saved_searches_update_creator" ON "logloom"."saved_searches"
   TO "authenticated"
   USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
   WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of who takes care of it.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages said that it is over; null once it fired again. Then its cooldown holds nothing back.';
 
@@ -21769,6 +22263,8 @@ COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb)
 
 COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
+COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes what is given of 1 to 1000 incidents. p_acknowledged: whether the caller answers them, with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Changes nothing unless the tenant has all of them. Errors: PT400, PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
@@ -21776,6 +22272,8 @@ COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored
 COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written; verified: read back and equal to the database''s records; missing: not in the bucket any more.';
 
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
 
 COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued batch and the event''s index. Rows of days without a partition are refused.';
 
@@ -21843,7 +22341,7 @@ COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of 
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the fields of logloom_private.column_fields, as texts.';
 
-COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold.';
+COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold. People (…_by, assigned_to) are named by their email address, or where it is not known by their user_id.';
 
 COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
 
@@ -21859,9 +22357,11 @@ COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being de
 
 COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."addresses_in_incidents"(text, uuid[]) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_entry_of"(logloom.alert_history, timestamp WITH time zone, boolean) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
@@ -21872,6 +22372,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_of"(logloom.alert_sil
 GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH time zone, timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
 
@@ -21898,6 +22400,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uu
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 
