@@ -2,6 +2,7 @@ import { checkout, type Stack } from "../stack.ts";
 import { exists } from "../files.ts";
 import { Failure } from "../exit_on_failure.ts";
 import { applySql, bareDatabase, cloneDatabase, difference } from "./clone_database.ts";
+import { keepFormerComments } from "./function_comments.ts";
 import { migrations, migrationsFolder, releasedMigrations } from "./released.ts";
 import { rowDifferences } from "./migrated_rows.ts";
 import { firstStatement, lastStatement, schemaTexts, withoutRevokes } from "./schemas.ts";
@@ -46,6 +47,7 @@ export async function unreleasedMigration(stack: Stack): Promise<Unreleased> {
   const before = await textOf(`${handWrittenFolder}/before.sql`);
   const after = await textOf(`${handWrittenFolder}/after.sql`);
   await applySql(from, [{ path: "supabase/unreleased/before.sql", text: before }]);
+  await keepFormerComments(from, to);
   const text = assemble(before, withoutRevokes(await difference(from, to)), after);
   const rest = text?.slice(text.indexOf(before) + before.length) ?? "";
   await applySql(from, [{ path: "the unreleased migration", text: rest }]);
