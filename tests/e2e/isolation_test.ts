@@ -153,7 +153,11 @@ Deno.test("no reader shows what is another tenant's", async () => {
         headers,
         body: JSON.stringify(asked(operation, { id, ts })),
       });
-      assert.equal(status, operation.startsWith("get_log") ? 404 : 200, `${operation} by ${reader}`);
+      assert.equal(
+        status,
+        operation.startsWith("get_log") ? 404 : 200,
+        `${operation} by ${reader}`,
+      );
       assert.ok(!JSON.stringify(body).includes(marker), `${operation} by ${reader}`);
     }
     for (const operation of ["list_alert_rules", "list_alert_history"]) {
@@ -225,8 +229,15 @@ Deno.test("no other protocol shows another tenant's records, to any kind of read
     for (const [protocol, ask] of Object.entries(protocols)) {
       const [all, theirs] = [await ask(headers), await ask(headers, marker)];
       const texts = [all, theirs].map(({ body }) => JSON.stringify(body));
-      assert.deepEqual([all.status, theirs.status], [200, 200], `${protocol} by ${reader}: ${texts}`);
-      assert.ok(texts[0].includes(own), `${protocol} by ${reader} shows the own record: ${texts[0]}`);
+      assert.deepEqual(
+        [all.status, theirs.status],
+        [200, 200],
+        `${protocol} by ${reader}: ${texts}`,
+      );
+      assert.ok(
+        texts[0].includes(own),
+        `${protocol} by ${reader} shows the own record: ${texts[0]}`,
+      );
       assert.ok(!texts[0].includes(marker), `${protocol} by ${reader}: ${texts[0]}`);
       // The answer may repeat the query, but has no record.
       for (const field of ['"card', own]) {

@@ -85,7 +85,9 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
 ];
 
 async function bothEndpoints(claims: Record<string, unknown>): Promise<number[]> {
-  return await verdictsOf(await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }));
+  return await verdictsOf(
+    await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }),
+  );
 }
 
 async function verdictsOf(token: string): Promise<number[]> {
