@@ -24,7 +24,7 @@ const scenarios: Scenario[] = [
   { tenants: 10_000, rulesPerTenant: 1, firstLimit: 10 },
 ];
 
-/** Rounds of alert rules: many of one tenant, and few of each of many. */
+/** Measures rounds of alert rules: many rules of one tenant, and a few rules each of many tenants. */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
@@ -137,7 +137,7 @@ async function measure(
   );
 }
 
-/** The records of the day are copies of these. */
+/** Stores sample records, whose copies become the records of a day. */
 async function loadSamples(sql: postgres.Sql, events: Record<string, unknown>[]): Promise<void> {
   await sql`create table samples as select * from logloom.logs limit 0`;
   await sql`alter table samples add column n serial`;
@@ -149,7 +149,7 @@ async function loadSamples(sql: postgres.Sql, events: Record<string, unknown>[])
   }
 }
 
-/** Writes `count` events at the day's pace; the first is `before` events before `end`. */
+/** Writes `count` events at the day's rate. The first one is `before` events before `end`. */
 async function write(
   sql: postgres.Sql,
   tenants: number,
@@ -174,7 +174,7 @@ async function write(
   );
 }
 
-/** Of ten rules, eight filter by level, service and env, and two by words of the messages. */
+/** Makes rules: of each ten, eight filter by level, service and env, and two by words in messages. */
 async function makeRules(
   sql: postgres.Sql,
   tenants: number,
@@ -209,7 +209,7 @@ async function makeRules(
     left join words w on w.n = 1 + i % w.count`;
 }
 
-/** Milliseconds of a round with windows that end at `end`: evaluate_alerts() without commits. */
+/** The milliseconds of a round with windows that end at `end`. Like evaluate_alerts(), but without commits. */
 async function round(
   sql: postgres.ReservedSql,
   end: Date,
@@ -239,7 +239,7 @@ async function round(
   return { all: performance.now() - began, tilJudged };
 }
 
-/** Rules whose value differs from the records of their window; one in ten is checked. */
+/** The number of rules whose value differs from the records of their window. One in ten is checked. */
 async function disagreements(sql: postgres.ReservedSql): Promise<number> {
   const rules = await sql`
     select r.rule_id, r.tenant_id, q.filter, coalesce(q.aggregate_sql, 'count(*)::double precision')
@@ -253,7 +253,7 @@ async function disagreements(sql: postgres.ReservedSql): Promise<number> {
     limit 200`;
   let wrong = 0;
   for (const rule of rules) {
-    // Compared in the database: as on a hosted project, the service prints 15 digits.
+    // Compared in the database, because the service prints only 15 digits, as on a hosted project.
     const [row] = await sql.unsafe(
       `select r.last_value, v.value, r.last_value is distinct from v.value as differs
        from logloom.alert_rules r, (

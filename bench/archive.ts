@@ -13,11 +13,11 @@ import { setPaused } from "./support/pause_jobs.ts";
 const tenant = "bench";
 
 /**
- * A sealed day of records goes into a bucket, out of the database, and comes back. No record repeats another, unless
- * they are to be as they were logged.
+ * Measures how a sealed day of records is archived into a bucket, deleted from the database and restored. No two records
+ * are equal, unless --as-logged is given.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records, default 1000000), --as-logged.
- * With --tenants N instead a month of that many tenants, most of them small: --records N (default 3000000), --days N
+ * With --tenants N, archives a month of that many tenants instead, most of them small: --records N (default 3000000), --days N
  * (default 30), --minutes N (how long it may take, default 25).
  */
 export async function run(args: string[]): Promise<void> {
@@ -61,7 +61,7 @@ async function archiveDay(
 ): Promise<void> {
   const { sql } = bench;
   await sql`update logloom_private.settings set archive_after = '1000 days' where singleton`;
-  // It would seal the same records.
+  // The job would seal the same records.
   await setPaused(sql, true, ["seal_logs"]);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
   const [{ day, until }] = await sql`
@@ -122,7 +122,7 @@ async function archiveDay(
   ]);
 }
 
-/** Events one after another, from the first on again after the last. */
+/** Repeats the events until there are `count`. */
 function* repeated(events: Event[], count: number): Generator<Event> {
   for (let n = 0; n < count; n++) yield events[n % events.length];
 }
@@ -154,7 +154,7 @@ async function timed(
   return { seconds, processor: used(before, await secondsByProcess(stack)) };
 }
 
-/** Wakes the function again and again, as the job does every few seconds. */
+/** Calls the function without a pause, as the job does every few seconds. */
 async function hurried({ stack, sql }: BenchStack, isDone: () => Promise<boolean>): Promise<void> {
   while (!await isDone()) {
     await sql`select logloom_private.plan_archive(now())`;

@@ -9,7 +9,7 @@ import { type Event, loadEvents, makeBodies } from "./support/events.ts";
 import { type Figure, percentile, printFigures } from "./support/report.ts";
 import { startBenchStack } from "./support/stack.ts";
 
-/** How soon the console shows an answer, and how smoothly it scrolls, by Chromium's tracing. */
+/** Measures with Chromium's tracing how soon the console shows an answer, and how smoothly it scrolls. */
 export async function run(): Promise<void> {
   const step = (text: string) => console.error(`  ${text}`);
   await installConsolePackages("all");
@@ -75,7 +75,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** As a backend makes it. */
+/** Creates a portal session, as a customer's backend does, and returns its token. */
 async function tokenOfSession(
   { url, serviceRoleKey }: { url: string; serviceRoleKey: string },
 ): Promise<{ token: string }> {

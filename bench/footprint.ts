@@ -13,12 +13,12 @@ import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 const tenant = "bench";
 
-/** What Supabase's instances write at most for long, in megabits a second, as its documentation says. */
+/** The sustained write rate of Supabase's instances, in megabits a second, from its documentation. */
 const instances = { Nano: 43, Micro: 87, Small: 174, Medium: 347, Large: 630 };
 
 /**
- * What Logloom costs a project: idle, for a request, and for a million events. pg_cron runs the jobs over connections
- * and logs each run, as on a hosted project.
+ * Measures what Logloom costs a project: while idle, for a request, and for a million events. pg_cron runs the jobs over
+ * connections and logs each run, as on a hosted project.
  *
  * Options: --minutes N of idleness (default 5), --events FILE (NDJSON, .gz too; made events without it), --scale N (the
  * events of a day, default 1000000).
@@ -48,7 +48,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** In a session of its own, whose counters are those that autovacuum sees once it has ended. */
+/** Runs a command in a session of its own: its statistics reach autovacuum when the session ends. */
 async function inDatabase({ stack }: BenchStack, database: string, command: string): Promise<void> {
   const sql = postgres(stack.adminDatabaseUrl, { database, max: 1 });
   try {
@@ -60,7 +60,7 @@ async function inDatabase({ stack }: BenchStack, database: string, command: stri
 
 type Reading = Awaited<ReturnType<typeof read>>;
 
-/** What the stack has used so far: bytes, calls of PostgREST that store events, lines of logs. */
+/** The stack's counters: bytes, calls of PostgREST that store events, lines of logs. */
 async function read({ sql, stack, state }: BenchStack) {
   // nginx writes its log each second.
   await seconds(2);
@@ -88,7 +88,7 @@ async function read({ sql, stack, state }: BenchStack) {
 async function idleFigures(bench: BenchStack, minutes: number): Promise<Figure[]> {
   const { sql } = bench;
   step("A new server is vacuumed, and rests for a minute");
-  // What autovacuum still had to do would count as the costs of an idle service.
+  // Autovacuum's remaining work would count as a cost of the idle service.
   for (const command of ["vacuum (analyze)", "vacuum pg_statistic"]) {
     await inDatabase(bench, "template1", command);
     await inDatabase(bench, "postgres", command);
@@ -100,7 +100,7 @@ async function idleFigures(bench: BenchStack, minutes: number): Promise<Figure[]
   let connections = 0;
   for (let tens = 1; tens <= 6 * minutes; tens++) {
     await seconds(10);
-    // As often as by PostgreSQL's default. The first change of a page after it is logged as the whole page.
+    // A checkpoint as often as by default. The first change of a page after a checkpoint logs the whole page.
     if (tens % 30 === 0) await sql`checkpoint`;
     const jobs = await sql`
       select from pg_stat_activity
@@ -132,7 +132,7 @@ async function idleFigures(bench: BenchStack, minutes: number): Promise<Figure[]
   ];
 }
 
-/** Requests one after another, so that none shares a call with the next. */
+/** Sends requests one after the other, so that no two share a call. */
 async function requestFigures(
   bench: BenchStack,
   key: string,
@@ -165,7 +165,7 @@ async function requestFigures(
   return [{ name: "R: COPY, rows/s", value: thousands(rows) }, ...figures];
 }
 
-/** The events of a day that is over: sent, stored as rows, then sealed. */
+/** Measures a past day of events: sent, stored as rows, then sealed. */
 async function dayFigures(
   bench: BenchStack,
   key: string,

@@ -21,8 +21,8 @@ import {
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
 /**
- * Speed, delay and size of ingest, compared with R: one COPY of the same events into the same partition with the same
- * indexes, in rows a second.
+ * Measures speed, delay and size of ingest, compared with R: the rows a second of one COPY of the same events into the
+ * same partition with the same indexes.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each phase (default 15), --sustained
  * N (seconds, default 60), --pace P (the sustained rate, as a share of R; default 0.52).
@@ -164,7 +164,7 @@ function figures(rates: Rates, singles: Load, sustained: Sustained, delays: numb
       name: "… queue depth by quarters of the time, events",
       value: depths.map(thousands).join("; "),
       limit: "not growing",
-      // A run of the writer takes a second's events at once, so depths differ by that much.
+      // A run of the writer moves a second's events at once, so the depth varies by that much.
       holds: depths[3] - depths[0] <= visibleRate / 4,
     },
     atMost("acknowledged to visible, p50 ms", percentile(delays, 0.5), 200),

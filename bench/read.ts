@@ -11,14 +11,14 @@ import { type BenchStack, startBenchStack } from "./support/stack.ts";
 /** The number of requests under way: less than a tenant's searches at once. */
 const inFlight = 2;
 
-/** How much more processor time than RPC a search by key may take. */
+/** The most processor time of a search by key, as a multiple of RPC. */
 const ratioLimit = 1.3;
 
 const tenant = "bench";
 const search = { p_query_dsl: "level:error", p_ts_from: "now-1h", p_limit: 100 };
 
 /**
- * The processor time of searches by key and by assistants beside RPC, in turns, on the Deno of hosted functions.
+ * Compares the processor time of searches by key, by assistants and by RPC, in turns, on the Deno of hosted functions.
  *
  * Options: --seconds N for each (default 20), --events FILE (NDJSON, .gz too; made events without it).
  */
@@ -63,7 +63,7 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
       const done = await load({ connections: inFlight, seconds: turn }, request);
       const after = await secondsByProcess(bench.stack);
       for (const [process, value] of after) {
-        // Without what jobs take all the time.
+        // Without the processor time of jobs.
         const used = value - (before.get(process) ?? 0) - (idle.get(process) ?? 0) * done.seconds;
         reading.processor.set(process, (reading.processor.get(process) ?? 0) + used);
       }
@@ -96,7 +96,7 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
   );
 }
 
-/** Seconds of processor per second in which nobody asks, by process. */
+/** Seconds of processor time in each idle second, by process. */
 async function idleSeconds({ stack }: BenchStack, seconds: number): Promise<Map<string, number>> {
   const before = await secondsByProcess(stack);
   await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));

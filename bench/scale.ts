@@ -29,9 +29,9 @@ interface Measured {
 }
 
 /**
- * What it costs to shard records over nodes: the writer's and the searches' processor time on a
- * single server and on a coordinator with 2 and 3 workers, in turns, and how evenly the workers are
- * filled. Needs a PostgreSQL with Citus (LOGLOOM_POSTGRES), and the stacks bench, scratch and test.
+ * Measures the costs of sharding records over nodes: the processor time of writer and searches on a single server and on
+ * a coordinator with 2 and 3 workers, in turns, and how evenly the workers are filled. Needs a PostgreSQL with Citus
+ * (LOGLOOM_POSTGRES), and the stacks bench, scratch and test.
  *
  * Options: --events FILE, --tenants N (default 1000), --scale N (events of all tenants in each of
  * five rounds of the writer, default 120000), --runs N (calls of a question, default 50).
@@ -63,7 +63,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** One server, or a coordinator with workers. They take turns, so that other work on the machine affects all alike. */
+/** One server, or a coordinator with workers. All take turns, so that other work on the machine affects all alike. */
 interface Contestant {
   workers: number;
   bench: BenchStack;
@@ -109,7 +109,7 @@ async function measure(
       const { bench, keys, writer, writerFirst } = contestant;
       const sent = await ingest(contestant, bodies, bodies.length, (n) => keys[n % keys.length]);
       await bench.sql`checkpoint`;
-      // On each node, so that none still writes out the changes of an earlier round.
+      // A checkpoint on each node, so that no node still writes an earlier round's changes.
       if (contestant.workers > 0) await bench.sql`select run_command_on_workers('checkpoint')`;
       const spent = await drainCounted(bench);
       // The first round creates the records for the others.
@@ -136,7 +136,7 @@ async function measure(
   }
   for (const question of questions) {
     const spent = contestants.map(() => ({ processor: 0, times: [] as number[] }));
-    // Now pages are cached, and plans on each connection of PostgREST.
+    // Caches pages, and plans on each connection of PostgREST.
     for (const { bench } of contestants) {
       for (let n = 0; n < 2 * apiPoolSize; n++) await ask(bench, question);
     }
@@ -157,7 +157,7 @@ async function measure(
   return measured;
 }
 
-/** Jobs pause, and no node cleans up while another is measured. */
+/** Stops jobs and autovacuum, so that only the measured work counts. */
 async function countNothingElse({ bench: { sql }, workers }: Contestant): Promise<void> {
   await sql`update cron.job set active = false where active`;
   await sql`alter system set autovacuum = off`;
@@ -167,7 +167,7 @@ async function countNothingElse({ bench: { sql }, workers }: Contestant): Promis
   await sql`select run_command_on_workers('select pg_reload_conf()')`;
 }
 
-/** Asks a question of the large tenant; returns the time of the answer. */
+/** Asks a question as the large tenant and returns the time of the answer. */
 async function ask(
   { state }: BenchStack,
   [operation, query]: typeof questions[number],
@@ -209,7 +209,7 @@ function bodiesOf(events: Iterable<Event>, size: number): Body[] {
 
 /** Runs the writer until the queue is empty; returns the processor time of each node. */
 async function drainCounted(bench: BenchStack): Promise<Map<string, number>> {
-  // Like the job, so that nodes log in to each other as the service's owner.
+  // As the service's owner, like the job, because nodes log in to each other as this user.
   const owner = postgres(bench.stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const before = await processorSeconds(bench.stack);

@@ -25,13 +25,13 @@ const tenant = "bench";
 const parts = ["day", "month", "beside"];
 
 /**
- * A day of records as rows and as blocks, in one run: size, speed of sealing, and speed of reading
- * over HTTP; a request looked for in thirty days of as many records together; and what ingest and
- * the writer lose while a day is sealed and its partition replaced. No record of a day repeats another.
+ * Compares a day of records as rows and as blocks: size, speed of sealing, and speed of reading over HTTP. Also searches
+ * a request id in thirty days of as many records together, and measures what ingest and the writer lose while a day is
+ * sealed and its partition replaced. No two records of a day are equal.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records of the day,
  * default 1000000), --runs N (calls of a question, default 20), --rounds N (of minutes without and
- * with sealing, default 4), --part day|month|beside (this one alone; may stand several times).
+ * with sealing, default 4), --part day|month|beside (only this part; may be repeated).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -132,7 +132,7 @@ async function dayFigures(
   ];
 }
 
-/** A request id of one record in thirty days, and one of none. */
+/** Searches for a request id of one record in thirty days, and for one of no record. */
 async function monthFigures(
   bench: BenchStack,
   events: Event[],
@@ -173,7 +173,7 @@ async function monthFigures(
   return comparedFigures(asked, rows, sealed, 20);
 }
 
-/** `processor`: a limit in milliseconds that suffices where the share of rows is exceeded. */
+/** `processor`: milliseconds that are enough, even if the limit relative to rows is exceeded. */
 function comparedFigures(
   asked: Question[],
   rows: Measured[],
@@ -200,7 +200,7 @@ function shown(milliseconds: number): string {
   return Number.isFinite(milliseconds) ? milliseconds.toFixed(1) : "no answer in time";
 }
 
-/** Bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
+/** The bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
 async function oddities(bench: BenchStack, events: Event[], day: string): Promise<Figure[]> {
   const { sql } = bench;
   const random = seededRandom(2);

@@ -15,8 +15,8 @@ const member = "11111111-1111-4111-8111-111111111111";
 const viewer = "22222222-2222-4222-8222-222222222222";
 
 /**
- * The speed of the operations that read logs, over records of one tenant beside those of a hundred others, and their
- * plans; and how much slower they are for a viewer to whom an attribute and a path are hidden.
+ * Measures the operations that read logs, and their plans, with records of one tenant beside a hundred others; and how
+ * much slower they are for a viewer with a hidden attribute and a hidden path.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10), --scale N (records of the
  * tenant in a day, default 1000000; the others have a tenth of it).
@@ -55,7 +55,7 @@ function step(text: string): void {
   console.error(`  ${text}`);
 }
 
-/** Records up to now, day by day, as the writer inserts them: in steps of 20,000, each sorted by tenant and time. */
+/** Inserts records up to now like the writer: day by day, in steps of 20,000 sorted by tenant and time. */
 export async function fill(
   sql: postgres.Sql,
   events: Event[],
@@ -197,7 +197,7 @@ async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
   ];
 }
 
-/** Questions without a limit. */
+/** Measures the other operations, which have no limit. */
 async function measureOthers(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
   step("Other operations");
   const from = new Date(now.getTime() - 24 * 3_600_000);
@@ -205,7 +205,7 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
     select l.id, l.ts::text as ts from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts < now() - make_interval(days => ${days}) / 2
     order by l.ts desc limit 1`;
-  // Received now: its id does not tell when it happened.
+  // Received now, so its id does not show its time.
   const [late] = await bench.sql<{ id: string }[]>`
     insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
     values (
@@ -270,7 +270,7 @@ async function sealBeforeToday(bench: BenchStack, days: number): Promise<Date> {
   return midnight;
 }
 
-/** Twelve questions, each asked by a viewer and by a member in turn. */
+/** Asks twelve questions as a viewer and as a member in turn. */
 async function measureHidden(bench: BenchStack, now: Date, days: number): Promise<Figure[]> {
   step("Hidden fields");
   const figures: Figure[] = [];
@@ -295,7 +295,7 @@ async function measureHidden(bench: BenchStack, now: Date, days: number): Promis
   return figures;
 }
 
-/** Milliseconds of each run, after some to warm up. */
+/** The milliseconds of each run, after some runs to warm up. */
 async function time(
   bench: BenchStack,
   operation: string,

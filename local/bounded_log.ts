@@ -63,7 +63,7 @@ export class BoundedLog {
   }
 }
 
-/** What nginx and PostgREST write of a failing request's address, and whatever is a key or a token. */
+/** Queries in addresses, which nginx and PostgREST log for failing requests, and keys and tokens anywhere. */
 const secrets: [RegExp, string][] = [
   [/(?<=\/[^\s"'?]*)\?[^\s"']+/g, "?…"],
   [/\b(ll[tpc]?_[0-9A-Za-z]{8})[0-9A-Za-z]+/g, "$1…"],

@@ -3,7 +3,7 @@ import { BoundedLog } from "./bounded_log.ts";
 
 const megabyte = 1024 * 1024;
 
-Deno.test("a log keeps what was said last and never grows beyond two files of 5 MB", async () => {
+Deno.test("a log keeps its last lines and never grows beyond two files of 5 MB", async () => {
   const folder = await Deno.makeTempDir({ prefix: "logloom-" });
   try {
     const path = `${folder}/server.log`;

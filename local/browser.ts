@@ -3,12 +3,12 @@ import { Failure } from "./exit_on_failure.ts";
 import { exists, oneAtATime } from "./files.ts";
 
 /**
- * The browser for the console's tests, pictures and benchmark: the part of Chromium that shows pages, without the window
- * that the whole of it draws unseen. It takes a quarter less time.
+ * The browser for the console's tests, pictures and benchmark: Chromium's headless shell, which has no hidden window and
+ * takes a quarter less time.
  */
 export const headlessShell = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium-headless-shell";
 
-/** The whole of it, which also sends what a page that is closed has left to send. */
+/** The whole of Chromium, which also sends the beacons of a closed page. */
 export const chromium = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium";
 
 /** Installs one of them from Debian if it is missing and we are root. */

@@ -4,17 +4,17 @@ import { type Output, outputOf } from "./process_output.ts";
 export interface CommandOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** The failure in plain words; the command's own last lines follow. */
+  /** The failure as a sentence, which the command's last lines follow. */
   failure: string;
   /** A file for the whole output. */
   log?: string;
   /** Ends the command early. */
   signal?: AbortSignal;
-  /** Milliseconds after which it is killed, and has failed. */
+  /** Milliseconds after which the command is killed and counts as failed. */
   within?: number;
 }
 
-/** Nothing that is run by these scripts takes so long, unless it hangs. */
+/** A command that takes longer hangs. */
 const longest = 1_200_000;
 
 /** Runs a command and returns its standard output; a failure becomes one sentence. */

@@ -12,7 +12,7 @@ const cases: [string, string, string][] = [
 ];
 
 for (const [name, output, sentence] of cases) {
-  Deno.test(`${name} is told in one sentence`, async () => {
+  Deno.test(`${name} is reported in one sentence`, async () => {
     const failing = ["sh", "-c", 'printf "%s\\n" "$1" >&2; exit 1', "sh", output];
     await rejects(command(failing, { failure: "Installing failed" }), (error: Error) => {
       strictEqual(error.name, "Failure");
@@ -22,9 +22,9 @@ for (const [name, output, sentence] of cases) {
   });
 }
 
-Deno.test("a command that does not end is killed, and it is said", async () => {
+Deno.test("a command that does not end is killed and reported", async () => {
   await rejects(
-    // It hears no SIGTERM.
+    // Ignores SIGTERM.
     command(["bash", "-c", "trap '' TERM; exec sleep 600"], {
       failure: "Setting up failed",
       within: 500,

@@ -62,7 +62,7 @@ export async function publishConsole(system: System, stack: Stack): Promise<void
   await system.makeFolder("www-data", folder);
   await system.makeFolder("www-data", `${folder}/assets`);
   for await (const name of filesBelow(consoleBuild)) {
-    // Only tests need the build's report.
+    // Only tests read the build's report.
     if (name.startsWith(".")) continue;
     const text = await Deno.readTextFile(`${consoleBuild}/${name}`);
     await system.writeFile("www-data", `${folder}/${name}`, text);

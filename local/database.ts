@@ -15,7 +15,7 @@ import {
 } from "./stack.ts";
 import { npmProgram, type System } from "./system.ts";
 
-/** Creates an empty cluster if there is none, or only half of one. */
+/** Creates an empty cluster if there is none, or an incomplete one. */
 export async function prepareCluster(
   system: System,
   stack: Stack,
@@ -45,7 +45,7 @@ export async function makeCluster(
         `--pwfile=${passwordFile}`,
         "--auth=scram-sha-256",
         "--encoding=UTF8",
-        // As in supabase start and hosted projects.
+        // The locale of `supabase start` and hosted projects.
         "--locale=C.UTF-8",
         "--locale-provider=icu",
         "--icu-locale=en-US",
@@ -63,9 +63,9 @@ export async function makeCluster(
 }
 
 export interface DatabaseOptions {
-  /** The folder with supabase/migrations, if it is not the checkout. */
+  /** The folder with supabase/migrations; by default the checkout. */
   project?: string;
-  /** Runs when the database is like a project's before its first migration. */
+  /** Runs before the first migration, when the database is like a new project's. */
   beforeMigrations?: () => Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function prepareDatabase(
     }. npm run reset starts over with an empty database.`;
 }
 
-/** A connection on which times are ISO 8601 both ways, whatever the way is that the project writes them. */
+/** A connection with times in ISO 8601, whatever the project's setting is. */
 export function connect(url: string, settings: Record<string, string | number> = {}): postgres.Sql {
   return postgres(url, {
     max: 1,
@@ -129,7 +129,7 @@ async function describeStack(stack: Stack): Promise<void> {
       update logloom_private.notify_endpoint
       set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
-    // Whatever its ports were before, the stack is the same. Version 1.0.0 remembers no address.
+    // Forgets the address, because the stack may have other ports now. Version 1.0.0 remembers none.
     await sql.unsafe(`do $$
       begin
         update logloom_private.installation set project_url = null where singleton;
@@ -144,13 +144,13 @@ async function describeStack(stack: Stack): Promise<void> {
   }
 }
 
-/** Tells the database the address of logloom-archive, and lets go of the bucket of an earlier start. */
+/** Tells the database the address of logloom-archive, and forgets the bucket of an earlier start. */
 async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
   await sql`
     update logloom_private.archive_endpoint
     set url = ${`${stack.internalUrl}/functions/v1/logloom-archive`}, secret = ${archiveSecret}
     where singleton`;
-  // The bucket is gone with what it held.
+  // The local bucket is in memory, so it is gone.
   await sql`
     with was as (
       update logloom_private.settings
@@ -170,7 +170,7 @@ async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
     where archive_days = 365 and exists (select from was)`;
 }
 
-/** Lets every plan archive into the local bucket, and soon, for whoever watches it. */
+/** Lets every plan archive into the local bucket, and soon, so that one can watch it. */
 export async function archiveInto(stack: Stack): Promise<void> {
   const sql = connect(stack.databaseUrl);
   try {
@@ -220,7 +220,7 @@ export async function removeCluster(system: System, stack: Stack): Promise<void>
   await removeIfThere(system.outside(system.folder(stack)));
 }
 
-/** Written when the database is complete: without it the next start begins again. */
+/** A file that exists once the database is complete. Without it the next start begins anew. */
 export function readyMark(system: System, stack: Stack): string {
   return system.outside(`${system.folder(stack)}/database-is-ready`);
 }

@@ -21,7 +21,7 @@ export async function removeIfThere(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
 
-/** Does something while no other process of this checkout does it: two that install at once get in each other's way. */
+/** Runs an action while no other process of this checkout runs one, because concurrent installs disturb each other. */
 export async function oneAtATime<T>(action: () => Promise<T>): Promise<T> {
   const folder = fromFileUrl(new URL("../.logloom", import.meta.url));
   await Deno.mkdir(folder, { recursive: true });
@@ -30,7 +30,7 @@ export async function oneAtATime<T>(action: () => Promise<T>): Promise<T> {
   return await action();
 }
 
-/** Writes a file in one step: a reader sees the old text or the new one, never half of it. */
+/** Writes a file atomically: a reader sees the old or the new text. */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const draft = `${path}.${Deno.pid}`;
   await Deno.writeTextFile(draft, text, { mode });

@@ -11,7 +11,7 @@ const functions = `${checkout}/supabase/functions`;
 export const packageEnv = {
   DENO_DIR: `${cacheFolder()}/deno`,
   DENO_NO_UPDATE_CHECK: "1",
-  // Certificates of a company count too, as they do for npm.
+  // Accepts a company's own certificates, like npm.
   DENO_TLS_CA_STORE: "mozilla,system",
   NO_COLOR: "1",
 };
@@ -31,7 +31,7 @@ if (import.meta.main) {
   });
 }
 
-/** The functions as deployed: outside the checkout, otherwise its packages would be used. */
+/** Copies the functions out of the checkout, so that they cannot use its packages. */
 export async function copyFunctions(): Promise<AsyncDisposable & { path: string }> {
   const path = await Deno.makeTempDir({ prefix: "logloom-functions-" });
   await copyFolder(functions, path);
@@ -46,7 +46,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Downloads a function's imports into a folder of this machine that is kept. */
+/** Downloads a function's imports into the machine's cache folder. */
 export function load(runtime: Runtime, folder: string, options: string[]): Promise<string> {
   return command([runtime.program, "cache", ...options, "index.ts"], {
     cwd: folder,

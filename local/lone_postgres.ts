@@ -7,8 +7,8 @@ import type { System } from "./system.ts";
 import { clearTheWay } from "./start_stack.ts";
 
 /**
- * Runs nothing but a stack's PostgreSQL, with a project's database before its first migration and some settings of its
- * own, and leaves nothing of it.
+ * Runs only a stack's PostgreSQL, with a project's database before its first migration and the given settings, and
+ * removes it afterwards.
  */
 export async function withPostgres<Result>(
   system: System,

@@ -10,7 +10,7 @@ import { withScratchPostgres } from "./migrations/scratch_postgres.ts";
 import { unreleasedFile, unreleasedMigration } from "./migrations/unreleased.ts";
 import { checkout } from "./stack.ts";
 
-// npm run migration: writes what is made from supabase/schemas, the unreleased migration among it.
+// npm run migration: writes everything that is generated from supabase/schemas, such as the unreleased migration.
 
 await run(async () => {
   parseArgs({ args: Deno.args });
@@ -39,7 +39,7 @@ await run(async () => {
   });
 });
 
-/** Updates the tables of the docs that are made from the schemas. */
+/** Updates the tables in the docs that are generated from the schemas. */
 async function writePages(): Promise<void> {
   const errors = pageOfErrors(await Deno.readTextFile(errorsFile), await registers());
   await Deno.writeTextFile(errorsFile, errors);

@@ -1,19 +1,19 @@
 // Plain Node, because it installs Deno.
 import { spawn } from "node:child_process";
 
-/** On a slow network the next attempt finds in npm's cache what this one brought. */
+/** On a slow network the next attempt uses npm's cache of this one. */
 const within = 300_000;
 const attempts = 3;
 
 /**
- * Runs `npm ci` in a folder. When npm has done its work Node may hang at its end, where it hears no
- * SIGTERM (https://github.com/nodejs/node/issues/54918): what does not end is killed and begun anew.
+ * Runs `npm ci` in a folder. Node may hang at its end and ignore SIGTERM then
+ * (https://github.com/nodejs/node/issues/54918), so a run that does not end is killed and repeated.
  * @param {string} folder
  * @param {string[]} options
  * @param {{ signal?: AbortSignal, program?: string, within?: number }} [more] a program in npm's place and
  *   milliseconds for it, in tests
- * @returns {Promise<{ status: number | null, output: string }>} what npm said, and its exit code: null where there is
- *   no npm, where the signal ended it, and where no attempt came to an end
+ * @returns {Promise<{ status: number | null, output: string }>} npm's output and exit code; null if npm is missing, was
+ *   ended by the signal, or never ended by itself
  */
 export async function npmCi(folder, options, more = {}) {
   for (let attempt = 1;; attempt++) {

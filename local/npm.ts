@@ -5,15 +5,15 @@ import { exists, oneAtATime } from "./files.ts";
 import { npmCi } from "./npm.mjs";
 
 export interface PackageOptions {
-  /** What is installed, in the words of a sentence. */
+  /** The installed thing, as a part of a sentence. */
   what: string;
-  /** Leaves out what only tests need. */
+  /** Leaves out packages that only tests need. */
   withoutDev?: boolean;
   progress?: (step: string) => Promise<void> | void;
   signal?: AbortSignal;
 }
 
-/** Installs the npm packages of a folder, unless they are there as its lock file has them. */
+/** Installs the npm packages of a folder, unless they match its lock file already. */
 export async function installPackages(
   folder: string,
   { what, withoutDev = false, progress, signal }: PackageOptions,

@@ -20,7 +20,7 @@ export async function tarball(): Promise<string> {
   return `${checkout}/.logloom/${name}-${version}.tgz`;
 }
 
-/** Runs a tool of the package on the Node that it needs, which is newer than what all else needs. */
+/** Runs a tool of the package on its own Node, which is newer than the stack's. */
 export function packageTool(program: string, args: string[], failure: string): Promise<string> {
   const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";
   const node = `${packages}/node_modules/node-${Deno.build.os}-${arch}/bin/node`;
@@ -53,7 +53,7 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
   return packed;
 }
 
-/** What install-into and uninstall need of a clone, and the licences of what the command line is built with. */
+/** Copies the files that install-into and uninstall need, and the licences of bundled packages. */
 async function copyInstallation(): Promise<void> {
   const folder = `${checkout}/supabase`;
   const functions = await functionFiles(`${folder}/functions`, functionNames, "health");

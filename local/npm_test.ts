@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { npmCi } from "./npm.mjs";
 
-/** A folder with a program in npm's place, which counts in a file how often it is run. */
+/** A folder with a program in place of npm, which counts its runs in a file. */
 async function folderWith(lines: string): Promise<{ path: string; program: string } & Disposable> {
   const path = await Deno.makeTempDir({ prefix: "logloom-test-" });
   const program = `${path}/npm`;
@@ -12,8 +12,8 @@ async function folderWith(lines: string): Promise<{ path: string; program: strin
 
 const runs = async (path: string) => (await Deno.readTextFile(`${path}/runs`)).length / 4;
 
-Deno.test("npm that hangs when its work is done is killed and begun anew", async () => {
-  // It hears no SIGTERM.
+Deno.test("npm that hangs after its work is killed and run again", async () => {
+  // Ignores SIGTERM.
   using folder = await folderWith(
     `if [ "$runs" = 1 ]; then trap '' TERM; exec sleep 600; fi; echo "$*"`,
   );
@@ -26,7 +26,7 @@ Deno.test("npm that hangs when its work is done is killed and begun anew", async
   assert.equal(await runs(folder.path), 2);
 });
 
-Deno.test("npm that hangs each time is given up after the third, and it is said", async () => {
+Deno.test("npm that hangs three times is given up with a message", async () => {
   using folder = await folderWith("exec sleep 600");
   const { status, output } = await npmCi(folder.path, [], { program: folder.program, within: 500 });
   assert.equal(status, null);
@@ -34,19 +34,19 @@ Deno.test("npm that hangs each time is given up after the third, and it is said"
   assert.equal(await runs(folder.path), 3);
 });
 
-Deno.test("npm that fails is not begun anew, and its exit code and words are told", async () => {
+Deno.test("npm that fails is not run again, and its exit code and output are returned", async () => {
   using folder = await folderWith("echo 'npm error code ENOSPC' >&2; exit 28");
   const { status, output } = await npmCi(folder.path, [], { program: folder.program });
   assert.deepEqual({ status, output }, { status: 28, output: "npm error code ENOSPC\n" });
   assert.equal(await runs(folder.path), 1);
 });
 
-Deno.test("where there is no npm the status is null, and nothing was said", async () => {
+Deno.test("without npm the status is null, and there is no output", async () => {
   const { status, output } = await npmCi(Deno.cwd(), [], { program: "logloom-has-no-npm" });
   assert.deepEqual({ status, output }, { status: null, output: "" });
 });
 
-Deno.test("a signal ends npm, which is not begun anew", async () => {
+Deno.test("a signal ends npm, which is not run again", async () => {
   using folder = await folderWith("exec sleep 600");
   const signal = AbortSignal.timeout(1_000);
   const { status } = await npmCi(folder.path, [], { program: folder.program, signal });

@@ -1,4 +1,4 @@
-/** What was said by a process, and how it ended. */
+/** The output and exit code of a process. */
 export interface Output {
   code: number;
   stdout: string;
@@ -15,9 +15,9 @@ export function signalIfRunning(child: Deno.ChildProcess, signal: Deno.Signal): 
 }
 
 /**
- * What a process says until it ends. When `late` comes it is killed, by SIGKILL: Node that hangs at its end hears nothing
- * else (https://github.com/nodejs/node/issues/54918). What it started and left behind may hold on to its output, and is
- * not waited for.
+ * Reads a process's output until it ends. When `late` comes, the process gets SIGKILL: Node that hangs at its end
+ * ignores other signals (https://github.com/nodejs/node/issues/54918). Processes that it leaves behind may keep its
+ * output open and are not waited for.
  */
 export async function outputOf(
   child: Deno.ChildProcess,

@@ -4,7 +4,7 @@ import { outputOf, signalIfRunning } from "./process_output.ts";
 const bash = (script: string) =>
   new Deno.Command("bash", { args: ["-c", script], stdout: "piped", stderr: "piped" }).spawn();
 
-Deno.test("what a process says is told as it comes, and given back at its end", async () => {
+Deno.test("a process's output is passed on as it comes, and returned at its end", async () => {
   const heard: string[] = [];
   const output = await outputOf(
     bash("echo one; echo two >&2; exit 3"),
@@ -15,7 +15,7 @@ Deno.test("what a process says is told as it comes, and given back at its end", 
   assert.deepEqual(heard.sort(), ["stderr: two\n", "stdout: one\n"]);
 });
 
-Deno.test("a process that hears no other signal is killed when it is late", async () => {
+Deno.test("a process that ignores other signals is killed when it is late", async () => {
   const output = await outputOf(
     bash("trap '' TERM; echo begun; exec sleep 600"),
     AbortSignal.timeout(500),
@@ -23,7 +23,7 @@ Deno.test("a process that hears no other signal is killed when it is late", asyn
   assert.deepEqual(output, { code: 137, stdout: "begun\n", stderr: "" });
 });
 
-Deno.test("what holds on to the output of a process that has ended is not waited for, and being late is no error", async () => {
+Deno.test("processes that keep an ended process's output open are not waited for, and lateness is then no error", async () => {
   const child = bash("sleep 600 & echo $!");
   const { code, stdout } = await outputOf(child, AbortSignal.timeout(1_000));
   Deno.kill(Number(stdout));

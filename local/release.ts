@@ -6,7 +6,7 @@ import { handWrittenFolder } from "./migrations/unreleased.ts";
 import { lockedFolders, otherLicences } from "./release/dependencies.ts";
 import { checkout } from "./stack.ts";
 
-// npm run release: looks at what we depend on, writes lists of it, and freezes the migrations.
+// npm run release: checks the dependencies, writes lists of them, and freezes the migrations.
 
 const output = `${checkout}/.logloom/release`;
 
@@ -39,7 +39,7 @@ await run(async () => {
   for (const migration of await release()) {
     console.log(`supabase/migrations/${migration} is released.`);
   }
-  // They are in the migration that is frozen now.
+  // Their content is in the frozen migration.
   await removeIfThere(handWrittenFolder);
 });
 

@@ -1,7 +1,7 @@
 import { command } from "./command.ts";
 import { npmProgram, type System } from "./system.ts";
 
-/** What `supabase db dump` is asked for, file by file in the order in which they are restored: as the docs have it. */
+/** The options of `supabase db dump` for each file, in the order of restoring, as in the docs. */
 export const dumps: { file: string; options: string[] }[] = [
   { file: "schema.sql", options: [] },
   { file: "data.sql", options: ["--data-only", "--use-copy"] },
@@ -12,7 +12,7 @@ export const dumps: { file: string; options: string[] }[] = [
   },
 ];
 
-/** Dumps a database into a folder that PostgreSQL's programs see. */
+/** Dumps a database into a folder that PostgreSQL's programs can read. */
 export async function dumpInto(system: System, databaseUrl: string, folder: string): Promise<void> {
   await system.makeFolder("postgres", folder);
   for (const { file, options } of dumps) {
@@ -27,12 +27,12 @@ export async function dumpInto(system: System, databaseUrl: string, folder: stri
   }
 }
 
-/** The very script that `supabase db dump` runs; it needs a container where we have the programs. */
+/** The script that `supabase db dump` runs. The CLI itself would need a container, but we have the programs. */
 async function dumpScript(databaseUrl: string, options: string[]): Promise<string> {
   const printed = await command(
     [npmProgram("supabase"), "db", "dump", `--remote=${databaseUrl}`, "--dry-run", ...options],
     {
-      // Outside a project, whose settings would say more.
+      // Outside a project, because its settings would change the output.
       cwd: "/tmp",
       env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
       failure: "Asking for the dump's script failed",
@@ -41,7 +41,7 @@ async function dumpScript(databaseUrl: string, options: string[]): Promise<strin
   return printed.slice(printed.indexOf("#!/usr/bin/env bash"));
 }
 
-/** Restores what was dumped into a folder. psql goes on where the target has something already; the log tells of it. */
+/** Restores a dump. psql continues if an object exists already, and the log shows it. */
 export async function restoreFrom(
   system: System,
   folder: string,

@@ -8,7 +8,7 @@ import type { Stack } from "./stack.ts";
 import { runningState } from "./state.ts";
 import { prepareSystem, type System } from "./system.ts";
 
-// npm run drill: a running stack's database is dumped, restored beside it, repaired and verified.
+// npm run drill: dumps a running stack's database, restores it beside the stack, repairs and verifies it.
 
 const silent = () => {};
 
@@ -23,21 +23,21 @@ await run(async () => {
   }
   if (stack.name === "drill") throw new Failure("A drill's own stack is not dumped.");
   const system = await prepareSystem(silent);
-  // Nothing may be written, deleted, sent or evaluated by a copy that nobody knows of.
+  // The copy's jobs must not write, delete, send or evaluate anything.
   const settings = { "cron.launch_active_jobs": "off" };
   const found = await withPostgres(system, "drill", (copy) => drill(system, stack, copy), settings);
   if (found > 0) Deno.exit(1);
 });
 
-/** The number of differences and of errors that were found. */
+/** Restores and verifies the dump. Returns the number of differences and errors. */
 async function drill(system: System, stack: Stack, copy: Stack): Promise<number> {
   const folder = `${system.folder(copy)}/dump`;
   const log = `${copy.folder}/logs/restore`;
   const source = connect(stack.databaseUrl);
-  // As the owner, who repairs a hosted project too, but without a limit to the time of a statement.
+  // As the owner, like the repair of a hosted project, but without a statement timeout.
   const target = connect(copy.databaseUrl, { statement_timeout: 0 });
   try {
-    // What was sent on a day before that can hardly be on its way any more.
+    // Events sent before yesterday have surely left the queue.
     const [{ day }] = await source<{ day: string }[]>`
       select (logloom_private.utc_day(now()) - 1)::text as day`;
     await step("dump", () => dumpInto(system, stack.databaseUrl, folder), sizeOf(system, folder));
@@ -47,7 +47,7 @@ async function drill(system: System, stack: Stack, copy: Stack): Promise<number>
     const [{ waited }] = await target<{ waited: number }[]>`
       select depth::integer as waited from logloom_private.queue_state()`;
     await step("write", () => target.unsafe("call logloom_private.run_job('write_logs')"));
-    // One that was under way when the dump was made would go on in the middle.
+    // A verification that ran during the dump would continue in its middle.
     await target`delete from logloom_private.verifications where finished_at is null`;
     await step("verify", () => target.unsafe("call logloom_private.verify()"));
 
@@ -82,7 +82,7 @@ interface Verified {
   tenants: number;
 }
 
-/** Does a step and prints how long it took, and what there is to say of it afterwards. */
+/** Runs a step and prints its time and result. */
 async function step(
   name: string,
   work: () => Promise<unknown>,
@@ -104,14 +104,13 @@ function sizeOf(system: System, folder: string): () => Promise<string> {
   };
 }
 
-/** What psql could not do, but for what a new project has already. */
+/** The errors of psql, except about objects that a new project has already. */
 function errorsIn(log: string): string[] {
   return log.split("\n").filter((line) => /ERROR:/.test(line) && !/already exists$/.test(line));
 }
 
 /**
- * How many events each tenant sent since a day, moved to its partition or not. The counts of the queue's batches and
- * the mark up to which they are counted are read at one moment.
+ * How many events each tenant sent since a day, in the queue or in a partition. Both counts are read in one snapshot.
  */
 async function acknowledgedSince(sql: postgres.Sql, day: string): Promise<Map<string, number>> {
   const rows = await sql<{ tenant_id: string; events: number }[]>`
@@ -128,7 +127,7 @@ async function acknowledgedSince(sql: postgres.Sql, day: string): Promise<Map<st
   return new Map(rows.map(({ tenant_id, events }) => [tenant_id, events]));
 }
 
-/** A tenant that was deleted meanwhile misses nothing. */
+/** The number of events that the copy lacks. A tenant that was deleted meanwhile does not count. */
 function missing(source: Map<string, number>, copy: Map<string, number>): number {
   return [...source].reduce(
     (sum, [tenant, events]) => sum + Math.max(events - (copy.get(tenant) ?? 0), 0),

@@ -25,7 +25,7 @@ const commands = {
   "package:build": "local/package_build.ts",
 };
 
-/** The help of commands that have none of their own: asking for it installs and starts nothing. */
+/** The help of commands without their own. Printing it installs and starts nothing. */
 const help = {
   start: `Starts a stack on this machine: npm start [-- OPTIONS]
 
@@ -37,11 +37,11 @@ const help = {
   --stack NAME     which stack, dev by default`,
   stop: "Stops the stack: npm stop [-- --stack NAME]",
   reset: "Removes the stack's data and starts it anew: npm run reset [-- --stack NAME]",
-  migration: `Writes what is made from supabase/schemas: npm run migration
+  migration: `Writes all files that are generated from supabase/schemas: npm run migration
 
 The unreleased migration is the difference between the released ones and the schemas, between
 supabase/unreleased/before.sql (renames) and after.sql (rows), which are written by hand.`,
-  test: `Runs the tests on stacks of their own: npm test [-- [--keep] STEP [FILE…]]
+  test: `Runs the tests on separate stacks: npm test [-- [--keep] STEP [FILE…]]
 
   long             instead of a step: all that takes long
   turn             the parts of that which continuous integration runs at this landing
@@ -51,7 +51,7 @@ supabase/unreleased/before.sql (renames) and after.sql (rows), which are written
 
 CONTRIBUTING.md says more.`,
   trial:
-    `Tries for hours what the tests try for minutes: npm run trial [-- --hours N] [--anew] [KIND…]
+    `Runs trials for hours that the tests run for minutes: npm run trial [-- --hours N] [--anew] [KIND…]
 
   --hours N        how long, 8 by default; a trial that was ended goes on
   --anew           begin another one
@@ -60,7 +60,7 @@ CONTRIBUTING.md says more.`,
 
 The report is .logloom/trial.md. A disagreement ends it, and says how it is repeated.`,
   chaos: "Kills processes while events arrive, and counts them: npm run chaos",
-  bench: "Measures: npm run bench [-- WHAT]. docs/benchmarks says what.",
+  bench: "Runs a benchmark: npm run bench [-- WHAT]. docs/benchmarks lists them.",
   drill:
     `Restores a dump of the running stack beside it, and verifies it: npm run drill [-- --stack NAME]
 
@@ -129,7 +129,7 @@ function installFailure(output) {
   return `npm ci failed: ${lines.find((line) => line !== "") ?? "it gave no reason."}`;
 }
 
-// The binary itself: deno's launcher needs an install script that npm 11 does not run.
+// The binary without deno's launcher, which needs an install script that npm 11 does not run.
 function deno() {
   const suffix = process.platform === "linux" ? "-glibc" : "";
   const exe = process.platform === "win32" ? "deno.exe" : "deno";

@@ -33,7 +33,7 @@ export function signToken(claims: Record<string, unknown>): string {
 /** The end of 2032, like the local keys of every Supabase stack. */
 const farAhead = 1983812996;
 
-/** The very keys that `supabase start` prints. */
+/** The keys that `supabase start` prints. */
 export const anonKey = signToken({ iss: "supabase-demo", role: "anon", exp: farAhead });
 export const serviceRoleKey = signToken({
   iss: "supabase-demo",
@@ -41,7 +41,7 @@ export const serviceRoleKey = signToken({
   exp: farAhead,
 });
 
-/** The keys of every local stack of the CLI. They are no tokens: the gateway knows them. */
+/** The keys of every local stack of the CLI. They are not tokens; the gateway accepts them. */
 export const secretApiKey = "sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz";
 export const publishableApiKey = "sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH";
 

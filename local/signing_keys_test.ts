@@ -5,7 +5,7 @@ import { command } from "./command.ts";
 import { npmProgram } from "./system.ts";
 import { checkout } from "./stack.ts";
 
-Deno.test("the API keys are those that every local Supabase stack has", () => {
+Deno.test("the API keys equal those of every local Supabase stack", () => {
   const head = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
   strictEqual(
     anonKey,

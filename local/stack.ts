@@ -7,13 +7,13 @@ export const checkout = fromFileUrl(new URL("..", import.meta.url));
 /** The local secret of every `supabase start`; it protects nothing outside this machine. */
 export const jwtSecret = "super-secret-jwt-token-with-at-least-32-characters-long";
 
-/** The secret between the database's job and logloom-notify; it protects nothing outside either. */
+/** The secret between the database's job and logloom-notify; it protects nothing outside this machine. */
 export const notifySecret = "local-secret-of-the-function-logloom-notify";
 
 /** The key that the functions seal secrets with; it protects nothing outside this machine. */
 export const secretsKey = "bG9jYWwga2V5IHRoYXQgc2VhbHMgc2VjcmV0cyAhISE=";
 
-/** The secret between the database's job and logloom-archive; it protects nothing outside either. */
+/** The secret between the database's job and logloom-archive; it protects nothing outside this machine. */
 export const archiveSecret = "local-secret-of-the-function-logloom-archive";
 
 /** PostgREST's connections; the database limits searches by this number. */
@@ -46,12 +46,12 @@ export interface Stack {
   ports: {
     gateway: number;
     postgres: number;
-    /** The gateway's second door, for functions: it is not logged. */
+    /** The gateway's internal port, for functions. Its requests are not logged. */
     internal: number;
     postgrest: number;
     postgrestAdmin: number;
     functions: Record<FunctionName, number>;
-    /** The bucket of the archive, where one is wanted. */
+    /** The archive's bucket server, if there is one. */
     bucket: number;
     /** Further PostgreSQL nodes, for sharded tables. */
     workers: number[];
@@ -72,8 +72,8 @@ export function functionPort(stack: Stack, name: FunctionName, n: number): numbe
 }
 
 /**
- * The first public and the first internal port. Only the dev stack has Supabase's ports: they are in the kernel's range
- * for outgoing connections, which could occupy them.
+ * The first public and the first internal port. Only the dev stack has Supabase's ports, because outgoing connections
+ * may occupy ports in that range.
  */
 const firstPorts: Record<StackName, { open: number; internal: number }> = {
   dev: { open: 54321, internal: 24321 },
@@ -87,7 +87,7 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   trial: { open: 17321, internal: 31321 },
 };
 
-/** Lets several checkouts run at the same time: each sets another multiple of 40. */
+/** The offset of this checkout's ports, a multiple of 40, so that several checkouts can run at the same time. */
 function portOffset(): number {
   return Number(Deno.env.get("LOGLOOM_PORT_OFFSET") ?? "0");
 }

@@ -57,5 +57,5 @@ export async function startInBackground(
   }
   if (interrupted) throw new Failure("Starting was interrupted; nothing is left running.");
   const words = (await Deno.readTextFile(log)).trim().replace(/^logloom: /, "");
-  throw new Failure(words || sentence(`the stack ended without a word (see ${log})`));
+  throw new Failure(words || sentence(`the stack ended without a message (see ${log})`));
 }

@@ -31,7 +31,7 @@ export interface UpOptions extends DatabaseOptions {
   progress: (step: string) => void;
   /** How to serve the edge functions; by default one process of each on the current Deno. */
   serving?: Serving;
-  /** The number of Citus workers for records; by default as before, at first none. */
+  /** The number of Citus workers; by default as at the last start, at first none. */
   workers?: number;
   /** Serves a bucket beside the stack, and archives into it. */
   archive?: boolean;
@@ -39,9 +39,9 @@ export interface UpOptions extends DatabaseOptions {
   demo?: boolean;
   /** Builds the console if it changed, and serves it. */
   console?: boolean;
-  /** The stack runs until somebody ends it, so ending it is not a failure. */
+  /** Whether the stack runs until somebody ends it, so that ending it is not a failure. */
   isService?: boolean;
-  /** Runs when the database is complete and only PostgreSQL runs. */
+  /** Runs when the database is complete and only PostgreSQL has started. */
   afterDatabase?: () => Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await publish();
   };
 
-  // The stack serves anyway; warnings are shown at the end.
+  // The stack starts anyway and shows the warnings at the end.
   const warn = (warning: string) => state.warnings.push(warning);
 
   const serve = async (serving: Serving) => {
@@ -139,7 +139,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
     await supervisor.start(postgrestProcess(stack));
     await serve(options.serving ?? oneOfEach);
     turning = setInterval(() => {
-      // While the functions change there is none.
+      // While the functions change there is no gateway.
       const gateway: ProcessStatus | undefined = supervisor.statuses.gateway;
       if (gateway?.state === "ready") turnAccessLog(system, stack, gateway.pid).catch(() => {});
     }, 5_000);
@@ -166,7 +166,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
       await supervisor.start(shipperProcess(stack, state.demo.apiKey, state.accessLog));
     }
   } catch (error) {
-    // The start failed because of the stop: interrupt() ends the process when everything has stopped.
+    // If a signal stopped the start, interrupt() ends this process when everything has stopped.
     if (interrupted.signal.aborted) await new Promise(() => {});
     await stop();
     throw error;
@@ -216,7 +216,7 @@ export async function endLeftovers(stack: Stack): Promise<void> {
   await removeIfThere(stack.stateFile);
 }
 
-/** Checks that the stack can start: nothing of an earlier one runs, and its ports are free. */
+/** Checks that the stack can start: no process of an earlier one runs, and its ports are free. */
 export async function clearTheWay(stack: Stack): Promise<void> {
   await endLeftovers(stack);
   refuseTakenPorts(stack);
@@ -231,7 +231,7 @@ function refuseTakenPorts(stack: Stack): void {
       if (!(error instanceof Deno.errors.AddrInUse)) throw error;
       throw new Failure(
         `Port ${port} (${name}) is taken by another program. ` +
-          "Stop that one, a Supabase stack of another project say, and try again.",
+          "Stop that program (for example, another project's Supabase stack) and try again.",
       );
     }
   }

@@ -11,7 +11,7 @@ export interface ProcessDefinition {
   restartCommand?: string[];
   env: Record<string, string>;
   dependsOn: string[];
-  /** Ends remains of a killed process that are in the way of the next one. */
+  /** Ends leftovers of a killed process that block the next one. */
   clear?(): Promise<void>;
   /** Checks once whether the process serves. */
   ready(): Promise<boolean>;
@@ -57,7 +57,7 @@ export class Supervisor {
       }
     }
     const log = await BoundedLog.open(`${this.#logFolder}/${definition.name}.log`);
-    // A process that starts while the others stop would be left behind.
+    // A process that started while the others stop would be left running.
     if (this.#isStopping) {
       log.close();
       throw stopsAlready(definition.name);
@@ -157,7 +157,7 @@ class Running {
       this.#child = undefined;
       // A remaining child, for example a worker of a killed nginx, would hold its port.
       this.#killGroup(child.pid);
-      // Its last output, but not for long: an orphan may hold the other end for a while.
+      // Reads the last output, but not for long, because an orphan may keep it open.
       await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 500))]);
       if (!this.#stopping) this.#log.write(`-- ${this.name} ended (${signal ?? `code ${code}`})\n`);
     });
@@ -215,7 +215,7 @@ class Running {
     try {
       Deno.kill(-pid, "SIGKILL");
     } catch {
-      // Nobody was left.
+      // No process was left.
     }
   }
 

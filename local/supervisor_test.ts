@@ -3,7 +3,7 @@ import { Failure } from "./exit_on_failure.ts";
 import { isAlive } from "./process_identity.ts";
 import { type ProcessDefinition, Supervisor } from "./supervisor.ts";
 
-/** A process of the shell; it tells a file what becomes of it. */
+/** A shell process that writes its events to a file. */
 function shell(name: string, script: string, more: Partial<ProcessDefinition> = {}) {
   return {
     name,
@@ -55,7 +55,7 @@ Deno.test("processes stop in the reverse order of their start, each by its own s
     ]);
   }));
 
-Deno.test("a killed process comes back with another pid, and what it left behind is gone", () =>
+Deno.test("a killed process is restarted with another pid, and its leftovers are removed", () =>
   inFolder(async (folder) => {
     const supervisor = new Supervisor(folder, () => {});
     await supervisor.start(shell("server", `sleep 1000 & echo $! > ${folder}/child; wait`, {
@@ -73,7 +73,7 @@ Deno.test("a killed process comes back with another pid, and what it left behind
     await supervisor.stop();
   }));
 
-Deno.test("a process killed before it told whether it serves comes back all the same", () =>
+Deno.test("a process that is killed before it serves is also restarted", () =>
   inFolder(async (folder) => {
     const supervisor = new Supervisor(folder, () => {});
     let starts = 0;
@@ -100,7 +100,7 @@ async function isRunning(pid: number): Promise<boolean> {
   return stat !== "" && !stat.includes(") Z ");
 }
 
-Deno.test("a process that ends before it serves is a failure that quotes its last words", () =>
+Deno.test("a process that ends before it serves is a failure with its last output", () =>
   inFolder(async (folder) => {
     const supervisor = new Supervisor(folder, () => {});
     await rejects(
@@ -117,7 +117,7 @@ Deno.test("a process that ends before it serves is a failure that quotes its las
     match(await Deno.readTextFile(`${folder}/server.log`), /-- server ended \(code 3\)/);
   }));
 
-Deno.test("a process is not started before those that it needs", () =>
+Deno.test("a process is not started before its dependencies", () =>
   inFolder(async (folder) => {
     const supervisor = new Supervisor(folder, () => {});
     await rejects(supervisor.start(shell("second", "", { dependsOn: ["first"] })), {
@@ -125,7 +125,7 @@ Deno.test("a process is not started before those that it needs", () =>
     });
   }));
 
-Deno.test("no process is started any more while the others stop", () =>
+Deno.test("no process starts while the others stop", () =>
   inFolder(async (folder) => {
     const supervisor = new Supervisor(folder, () => {});
     await supervisor.stop();

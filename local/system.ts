@@ -16,7 +16,7 @@ export interface System {
   hasCitus: boolean;
   /** A stack's folder, as the parts see it. */
   folder(stack: Stack): string;
-  /** The place on this machine of a path that the parts see. */
+  /** The machine's path of a path inside the system root. */
   outside(path: string): string;
   /** The command that runs a program as a user. */
   command(user: SystemUser, program: string, args: string[]): [string, ...string[]];
@@ -123,7 +123,7 @@ async function make(
         ? ["chroot", `--userspec=${user}:${user}`, root === "" ? "/" : root, program, ...args]
         : [program, ...args],
     makeFolder: async (user, path) => {
-      // That user must be able to enter the folders above, whatever the umask.
+      // The user must be able to enter the parent folders, whatever the umask is.
       for (const parent of [home, dirname(path)]) {
         await Deno.mkdir(`${root}${parent}`, { recursive: true });
         await Deno.chmod(`${root}${parent}`, 0o755);

@@ -4,7 +4,7 @@ import { Failure } from "./exit_on_failure.ts";
 import { startOf } from "./process_identity.ts";
 import { statfs } from "node:fs/promises";
 
-/** Part of the folder's name: increased when the packages change, so that an older root is not used. */
+/** A part of the folder's name, increased when the packages change, so that no older root is used. */
 const revision = 1;
 const release = "trixie";
 
@@ -14,14 +14,14 @@ const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 const neededBytes = 2 * 1024 ** 3;
 
 /**
- * A Debian release in a folder: Debian 12 and Ubuntu have an older PostgreSQL, and this leaves the machine's packages
- * alone. It is outside the checkout, so that a machine needs it only once.
+ * A Debian release in a folder, because Debian 12 and Ubuntu have an older PostgreSQL, and the machine's own packages
+ * stay untouched. It is outside the checkout, so that a machine needs it only once.
  */
 export function rootPath(): string {
   return `${cacheFolder()}/debian-${release}-postgresql-17.r${revision}`;
 }
 
-/** The set-up that a machine needs once. */
+/** The folder of everything that a machine sets up once. */
 export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/logloom`;
 }
@@ -55,7 +55,7 @@ export async function buildRoot(
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
     await build(draft, log, packages, progress, interrupted.signal);
-    // Another stack may have been faster: then its root stays.
+    // If another stack was faster, its root stays.
     if (!(await exists(root))) await Deno.rename(draft, root);
     await removeIfThere(log);
   } catch (error) {
@@ -85,13 +85,13 @@ async function complete(
     await install(root, missing, (what) => ({ env, log, failure: `${what} failed (see ${log})` }));
     await removeIfThere(log);
   } catch (error) {
-    // Without a network, for example, the older set-up still works.
+    // The older set-up still works, for example without a network.
     if (!(error instanceof Failure)) throw error;
-    progress(`Going on without: ${error.message}`);
+    progress(`Continuing without: ${error.message}`);
   }
 }
 
-/** Adds packages that only some need, into this root or, without one, nowhere: then they must be there. */
+/** Adds optional packages to the root. Without a root they must be installed already. */
 export async function addPackages(
   program: string,
   packages: string[],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { State } from "./state.ts";
 import { welcome } from "./welcome.ts";
 
-Deno.test("a start prints the address and the anon key, which supabase-js asks for", () => {
+Deno.test("a start prints the address and the anon key, which supabase-js needs", () => {
   const said: string[] = [];
   const { log } = console;
   console.log = (text: string) => said.push(text);

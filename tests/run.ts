@@ -43,8 +43,8 @@ await run(async () => {
   const isAlone = !isTurn && chosen.length === 1;
   if (keep && !isAlone) throw new Failure("--keep takes a step: npm test -- --keep e2e.");
 
-  // A project may have a time zone, also one with summer time; and one whose times, written in the
-  // way that it has chosen, are read as another's: IST is India's, and to PostgreSQL Israel's.
+  // A project may have any time zone: one with summer time, or one with an ambiguous name (PostgreSQL reads India's IST
+  // as Israel's).
   const isLong = isTurn || longSteps.includes(chosen[0]);
   Deno.env.set("LOGLOOM_TIMEZONE", isLong ? "Asia/Kolkata" : "America/New_York");
   Deno.env.set("LOGLOOM_DATESTYLE", isLong ? "SQL, DMY" : "ISO, MDY");
@@ -56,7 +56,7 @@ await run(async () => {
   const rows: Row[] = [];
   try {
     if (!isAlone) {
-      // Once, before two ask for it at the same time.
+      // Prepared once, before two steps need it at the same time.
       await prepareSystem((step) => console.log(`  ${step} …`));
       beside = new Beside(
         chosen.filter((step) => !shared.includes(step)),
@@ -64,13 +64,13 @@ await run(async () => {
       );
       if (isTurn) endBySignal(beside);
     }
-    // The long ones mostly wait, and a third stack costs them little; the others keep two processors busy.
+    // Long steps mostly wait, so a third stack costs little; the others keep two processors busy.
     const stacksBeside = ["beside", isLong ? "aside" : undefined] as const;
     const rowsBeside = stacksBeside.map((name) => beside?.work(name) ?? []);
     for (const step of shared) {
       if (step.needsStack && !stack) {
         console.log("\n== test stack");
-        // A signal that ends this stack ends those beside it.
+        // A signal also ends the stacks beside this one.
         if (beside) endBySignal(beside);
         stack = keep ? await keptStack() : await startTestStack();
       }

@@ -2,11 +2,11 @@ import postgres from "postgres";
 import { npmProgram } from "../local/system.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
 
-// deno run -A types/generate.ts [DATABASE_URL]: writes the files below anew, from the running dev stack unless told otherwise.
+// deno run -A types/generate.ts [DATABASE_URL]: writes the files below from a database, by default the running dev stack.
 
 const header = "// Made by types/generate.ts from the database's own description of itself.\n\n";
 
-/** What each file says of the database, formatted as this repository is. */
+/** The generated files, formatted. */
 export async function generated(databaseUrl: string): Promise<Record<string, string>> {
   const known = await knownFrom(databaseUrl);
   const database = await databaseTypes(databaseUrl, known);
@@ -25,7 +25,7 @@ async function databaseTypes(databaseUrl: string, known: Known): Promise<string>
     `--remote=${databaseUrl}`,
     "--schema=public",
   ]);
-  // Words about the connection come first.
+  // Skips messages about the connection.
   const types = await format(output.slice(output.indexOf("export type Json")));
   return await format(narrowed(types, known));
 }
@@ -34,17 +34,17 @@ export function format(types: string): Promise<string> {
   return run(Deno.execPath(), ["fmt", "--ext=ts", "-"], types);
 }
 
-/** What the database knows and its types do not say. */
+/** Facts from the database that its types do not have. */
 interface Known {
-  /** The parameters that each operation asks for whatever else it is given. */
+  /** The parameters that each operation always requires. */
   required: Map<string, string[]>;
-  /** The words that a place in a result can have. */
+  /** The possible words of a member of a result. */
   words: Map<string, string[]>;
   /** The operations that a user may call. */
   forUsers: Set<string>;
 }
 
-/** A member of a result whose words a constraint or a function knows. */
+/** Members of results, with the constraint or function that lists their words. */
 const wordsOf: [type: string, member: string, source: string][] = [
   ["logloom_log_record", "level", "logs_level_is_known"],
   ["logloom_api_key", "status", "api_key_status"],
@@ -87,7 +87,7 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
       if (found.length < 2) throw new Error(`${source} names no words for ${type}.${member}.`);
       return [`${type}.${member}`, found];
     }));
-    // Asked for unless a condition stands before it, in the operation or in what it hands its parameters to.
+    // Requirements without a condition, in the operation or in a function that gets its parameters.
     const asked = (source: string, depth = 2): string[] => [
       ...[...source.matchAll(/^ {2}perform \S+require_parameter\('(\w+)', \1 is null\);/gm)]
         .map(([, parameter]) => parameter),
@@ -110,7 +110,7 @@ async function knownFrom(databaseUrl: string): Promise<Known> {
   }
 }
 
-/** The CLI's types, with required parameters required, and words where it has only string. */
+/** The CLI's types, with required parameters required, and words in place of string. */
 function narrowed(types: string, { required, words }: Known): string {
   return types.replace(/^ {6}"?(\w+)"?: \{(?: .*\}|\n[\s\S]*?^ {6}\})/gm, (block, name: string) => {
     for (const parameter of required.get(name) ?? []) {
@@ -130,7 +130,7 @@ function narrowed(types: string, { required, words }: Known): string {
   });
 }
 
-/** The reader's names for results, where they are not the database's. */
+/** The reader's names for results that differ from the database's. */
 const ourNames: Record<string, string> = {
   alert_history_entry: "Alert",
   archive_part: "ArchivedFile",
@@ -142,8 +142,8 @@ const ourNames: Record<string, string> = {
 };
 
 /**
- * Parameters of which the database knows no more than that they are text or JSON; with the operation before a dot where
- * not all mean the same.
+ * The types of parameters that are only text or JSON in the database. A name may have its operation before a dot, if
+ * operations use it differently.
  */
 const parameterTypes: Record<string, string> = {
   notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
@@ -166,10 +166,10 @@ function typeOf(operation: string, parameter: string): string | undefined {
   return parameterTypes[`${operation}.${parameter}`] ?? parameterTypes[parameter];
 }
 
-/** Answers of which it knows no more than that they are JSON. */
+/** The types of answers that are only JSON in the database. */
 const answerTypes: Record<string, string> = { confirm_alert_address: "Success" };
 
-/** The operations of users by their names, with the reader's own types for what the database calls nullable or JSON. */
+/** The operations of users by name, with the reader's own types for nullable and JSON members. */
 function readerOperations(database: string, { forUsers }: Known): string {
   const operation =
     /^ {6}"(\w+)": \{\s+Args: (\{[^{}]*\}|Record<PropertyKey, never>);\s+Returns: ([^;]+?)(?:;| \};)$/gm;

@@ -1,15 +1,15 @@
 import { checkout } from "../local/stack.ts";
 import { format } from "./generate.ts";
 
-// deno run -A types/query_help.ts: writes the module below anew, the query language as assistants read it.
+// deno run -A types/query_help.ts: writes the module below, the query language for assistants.
 
 export const source = "docs/reference/query-language.md";
 export const module = "supabase/functions/logloom-read/mcp/query_language.ts";
 
-/** What an assistant needs less than the room that it takes: errors come with their hint. */
+/** Sections that an assistant does not need: errors come with their hint. */
 const leftOut = new Set(["Grammar", "Query errors"]);
 
-/** The module with the language in a page: without what the examples find, which is about events of the docs. */
+/** The module with the language in a page, without the example events of the docs. */
 export async function queryLanguageModule(): Promise<string> {
   const page = queryHelp(await Deno.readTextFile(`${checkout}/${source}`));
   const lines = page.split("\n").map((line) => `  ${JSON.stringify(line)},\n`).join("");
@@ -27,7 +27,7 @@ export function queryHelp(markdown: string): string {
     .map(shortened).join("\n\n").trim();
 }
 
-/** Without the events of the examples, and what is said about other languages. */
+/** The introduction, without the example events and other languages. */
 function beginning(intro: string): string {
   return intro
     .replace(/ \[Coming from[^]*?\.\n/, "\n")

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { checkout } from "../local/stack.ts";
 import { module, queryHelp, queryLanguageModule } from "./query_help.ts";
 
-Deno.test("what assistants read of the query language is what the docs say", async () => {
+Deno.test("the query language for assistants equals the docs", async () => {
   assert.equal(
     await Deno.readTextFile(`${checkout}/${module}`),
     await queryLanguageModule(),

@@ -1,8 +1,8 @@
 import type { Operations } from "../packages/logloom/src/read.ts";
 import type { Database, Json } from "./database.ts";
 
-// Does not compile where an answer of the reader's types is not the database's: by its members, or by what they are.
-// Ours may name words where the database has text, a shape where it has JSON, and leave out its null.
+// Compiles only if the reader's types of answers match the database's. The reader's may have words in place of text, a
+// shape in place of JSON, and no null.
 
 type Functions = Database["public"]["Functions"];
 type Same<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkout } from "../local/stack.ts";
 
-/** What supabase-js with types/database.ts takes … */
+/** Calls that supabase-js accepts with types/database.ts. */
 const right = [
   'rpc("create_api_key", { p_name: "a" })',
   'rpc("get_log", { p_id: "x" })',
@@ -17,7 +17,7 @@ const right = [
   'rpc("list_log_retention_runs").then(({ data }) => data?.[0].status === "interrupted")',
 ];
 
-/** … and what it refuses to compile. */
+/** Calls that do not compile. */
 const wrong = [
   'rpc("create_api_key", {})',
   'rpc("create_api_key", { p_name: 5 })',
@@ -45,7 +45,7 @@ const wrong = [
 ];
 
 Deno.test("a wrong call of an operation does not compile, a right one does", async () => {
-  // Not in a folder that other steps read at the same time: they would find what does not compile.
+  // Not in a folder that other steps check at the same time.
   const path = `${checkout}/.logloom/typed_calls_${Deno.pid}.ts`;
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
   const lines = [

@@ -6,14 +6,14 @@ import { type Figure, thousands } from "../support/report.ts";
 import type { BenchStack } from "../support/stack.ts";
 import { setPaused } from "../support/pause_jobs.ts";
 
-/** Tenants of one kind: how many, and what each has a day. */
+/** Tenants of one size: their number, and the records of each in a day. */
 interface Kind {
   readonly name: string;
   readonly tenants: number;
   readonly aDay: number;
 }
 
-/** Of a hundred tenants one has 60 % of all records and ninety have a tenth together, as customers are. */
+/** A typical distribution: one of a hundred tenants has 60 % of all records, and ninety have 10 % together. */
 function kindsOf(tenants: number, records: number, days: number): Kind[] {
   const large = Math.max(1, Math.round(tenants / 100));
   const middle = Math.round(tenants * 9 / 100);
@@ -28,8 +28,8 @@ function kindsOf(tenants: number, records: number, days: number): Kind[] {
 }
 
 /**
- * A month of many tenants is sealed, and archived by the job alone, as it runs on any project. What it took, and what it
- * left in the bucket.
+ * Seals a month of many tenants and lets the job archive it, as on any project. Returns the costs, and the content of
+ * the bucket.
  */
 export async function monthFigures(
   bench: BenchStack,
@@ -54,7 +54,7 @@ export async function monthFigures(
     from (
       select (date_trunc('month', now() at time zone 'UTC') - interval '1 month')::date as first
     ) m, generate_series(0, ${days}::integer - 1) n`;
-  // They would drop a day that is still empty, and seal while it is written.
+  // The jobs would drop an empty day, and seal a day while it is written.
   await setJobs(bench, false);
   for (const [n, day] of list.entries()) {
     console.error(`  Writing ${day} …`);
@@ -176,7 +176,7 @@ async function makeTenants({ sql }: BenchStack, kinds: Kind[]): Promise<void> {
   }
 }
 
-/** The events as a table, from which SQL makes records. */
+/** Stores the events in a table, from which SQL makes records. */
 async function keepEvents({ sql }: BenchStack, events: Event[]): Promise<void> {
   await sql`
     create table public.bench_events (
@@ -242,12 +242,12 @@ async function writeDay({ sql }: BenchStack, kinds: Kind[], day: string, n: numb
   }
 }
 
-/** Whether the jobs that take days away are at work. */
+/** Pauses or resumes the jobs that seal and delete days. */
 async function setJobs({ sql }: BenchStack, active: boolean): Promise<void> {
   await setPaused(sql, !active, ["seal_logs", "run_retention"]);
 }
 
-/** Seals as the job does, until no day is due. */
+/** Seals like the job until no day is due. */
 async function seal({ sql }: BenchStack): Promise<void> {
   for (;;) {
     await sql`

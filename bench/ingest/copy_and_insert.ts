@@ -5,16 +5,16 @@ import { load } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";
 import { bodyBytes, countEvents } from "./requests.ts";
 
-// The peers of ingest: the same database with the same events, without ingest.
+// Other ways to store the same events in the same database, to compare ingest with.
 
-/** Rows a second of one COPY of all records into an empty partition with the same indexes. */
+/** The rows a second of one COPY of all records into an empty partition with the same indexes. */
 export async function copy({ sql }: BenchStack): Promise<number> {
   const [{ folder }] = await sql<{ folder: string }[]>`
     select current_setting('data_directory') as folder`;
   const file = `${folder}/bench.copy`;
   const [{ partition }] = await sql<{ partition: string }[]>`
     select logloom_private.partition_name(logloom_private.utc_day(now())) as partition`;
-  // In the order of receipt, as a client would copy them.
+  // In the order of receipt, like a client's COPY.
   const { count } = await sql.unsafe(
     `copy (select * from logloom.${partition} order by received_at, id) to '${file}'`,
   );

@@ -1,8 +1,8 @@
 import { Failure } from "../../local/exit_on_failure.ts";
 
 /**
- * Sends one request again and again on connections that stay open, and reads of each answer its status alone. `fetch`
- * takes as much processor time for a small request as the edge function does, on the cores that the service has.
+ * Sends the same request on open connections and reads only the status of each answer. `fetch` would take as much
+ * processor time for a small request as the edge function, on the same cores.
  */
 export class PlainClient {
   readonly #host: string;

@@ -36,7 +36,7 @@ export function countBytes(done: Load, bodies: Body[]): number {
   return sumOfFirst(done.answered, bodies.map(({ bytes }) => bytes));
 }
 
-/** Requests use the bodies in turn: `count` of them are whole turns and a rest. */
+/** The sum of values over `count` requests, which use the bodies in turn. */
 function sumOfFirst(count: number, values: number[]): number {
   const turns = Math.floor(count / values.length);
   const sum = (part: number[]) => part.reduce((total, value) => total + value, 0);

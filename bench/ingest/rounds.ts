@@ -23,13 +23,13 @@ export interface Rates {
   costs: Map<string, Map<string, number>>;
 }
 
-/** Sums what phases cost, by process. */
+/** Sums the processor time of phases by process. */
 class Costs {
   readonly #phases = new Map<string, { seconds: Map<string, number>; events: number }>();
 
   constructor(readonly bench: BenchStack) {}
 
-  /** Runs a part of a phase; `eventsOf` says how many events it was for. */
+  /** Runs a part of a phase; `eventsOf` returns its number of events. */
   async of<T>(phase: string, part: () => Promise<T>, eventsOf: (done: T) => number): Promise<T> {
     const before = await secondsWithClient(this.bench.stack);
     const done = await part();
@@ -55,8 +55,8 @@ class Costs {
 }
 
 /**
- * Each part on its own, with the writer paused. Parts take turns and medians count, so that other work on the machine
- * affects all of them alike.
+ * Measures each part separately, with the writer paused. The parts take turns and medians count, so that other work on
+ * the machine affects all parts alike.
  */
 export async function measureRates(
   bench: BenchStack,

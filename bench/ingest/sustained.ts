@@ -14,7 +14,7 @@ interface Sample {
   depth: number;
 }
 
-/** Events that became visible in a second: acknowledged and no longer queued. */
+/** The events a second that became visible: acknowledged and no longer queued. */
 function rateOfVisible(samples: Sample[]): number {
   const [first, last] = [samples[0], samples[samples.length - 1]];
   const visible = last.acknowledged - last.depth - (first.acknowledged - first.depth);
@@ -39,7 +39,7 @@ export interface Sustained {
   costs: Map<string, number>;
 }
 
-/** Sends at a rate for a while and measures how much becomes visible meanwhile. */
+/** Sends at a steady rate and measures how many events become visible meanwhile. */
 export async function sustain(
   bench: BenchStack,
   send: Send,

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** Runs an "insert into logloom.logs as l …" like the service: it maintains the counts. */
+/** Runs an "insert into logloom.logs as l …" and maintains the counts, like the service. */
 export async function addRecords(
   sql: postgres.Sql,
   insert: string,

@@ -8,18 +8,18 @@ import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
 import { setPaused } from "./pause_jobs.ts";
 
-/** Of the tenant whose days are sealed, copied several times into a day: what the job seals in half a minute. */
+/** Records of the tenant whose days are sealed, each copied into a day. The job seals a day in half a minute. */
 const drawnRecords = 200_000;
 const copiesADay = 2;
-/** Of a tenant that seals nothing: what remains of a day, and is copied when its partition is replaced. */
+/** Records of a tenant that is not sealed. They remain in a day and are copied when its partition is replaced. */
 const remainingRecords = 20_000;
 const mostRuns = 3;
 
-// So many that p99 is not one of the two slowest: a day is sealed within seconds.
+// Enough requests for a p99, although a day is sealed within seconds.
 const requestsASecond = 60;
 const eventsARequest = 25;
 
-/** The experience of a steady sender, and of the writer, in a phase. */
+/** The times of a steady sender, and of the writer, in a phase. */
 interface Phase {
   /** Milliseconds of each request, with its start and end. */
   requests: { sent: number; answered: number }[];
@@ -30,8 +30,8 @@ interface Phase {
 }
 
 /**
- * What ingest and the writer lose while the job seals a full day and replaces its partition, as pg_cron runs it. Minutes
- * without and with it take turns; of the latter only the working time counts.
+ * Measures what ingest and the writer lose while the job seals a full day and replaces its partition, run by pg_cron.
+ * Minutes without and with the job take turns; of the minutes with it, only its working time counts.
  */
 export async function besideSealingFigures(
   bench: BenchStack,
@@ -48,7 +48,7 @@ export async function besideSealingFigures(
       body: body.stamped() as BodyInit,
     });
   await setSealing(bench, false);
-  // The template ended less than three days ago, the days that are sealed more.
+  // Seals only the days, which are older than three days, and not their template.
   await sql`update logloom_private.settings set seal_after = '3 days' where singleton`;
   const [{ days }] = await sql<{ days: string[] }[]>`
     select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i) as days
@@ -76,7 +76,7 @@ export async function besideSealingFigures(
     without.push(await minute(bench, send));
     const before = await sealedRecords(bench);
     await setSealing(bench, true);
-    // A run that meets an older snapshot leaves the partition to the next one.
+    // If an older snapshot exists, a run leaves the partition to the next run.
     for (let run = 1; await partitionOf(bench, day) === whole; run++) {
       if (run > mostRuns) {
         throw new Failure(`The partition of ${day} was not replaced in ${mostRuns} runs.`);
@@ -163,7 +163,7 @@ async function sealedRecords({ sql }: BenchStack): Promise<number> {
   return records;
 }
 
-/** Its number, which another has when it was replaced. */
+/** The oid of a day's partition, which changes when the partition is replaced. */
 async function partitionOf({ sql }: BenchStack, day: string): Promise<number> {
   const [{ oid }] = await sql<{ oid: number }[]>`
     select to_regclass(
@@ -189,7 +189,7 @@ async function atRest(bench: BenchStack): Promise<void> {
   }
 }
 
-/** A minute of steady sending from a full minute of the clock, when pg_cron starts the job. */
+/** Sends steadily for a minute, from a full minute of the clock on, when pg_cron starts the job. */
 async function minute(bench: BenchStack, request: () => Promise<Response>): Promise<Phase> {
   await pause(60_000 - Date.now() % 60_000);
   const phase: Phase = { requests: [], runs: [], sealing: [] };

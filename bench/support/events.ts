@@ -2,7 +2,7 @@ import { Failure } from "../../local/exit_on_failure.ts";
 
 export type Event = Record<string, unknown>;
 
-/** Events of a file (NDJSON, .gz too), or made ones of the same kind without a file. */
+/** The events of a file (NDJSON, .gz too); without a file, generated events of the same kind. */
 export async function loadEvents(path: string | undefined): Promise<Event[]> {
   if (!path) return makeEvents(20_000);
   let file: Deno.FsFile;
@@ -22,11 +22,11 @@ export async function loadEvents(path: string | undefined): Promise<Event[]> {
 export interface Body {
   events: number;
   bytes: number;
-  /** The body as sent now: its events happened in the second before, one after another. */
+  /** The body with current times: its events are spread over the last second. */
   stamped(): Uint8Array;
 }
 
-/** Bodies of at most `limit` bytes; each event carries `ts`. */
+/** Bodies of at most `limit` bytes. Each event has a `ts`. */
 export function makeBodies(events: Event[], limit: number): Body[] {
   const bodies: Body[] = [];
   const encoder = new TextEncoder();

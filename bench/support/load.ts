@@ -11,8 +11,8 @@ export interface Load {
 }
 
 /**
- * Sends requests on `connections` connections until `seconds` are over or `count` are sent. `pause` is awaited before
- * each request: it sets the pace.
+ * Sends requests on `connections` connections until `seconds` are over or `count` are sent. Awaits `pause` before each
+ * request, which sets the rate.
  */
 export async function load(
   options: { connections: number; seconds: number; count?: number; pause?: () => Promise<void> },

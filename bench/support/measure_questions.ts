@@ -12,8 +12,8 @@ export interface Question {
 }
 
 /**
- * Milliseconds of a question: median and p95 over HTTP, and PostgreSQL's processor time. Infinity if it exceeds the
- * operation's time limit.
+ * The milliseconds of a question: median and p95 over HTTP, and PostgreSQL's processor time. Infinity if the operation
+ * exceeds its time limit.
  */
 export interface Measured {
   median: number;
@@ -21,7 +21,7 @@ export interface Measured {
   processor: number;
 }
 
-/** Asks each question as users of the tenants in turn, once to warm up, then `runs` times. */
+/** Asks each question as users of the tenants in turn: once to warm up, then `runs` times. */
 export async function measure(
   bench: BenchStack,
   asked: Question[],

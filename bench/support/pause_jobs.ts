@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** Pauses jobs, or lets them go on, and waits until no step of theirs is at work. */
+/** Pauses or resumes jobs, and waits until none of their steps is running. */
 export async function setPaused(
   sql: postgres.Sql,
   isPaused: boolean,

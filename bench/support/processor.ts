@@ -57,7 +57,7 @@ export function used(
   return new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)]));
 }
 
-/** Seconds of processor time of one process so far, in nanoseconds where the kernel counts them. */
+/** The processor time of one process so far, in seconds; counted in nanoseconds if the kernel does. */
 export async function secondsOf(pid: number): Promise<number> {
   let nanoseconds = 0;
   try {
@@ -66,7 +66,7 @@ export async function secondsOf(pid: number): Promise<number> {
       nanoseconds += Number(text.split(" ")[0]);
     }
   } catch {
-    // It ended meanwhile.
+    // The process ended meanwhile.
   }
   return nanoseconds / 1e9;
 }

@@ -2,8 +2,8 @@ import { secondsOf } from "./processor.ts";
 import type { BenchStack } from "./stack.ts";
 
 /**
- * Creates a tenant's days like the service: no job could replace or drop a superuser's partition, and retention drops
- * one that nobody is known to have records in.
+ * Creates a tenant's days like the service: as its owner, because no job could drop a superuser's partition, and with
+ * rows in log_days, because retention drops days without them.
  */
 export async function makeDays(
   { sql }: BenchStack,
@@ -20,7 +20,7 @@ export async function makeDays(
   });
 }
 
-/** Writes a tenant's records evenly over a day, a thousand a batch. Returns the bytes of their JSON. */
+/** Writes a tenant's records evenly over a day, in batches of a thousand. Returns the bytes of their JSON. */
 export async function fillDay(
   { sql }: BenchStack,
   tenant: string,
@@ -101,11 +101,11 @@ export async function copyDay(
 export async function vacuumSealed({ sql }: BenchStack): Promise<void> {
   await sql`vacuum analyze logloom_private.blocks`;
   await sql`vacuum analyze logloom_private.block_columns`;
-  // Otherwise autovacuum runs while questions are asked.
+  // Otherwise autovacuum would run during the questions.
   await sql`vacuum analyze logloom.logs`;
 }
 
-/** Seals days of a tenant in a backend that does nothing else. */
+/** Seals days of a tenant in a backend of its own, to measure the backend. */
 export async function seal(
   { sql }: BenchStack,
   tenant: string,
@@ -126,7 +126,7 @@ export async function seal(
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return {
       seconds: await secondsOf(pid) - before,
-      // The allocator keeps what was freed between two blocks, so this includes it.
+      // This is the peak, because the allocator keeps freed memory between blocks.
       megabytes: Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
     };
   } finally {

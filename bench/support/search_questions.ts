@@ -10,7 +10,7 @@ export interface Case extends Question {
   limit: number;
 }
 
-/** What the search is measured by. */
+/** The questions of the search benchmark. */
 export function casesOf(days: number): Case[] {
   const day = 24;
   return [

@@ -11,7 +11,7 @@ export interface BenchStack {
   state: State;
   /** A superuser's connection: benchmarks create tables and read files. */
   sql: postgres.Sql;
-  /** Restarts the edge functions with new processes. */
+  /** Restarts the edge functions. */
   serveAnew(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -65,7 +65,7 @@ export function registerIn(sql: string): Omit<Register, "name"> {
       explanation: textOf(found[5]),
     });
     const next = /^,\s+|^\s+\) e \(name, status, message, hint, explanation\)/.exec(sql.slice(end));
-    if (!next) throw new Error(`What follows a row is no row: ${sql.slice(end, end + 80)}`);
+    if (!next) throw new Error(`The text after a row is not a row: ${sql.slice(end, end + 80)}`);
     if (!next[0].startsWith(",")) break;
     row.lastIndex = end + next[0].length;
   }
@@ -108,7 +108,7 @@ function tableOf({ hint, errors }: Register): string {
     ...rows,
   ];
   if (hint === null) return table.join("\n");
-  return [`The hint of those that say nothing here: ${plain(shown(hint))}`, "", ...table].join(
+  return [`The hint of errors without one here: ${plain(shown(hint))}`, "", ...table].join(
     "\n",
   );
 }

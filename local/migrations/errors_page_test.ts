@@ -52,16 +52,16 @@ missing.')
   });
 });
 
-Deno.test("a register that is not read to its end is an error", () => {
+Deno.test("a register that cannot be read to its end is an error", () => {
   const values = (rows: string) =>
     `from (\n values\n ${rows}\n  ) e (name, status, message, hint, explanation);`;
   assert.throws(() => registerIn("select 1"), /list of values/);
   assert.throws(() => registerIn(values("('a.b', 404, 'A', 'B')")), /A row is not/);
-  assert.throws(() => registerIn(values("('a.b', 404, 'A', null, null) or true")), /no row/);
+  assert.throws(() => registerIn(values("('a.b', 404, 'A', null, null) or true")), /not a row/);
   assert.throws(() => registerIn(values("('a.b', 404, 'A' || 'B', null, null)")), /A row is not/);
 });
 
-Deno.test("a page of errors loses what is gone, gains what is new and keeps what is said beside it", () => {
+Deno.test("the page of errors drops removed errors, adds new ones and keeps the text beside the tables", () => {
   const page = (rows: string) =>
     `## Parameters
 
@@ -95,7 +95,7 @@ Beside it.
   };
   assert.equal(
     pageOfErrors(page("| `PT400` | `Gone` | |\n"), [register]),
-    page(`The hint of those that say nothing here: Read \\<this>.
+    page(`The hint of errors without one here: Read \\<this>.
 
 | code | name | message | when, or what to do |
 | --- | --- | --- | --- |

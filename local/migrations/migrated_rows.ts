@@ -1,6 +1,6 @@
 import postgres from "postgres";
 
-/** Rows that migrations write, each by its key and JSON: a comparison of objects does not see them. */
+/** Rows that migrations write, as key and JSON. A comparison of database objects does not see rows. */
 const rowsThatMigrationsWrite: Record<string, string> = {
   "logloom_private.settings":
     "select '' as key, to_jsonb(t) as row from logloom_private.settings t",
@@ -16,8 +16,8 @@ const rowsThatMigrationsWrite: Record<string, string> = {
 type Rows = Map<string, Record<string, unknown>>;
 
 /**
- * A line for each row that only one database has, and for each member with another value. A missing member is a missing
- * column, which the comparison of objects sees.
+ * A line for each row that only one database has, and for each differing value. A missing member is a missing column,
+ * which the comparison of objects finds.
  */
 export async function rowDifferences(from: string, to: string): Promise<string[]> {
   const [before, after] = await Promise.all([rowsOf(from), rowsOf(to)]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { allCallers, filesOfOperations } from "./operation_callers.ts";
 
-Deno.test("what is written from the list of operations is current: npm run migration", async () => {
+Deno.test("files generated from the list of operations are current: npm run migration", async () => {
   for (const [path, text] of await filesOfOperations()) {
     assert.equal(await Deno.readTextFile(path), text, path);
   }

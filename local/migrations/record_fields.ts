@@ -29,7 +29,7 @@ export async function recordFields(): Promise<RecordField[]> {
   return JSON.parse(list.replaceAll("''", "'"));
 }
 
-/** The words for each level, which the query language has. */
+/** The query language's words for each level. */
 async function levelWords(): Promise<Record<string, string[]>> {
   const sql = await Deno.readTextFile(levelsFile);
   const [list = ""] = /^ +values\n[^]*?\) l \(level, words\)$/m.exec(sql) ?? [];
@@ -40,7 +40,7 @@ async function levelWords(): Promise<Record<string, string[]>> {
   );
 }
 
-/** Every file that is written from the list, with the text that it has to have. */
+/** Every file that is written from the list, with its text. */
 export async function filesOfFields(): Promise<Map<string, string>> {
   const fields = await recordFields();
   const texts = new Map<string, string>();
@@ -76,9 +76,9 @@ const section =
   /^( *)-- fields (all|sent|shown|text|json|column)(?: but ([\w, ]+?))?( joined)?: (.+)\n(?:[^\n]*\n)*?\1-- fields end$/gm;
 
 /**
- * Writes the sections of an SQL text anew. "-- fields sent but ts: p_{name} {type}," begins one that
- * has such a line for each of them, "-- fields text joined: l.{name}" one with commas between them, and
- * one at its end where the template has one. {n} is a field's place among those that are sent, from 1.
+ * Writes the sections of an SQL text. "-- fields sent but ts: p_{name} {type}," begins a section with such a line for
+ * each of these fields; "-- fields text joined: l.{name}" a section of items with commas between them. {n} is a field's
+ * place among the sent fields, from 1.
  */
 export function sqlWithFields(sql: string, fields: RecordField[]): string {
   const found = sql.replaceAll(
@@ -121,7 +121,7 @@ function chosen(fields: RecordField[], which: string, but: string[]): RecordFiel
   return all.filter(({ name }) => !but.includes(name));
 }
 
-/** Items with commas between them, as few lines as hold them. */
+/** Items with commas between them, in as few lines as possible. */
 function wrapped(items: string[], width: number): string[] {
   const lines: string[] = [];
   items.forEach((item, index) => {
@@ -133,7 +133,7 @@ function wrapped(items: string[], width: number): string[] {
   return lines;
 }
 
-/** Writes the parts of a page that stand between two marks anew. */
+/** Writes the generated parts of a page, which are between two marks. */
 export function pageWithFields(page: string, fields: RecordField[]): string {
   const parts: Record<string, string> = {
     names: wrapped(

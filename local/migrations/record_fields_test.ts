@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { filesOfFields, pageWithFields, type RecordField, sqlWithFields } from "./record_fields.ts";
 
-Deno.test("what is written from the list of fields is current: npm run migration", async () => {
+Deno.test("files generated from the list of fields are current: npm run migration", async () => {
   const files = await filesOfFields();
   for (const [path, text] of files) assert.equal(await Deno.readTextFile(path), text, path);
 });
@@ -13,7 +13,7 @@ const fields: RecordField[] = [
   { name: "size", type: "integer", sent: false },
 ];
 
-Deno.test("a section has a line for each field, or one with commas between them", () => {
+Deno.test("a section has a line for each field, or items with commas between them", () => {
   const sql = (all: string[], joined: string[]) =>
     [
       "create type t as (",
@@ -32,13 +32,13 @@ Deno.test("a section has a line for each field, or one with commas between them"
   assert.equal(sqlWithFields(expected, fields), expected);
 });
 
-Deno.test("a section may number the fields that are sent", () => {
+Deno.test("a section may number the sent fields", () => {
   const sql =
     "-- fields sent but ts: v_{name} := v_parts[{n}];\nv_msg := v_parts[2];\n-- fields end\n";
   assert.equal(sqlWithFields(sql, fields), sql);
 });
 
-Deno.test("a section that is not ended or not understood is refused", () => {
+Deno.test("a section without an end, or with an unknown template, is refused", () => {
   assert.throws(() => sqlWithFields("  -- fields sent: {name}\n", fields), /malformed/);
   assert.throws(
     () => sqlWithFields("  -- fields every: {name}\n  -- fields end\n", fields),
@@ -46,7 +46,7 @@ Deno.test("a section that is not ended or not understood is refused", () => {
   );
 });
 
-Deno.test("a page names the fields of queries, and the other names of those of events", () => {
+Deno.test("a page lists the fields of queries, and the other names of fields in events", () => {
   const page = (names: string) => `<!-- fields: names -->\n${names}\n<!-- fields -->\n`;
   assert.equal(pageWithFields(page(""), fields), page("\n`ts`, `id`, `msg`\n"));
   const aliases = pageWithFields("<!-- fields: aliases -->\n\n<!-- fields -->\n", fields);

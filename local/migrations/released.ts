@@ -21,7 +21,9 @@ export async function releasedMigrations(file = releasedFile): Promise<Map<strin
   for (const line of (await Deno.readTextFile(file)).split("\n")) {
     const [, digest, name] = /^([0-9a-f]{64}) {2}migrations\/(\S+)$/.exec(line) ?? [];
     if (digest) released.set(name, digest);
-    else if (line !== "") throw new Error(`${file} has a line that sha256sum does not: ${line}`);
+    else if (line !== "") {
+      throw new Error(`${file} has a line that is not in the format of sha256sum: ${line}`);
+    }
   }
   return released;
 }

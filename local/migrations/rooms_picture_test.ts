@@ -39,17 +39,17 @@ create procedure public.light() as $$call logloom_private.light()$$;`,
 ];
 const order = ["cellar", "hall", "roof"];
 
-Deno.test("no room uses what a later one defines", async () => {
+Deno.test("no room uses an object of a later room", async () => {
   const found = await uses();
   assert.ok(found.length > 100);
   assert.deepEqual(upwardArrows(found, await rooms()), []);
 });
 
-Deno.test("the picture of the rooms is that of the schemas as they are: npm run migration", async () => {
+Deno.test("the picture of the rooms is current: npm run migration", async () => {
   assert.equal(await Deno.readTextFile(pictureFile), await pageWithPicture());
 });
 
-Deno.test("a use is found in code and in the text of a statement, not in what is said", () => {
+Deno.test("a use is found in code and in dynamic SQL, but not in comments", () => {
   const found = usesIn(house);
   assert.deepEqual(upwardArrows(found, order), [
     "supabase/schemas/hall/door.sql uses logloom_private.light of roof, a later room",

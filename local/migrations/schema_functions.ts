@@ -1,12 +1,12 @@
 import { checkout } from "../stack.ts";
 import { schemaFiles } from "./schemas.ts";
 
-/** A function or procedure of the schemas; of one name there may be several. */
+/** A function or procedure of the schemas. Names may be overloaded. */
 export interface SchemaFunction {
   /** With its schema. */
   name: string;
   file: string;
-  /** What stands between its name and its body: parameters and their defaults among it. */
+  /** The text between its name and its body, such as parameters and defaults. */
   head: string;
   body: string;
 }
@@ -35,8 +35,8 @@ export function functionsOf(files: { path: string; text: string }[]): SchemaFunc
 }
 
 /**
- * Names of the functions that a text calls, those in the text of statements that it makes included. A name that a
- * format completes stands for all that begin with it, or that end with a text beside it.
+ * The names of the functions that a text calls, also in dynamic SQL. An incomplete name in a format stands for all names
+ * with this beginning or end.
  */
 export function callsIn(text: string, names: Set<string>): Set<string> {
   const calls = new Set<string>();

@@ -1,13 +1,13 @@
 import { Failure } from "../exit_on_failure.ts";
 import { checkout } from "../stack.ts";
 
-/** Begins every migration: a project may have functions that stand in for PostgreSQL's own. */
+/** Every migration begins with this, because a project may have functions with the names of PostgreSQL's own. */
 export const firstStatement = "set local search_path = pg_catalog, pg_temp;";
 
-/** Ends every migration: grants what it made. */
+/** Every migration ends with this, which grants and revokes the rights on new objects. */
 export const lastStatement = "select logloom_private.finish_migration();";
 
-/** A difference without the revokes that the last statement makes for all private functions at once. */
+/** A difference without the revokes on private functions, because the last statement does them all. */
 export function withoutRevokes(sql: string): string {
   const revoke = /^REVOKE ALL ON (?:FUNCTION|PROCEDURE) "logloom_private"\.[^;]* FROM PUBLIC;\n*/gm;
   return sql.replace(revoke, "").trimEnd();
@@ -29,7 +29,7 @@ export async function schemaFiles(): Promise<string[]> {
   return [...files];
 }
 
-/** What makes a database as the schemas say, in order. */
+/** The SQL that makes a database like the schemas, in order. */
 export async function schemaTexts(): Promise<{ path: string; text: string }[]> {
   const files = await Promise.all((await schemaFiles()).map(async (path) => ({
     path,

@@ -9,17 +9,17 @@ Deno.test("config.toml names every file of supabase/schemas", async () => {
   assert.deepEqual((await schemaFiles()).sort(), all.sort());
 });
 
-Deno.test("a released migration is as it was released", async () => {
+Deno.test("no released migration was edited", async () => {
   assert.deepEqual(await editedMigrations(), []);
 });
 
-Deno.test("each migration has a name by which a project and uninstalling tell that it is ours", async () => {
+Deno.test("each migration's name shows that it is Logloom's", async () => {
   const names = await migrations();
   assert.ok(names.length >= 2);
   for (const name of names) assert.match(name, /^\d{14}_logloom(_\w+)?\.sql$/);
 });
 
-Deno.test("each migration begins by fixing its names and ends by granting what it made", async () => {
+Deno.test("each migration begins with the search_path and ends with finish_migration", async () => {
   for (const name of await migrations()) {
     const text = await Deno.readTextFile(`${migrationsFolder}/${name}`);
     assert.ok(text.replace(/^(--.*\n)+\n/, "").startsWith(`${firstStatement}\n`), name);
@@ -51,12 +51,12 @@ Deno.test("an edited, a removed and a late migration are each reported", async (
   }
 });
 
-Deno.test("the checksums are those that sha256sum writes", async () => {
+Deno.test("the checksums equal those of sha256sum", async () => {
   const text = await Deno.readTextFile(`${checkout}/supabase/released-migrations.sha256`);
   assert.match(text, /^([0-9a-f]{64} {2}migrations\/\d{14}_\w+\.sql\n)*$/);
 });
 
-Deno.test("a difference revokes nothing of private functions itself", () => {
+Deno.test("a difference has no revokes on private functions", () => {
   const kept = 'REVOKE ALL ON FUNCTION "public"."log_stats"(text) FROM PUBLIC;';
   assert.equal(
     withoutRevokes(

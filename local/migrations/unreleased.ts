@@ -9,7 +9,7 @@ import { firstStatement, lastStatement, schemaTexts, withoutRevokes } from "./sc
 import { changesLogsUnheld } from "./writers_held.ts";
 import { followingVersion, versionAt } from "../../packages/logloom/src/cli/guest/versions.ts";
 
-/** What the comparison cannot know, by hand: renames in before.sql, rows and jobs in after.sql. Either may be missing. */
+/** Hand-written SQL that a comparison cannot find: renames in before.sql, rows and jobs in after.sql. Both are optional. */
 export const handWrittenFolder = `${checkout}/supabase/unreleased`;
 
 const header =
@@ -17,15 +17,15 @@ const header =
 -- supabase/unreleased/before.sql or supabase/unreleased/after.sql instead.
 `;
 
-/** The migration since the last release, and two databases that it made alike. */
+/** The migration since the last release, and the two databases that it makes equal. */
 export interface Unreleased {
-  /** Null where nothing has changed. */
+  /** Null if nothing has changed. */
   text: string | null;
-  /** The released migrations, then this one. */
+  /** The database with the released migrations and this one. */
   from: string;
-  /** The schemas. */
+  /** The database with the schemas. */
   to: string;
-  /** Rows that are not alike: they belong into after.sql. */
+  /** Rows that differ and belong into after.sql. */
   rows: string[];
 }
 
@@ -36,7 +36,7 @@ export async function unreleasedMigration(stack: Stack): Promise<Unreleased> {
   const released = [...(await releasedMigrations()).keys()].map((name) =>
     `${migrationsFolder}/${name}`
   );
-  // One after the other: some of it belongs to the cluster.
+  // Not in parallel, because some objects belong to the whole cluster.
   await applySql(
     from,
     await Promise.all(
@@ -54,7 +54,7 @@ export async function unreleasedMigration(stack: Stack): Promise<Unreleased> {
   return { text, from, to, rows: await rowDifferences(from, to) };
 }
 
-/** The text of the migration; null where there is nothing to do. */
+/** The text of the migration; null if there is nothing to do. */
 export function assemble(before: string, changes: string, after: string): string | null {
   const parts = [before, changes, after].filter((part) => part !== "");
   if (parts.length === 0) return null;
@@ -64,7 +64,7 @@ export function assemble(before: string, changes: string, after: string): string
   return [header.trimEnd(), firstStatement, ...hold, ...parts, lastStatement].join("\n\n") + "\n";
 }
 
-/** Its file: the one that is there, else a new one after all others. */
+/** The migration's file: the existing one, or a new one after all others. */
 export async function unreleasedFile(now = new Date()): Promise<string> {
   const released = await releasedMigrations();
   const names = await migrations();
@@ -76,7 +76,7 @@ export async function unreleasedFile(now = new Date()): Promise<string> {
   const { version } = JSON.parse(await Deno.readTextFile(`${checkout}/package.json`));
   const name = `logloom_after_${version.replaceAll(/\W/g, "_")}.sql`;
   if (names.some((other) => other.endsWith(`_${name}`))) {
-    throw new Failure(`${name} is released: package.json has to name the version that did it.`);
+    throw new Failure(`${name} is released: set the released version in package.json.`);
   }
   return `${migrationsFolder}/${versionAfter(names.at(-1) ?? "", now)}_${name}`;
 }

@@ -16,7 +16,7 @@ Deno.test("without a change there is no migration", () => {
   assert.equal(assemble("", "", ""), null);
 });
 
-Deno.test("whatever part changes logloom.logs, the writers are held first", () => {
+Deno.test("a migration that changes logloom.logs in any part holds the writers first", () => {
   const change = "alter table logloom.logs add column x int;";
   const hold = "select logloom_private.hold_writers();";
   for (

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { migrations } from "./released.ts";
 import { followingVersion, isTime } from "../../packages/logloom/src/cli/guest/versions.ts";
 
-Deno.test("the version of each migration is a time that there is", async () => {
+Deno.test("the version of each migration is a valid time", async () => {
   const names = await migrations();
   assert.ok(names.length > 2);
   assert.deepEqual(names.filter((name) => !isTime(name.slice(0, 14))), []);
 });
 
-Deno.test("a time is one of the calendar and the clock", () => {
+Deno.test("times outside the calendar or clock are invalid", () => {
   for (const version of ["20261121000100", "20240229235959", "99991231235959"]) {
     assert.ok(isTime(version), version);
   }
@@ -27,7 +27,7 @@ Deno.test("a time is one of the calendar and the clock", () => {
   ) assert.ok(!isTime(version), version);
 });
 
-Deno.test("the version after another is a time, later as a text", () => {
+Deno.test("the version after another one is a valid time, and sorts after it", () => {
   for (
     const [version, following] of [
       ["20261121000100", "20261121000101"],
@@ -35,7 +35,7 @@ Deno.test("the version after another is a time, later as a text", () => {
       ["20261121235959", "20261122000000"],
       ["20281231235959", "20290101000000"],
       ["20240228235959", "20240229000000"],
-      // No times, as others name their migrations.
+      // Versions that are not times, as in some projects.
       ["20261121000160", "20261121000200"],
       ["20261121006000", "20261121010000"],
       ["20261121990000", "20261122000000"],

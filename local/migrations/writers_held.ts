@@ -9,7 +9,7 @@ const hold = /\blogloom_private\.hold_writers\(\)/;
  * deadlock with them.
  */
 export function changesLogsUnheld(migration: string): boolean {
-  // A function's body changes nothing until it is called.
+  // Bodies of functions do not count: they run only when called.
   const statements = migration
     .replace(/--[^\n]*/g, "")
     .replace(

@@ -27,7 +27,7 @@ Deno.test("a migration that changes logloom.logs without holding the writers is 
   }
 });
 
-Deno.test("what leaves the table alone needs no lock", () => {
+Deno.test("a migration that does not change the table needs no hold", () => {
   const others = [
     "alter table logloom_private.settings add column added integer not null default 1;",
     "alter table logloom.retention_runs add x int;",

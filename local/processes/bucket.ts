@@ -11,7 +11,7 @@ export function installBucket(progress: (step: string) => void): Promise<void> {
   return addPackages(program, ["python3-moto", "python3-flask-cors"], progress);
 }
 
-/** What the function logloom-archive is told of the bucket: moto takes any key. */
+/** The variables of logloom-archive for the bucket. moto accepts any key. */
 export function bucketEnv(stack: Stack): Record<string, string> {
   return {
     LOGLOOM_ARCHIVE_ENDPOINT: `http://127.0.0.1:${stack.ports.bucket}`,
@@ -26,7 +26,7 @@ export function bucketCommand(system: System, port: number): [string, ...string[
   return system.command("www-data", program, ["--host", "127.0.0.1", "--port", `${port}`]);
 }
 
-/** A server of buckets for the archive, with one that is empty whenever it starts. */
+/** A bucket server for the archive. Its bucket is empty after each start. */
 export function bucketProcess(system: System, stack: Stack): ProcessDefinition {
   return {
     name: "bucket",

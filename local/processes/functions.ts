@@ -49,10 +49,10 @@ export async function writePrograms(stack: Stack, functions: FunctionName[]): Pr
   }
 }
 
-/** The functions that send to addresses of others, and keep secrets for it. */
+/** The functions that send to tenants' addresses and open secrets for it. */
 const sending: readonly FunctionName[] = ["logloom-notify", "logloom-stream"];
 
-/** You may set LOGLOOM_… when you start the stack, for a local receiver and keys of your own. */
+/** Variables LOGLOOM_… that you may set when you start the stack: a local receiver, and your own keys. */
 function sendEnv(): Record<string, string> {
   return {
     LOGLOOM_NOTIFY_SECRET: notifySecret,
@@ -106,7 +106,7 @@ function functionProcess(
 ): ProcessDefinition {
   const port = functionPort(stack, name, n);
   const env = {
-    // The second door: the access log does not report calls of functions.
+    // The gateway's internal port, whose calls are not in the access log.
     SUPABASE_URL: stack.internalUrl,
     SUPABASE_ANON_KEY: anonKey,
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretApiKey }),
@@ -118,7 +118,7 @@ function functionProcess(
     ...(name === "logloom-notify" ? notifyEnv() : {}),
     ...(name === "logloom-archive" ? archiveEnv() : {}),
   };
-  // What is sent goes anywhere, and buckets are anywhere; the others talk to one address.
+  // Receivers and buckets can be anywhere; the other functions call one address.
   const net = sending.includes(name) || name === "logloom-archive"
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
@@ -134,7 +134,7 @@ function functionProcess(
       // The memory of a hosted function.
       "--v8-flags=--max-old-space-size=256",
       net,
-      // @lezer/lr asks for LOG when it is loaded, ingest for what a hosted function has.
+      // @lezer/lr reads LOG when it is loaded; ingest reads the deployment id of hosted functions.
       `--allow-env=${[...Object.keys(env), "LOG", "DENO_DEPLOYMENT_ID"].join(",")}`,
       program(stack, name),
     ],
@@ -144,7 +144,7 @@ function functionProcess(
       NO_COLOR: "1",
       HOME: Deno.env.get("HOME") ?? "/",
     },
-    // They call the gateway, but it answers by itself while a function starts.
+    // Functions call the gateway, but the gateway already answers while a function starts.
     dependsOn: ["postgrest"],
     ready: async () => {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();

@@ -26,7 +26,7 @@ export function consoleFolder(system: System, stack: Stack): string {
   return `${system.folder(stack)}/console`;
 }
 
-/** One NDJSON log event for each request; the shipper sends it to the demo tenant. */
+/** The access log: one NDJSON event for each request. The shipper sends it to the demo tenant. */
 export function accessLog(system: System, stack: Stack): string {
   return system.outside(`${folder(system, stack)}/access.ndjson`);
 }
@@ -38,7 +38,7 @@ export async function turnAccessLog(system: System, stack: Stack, pid: number): 
   const { size } = await Deno.stat(accessLog(system, stack));
   if (size < largestAccessLog) return;
   await putAccessLogAside(system, stack);
-  // nginx keeps writing to the renamed file until it is told.
+  // nginx writes to the renamed file until it gets the signal.
   Deno.kill(pid, "SIGUSR1");
 }
 
@@ -119,7 +119,7 @@ http {
   default_type application/json;
   server_tokens off;
   keepalive_timeout 75s;
-  # Of the whole head; of a body between two of its pieces (an operation's as a whole: below).
+  # Time limits of the whole head, and between two pieces of a body (the limit of an operation's whole body is below).
   client_header_timeout ${patience}s;
   client_body_timeout ${patience}s;
   keepalive_requests 100000;
@@ -163,7 +163,7 @@ ${upstreams.map(upstream).join("\n")}
     '"attrs":{"status":$status,"method":"$request_method","duration_ms":$duration_ms,'
     '"bytes":$body_bytes_sent,"request_bytes":$request_length}}';
 
-  # As Supabase's gateways do: where no token came, or a key in its place, the apikey's role counts.
+  # Like Supabase's gateways: without a token, or with a key in its place, the role of the apikey counts.
   map $http_apikey $authorization_of_key {
     ${secretApiKey} "Bearer ${serviceRoleKey}";
     ${publishableApiKey} "Bearer ${anonKey}";
@@ -307,10 +307,10 @@ ${errorPages("    ")}
       return 408 '{"code":"PT408","message":"Request body took longer than ${patience} seconds","details":null,"hint":null}';
     }
     location @foreign_names {${corsHeaders}
-      return 404 '{"code":"PT404","message":"No operation has such parameters","details":null,"hint":null}';
+      return 404 '{"code":"PT404","message":"No operation has these parameters","details":null,"hint":null}';
     }
     location @other_type {${corsHeaders}
-      return 415 '{"code":"PT415","message":"Operations take JSON","details":null,"hint":null}';
+      return 415 '{"code":"PT415","message":"Operations accept only JSON","details":null,"hint":null}';
     }
     location @away {${corsHeaders}
       add_header Retry-After 3 always;
@@ -328,27 +328,27 @@ function errorPages(indent: string): string {
   ].map((line) => indent + line).join("\n");
 }
 
-/** How long a request may take to come in, in seconds. */
+/** The seconds in which a request must arrive. */
 const patience = 30;
 
-/** How long PostgREST may take: as long as Envoy waits, the gateway of self-hosted projects. */
+/** The time limit of PostgREST, which equals Envoy's, the gateway of self-hosted projects. */
 const restSeconds = 30;
 
-/** For the query string of an operation: ours have none, a project's may. */
+/** The longest query string of an operation. Only a project's own functions may have one. */
 const maxQueryLength = 1024;
 
 /**
- * How many member names a body may have; a longer name counts once for every 16 letters. PostgREST's search for unknown
- * names takes time with the square of all their letters.
+ * The most member names in a body; a longer name counts once for every 16 letters. PostgREST's search for unknown names
+ * takes time with the square of their length.
  */
 const maxNames = 64;
 
-/** Deeper than what any operation takes. */
+/** Deeper than the parameters of any operation. */
 const maxDepth = 8;
 
 /**
- * Counts the names of a body's own members, reading each letter a few times at most. PostgREST compares no others, so that
- * values are skipped, except what nests deeper than any operation's. nginx takes \\ for a backslash.
+ * Counts the names of a body's own members and reads each letter a few times at most. PostgREST compares only these
+ * names, so values are skipped unless they nest too deeply. nginx reads \\ as a backslash.
  */
 const manyNames = (() => {
   const letters = String.raw`(?:[^"\\\\]++|\\\\.)*+`;
@@ -363,12 +363,12 @@ const manyNames = (() => {
   return `'~(?(DEFINE)(${before}))${counted}'`;
 })();
 
-/** Operations of users go through the second door, so that the whole body is checked before PostgREST gets it. */
+/** Operations of users go through the internal port, so that the whole body is checked before PostgREST gets it. */
 function operationRoutes(hasLua: boolean): string {
   return `
     location ~ "^/rest/v1/rpc/[^/]{64,}" {
       add_header Access-Control-Allow-Origin "*" always;
-      return 404 '{"code":"PT404","message":"No operation has such a name","details":null,"hint":null}';
+      return 404 '{"code":"PT404","message":"No operation has this name","details":null,"hint":null}';
     }
     location /rest/v1/rpc/ {
       if ($has_long_query) {
@@ -394,7 +394,7 @@ const luaModules = `load_module ${modules}/ndk_http_module.so;
 load_module ${modules}/ngx_http_lua_module.so;
 `;
 
-/** nginx itself only limits the time between two pieces of a body, so a byte a second would go on for a day. */
+/** Limits the time of a whole body. nginx itself only limits the time between two pieces. */
 const bodyDeadline = `
       error_page 418 = @late;
       access_by_lua_block {
@@ -408,10 +408,10 @@ const bodyDeadline = `
         ngx.thread.kill(waiting)
       }`;
 
-/** Pages of an application on this machine that may show the portal: `examples/portal`, and yours. */
+/** Origins on this machine that may show the portal: `examples/portal`, and your application. */
 export const portalOrigins = ["http://localhost:3000", "http://127.0.0.1:3000"];
 
-/** The console may use its own files and its own service, nothing else. */
+/** The console may only use its own files and its own service. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -424,9 +424,9 @@ const contentSecurityPolicy = [
   "frame-ancestors",
 ].join("; ");
 
-/** The console's files if they were built; otherwise `/` is 404. */
+/** Serves the console's files if they were built; otherwise `/` is 404. */
 function consoleRoutes(path: string): string {
-  // Answers are not compressed: on one machine that costs more than it saves.
+  // Answers are not compressed, because on one machine that costs more than it saves.
   const headers = (cacheControl: string, framedBy = "") => `
       gzip on;
       add_header Cache-Control "${cacheControl}";
@@ -477,8 +477,8 @@ function consoleRoutes(path: string): string {
 }
 
 function functionRoute(name: string): string {
-  // With several processes another one gets a request that never reached the first; a POST that was sent is sent once.
-  // A body may be as large as functions read.
+  // With several processes, a request that did not reach one goes to another. A POST that was sent is never sent again.
+  // The limit of a body is the functions' own.
   return `    location = /functions/v1/${name} {
       client_max_body_size ${maxTakenBytes};
       proxy_next_upstream error;
@@ -493,8 +493,8 @@ ${name === "ingest" ? ingestRoutes : ""}`;
 }
 
 /**
- * Senders of Elasticsearch's bulk requests retry refused events and requests without an answer, but rsyslog drops what
- * is refused as a whole. The function reports each event; without a function, nobody answers.
+ * Senders of Elasticsearch's bulk requests retry refused events and unanswered requests, but rsyslog drops a request
+ * that is refused as a whole. So the function answers for each event, and without a function there is no answer.
  */
 const ingestRoutes = `    location /functions/v1/ingest/es/ {
       client_max_body_size ${maxTakenBytes};

@@ -12,7 +12,7 @@ export interface Node {
   data: string;
 }
 
-/** The server that everything connects to: with Citus, the coordinator. */
+/** The server that everything connects to; with Citus, the coordinator. */
 export function firstNode(system: System, stack: Stack): Node {
   return { name: "postgres", port: stack.ports.postgres, data: `${system.folder(stack)}/data` };
 }
@@ -26,11 +26,11 @@ export function workerNodes(system: System, stack: Stack, workers: number): Node
   }));
 }
 
-/** Sized for a machine with two cores; other settings are PostgreSQL's defaults. */
+/** Settings for a machine with two cores. All others are PostgreSQL's defaults. */
 const settings: Record<string, string> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  // In the data folder: the Debian root has no /dev/shm that is cleared at boot.
+  // In the data folder, because /dev/shm of the Debian root is not cleared at boot.
   dynamic_shared_memory_type: "mmap",
   shared_preload_libraries: "pg_cron,pg_stat_statements",
   "cron.database_name": "postgres",
@@ -39,7 +39,7 @@ const settings: Record<string, string> = {
   "cron.log_statement": "off",
   timezone: "UTC",
   log_timezone: "UTC",
-  // These three are those of a small hosted instance.
+  // These three are the settings of a small hosted instance.
   max_connections: "60",
   statement_timeout: "2min",
   extra_float_digits: "0",
@@ -58,7 +58,7 @@ const settings: Record<string, string> = {
   random_page_cost: "1.1",
   jit: "off",
   log_line_prefix: "%m [%p] %q%u@%d ",
-  // A logged statement could contain a tenant's data.
+  // Statements are not logged, because they may contain a tenant's data.
   log_min_error_statement: "panic",
   log_parameter_max_length: "0",
 };
@@ -66,7 +66,7 @@ const settings: Record<string, string> = {
 /** Further settings for one of several nodes. */
 const nodeSettings: Record<string, string> = {
   "citus.node_conninfo": "sslmode=disable",
-  // Less than a search may take: a silent node counts as unreachable, not as slow.
+  // Shorter than a search's limit, so that a silent node counts as unreachable and not as slow.
   "citus.node_connection_timeout": "5s",
   // Moving a shard uses replication.
   wal_level: "logical",
@@ -86,7 +86,7 @@ export function postgresProcess(
   const chosen: Record<string, string> = {
     port: `${node.port}`,
     ...settings,
-    // Settings that a project may have chosen. Hosted projects run jobs over connections, and log each run.
+    // Settings that a project may choose. Hosted projects run jobs over connections and log each run.
     ...Deno.env.get("LOGLOOM_CRON_WORKERS") === "off" && {
       "cron.use_background_workers": "off",
       "cron.log_statement": "on",
@@ -120,8 +120,8 @@ export function postgresProcess(
       TZ: "UTC",
       // The password with which nodes log in to each other, and jobs to their server.
       PGPASSWORD: databasePassword,
-      // Keep the memory of one ingest request for the next: returning and requesting it makes a third of all page
-      // faults on this machine.
+      // Keeps the memory of one ingest request for the next: freeing and allocating it causes a third of all page
+      // faults.
       MALLOC_MMAP_THRESHOLD_: `${32 * 1024 * 1024}`,
       MALLOC_TRIM_THRESHOLD_: `${64 * 1024 * 1024}`,
     },
@@ -131,7 +131,7 @@ export function postgresProcess(
       const sql = postgres(databaseUrl("supabase_admin", node.port, "postgres"), {
         max: 1,
         connect_timeout: 2,
-        // In a promise of its own, which nobody could catch.
+        // Fetching types would fail in a promise that nobody can catch.
         fetch_types: false,
       });
       try {
@@ -147,20 +147,20 @@ export function postgresProcess(
 }
 
 /**
- * If a server is killed while a job runs, pg_cron's launcher does not notice. It keeps the cluster's shared memory, and
- * the next server cannot start.
+ * If a server is killed while a job runs, pg_cron's launcher does not notice it and keeps the cluster's shared memory,
+ * so the next server cannot start.
  */
 export async function endOrphans(data: string): Promise<void> {
   if (Deno.build.os !== "linux") return;
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      // A server's processes work in its data folder, and only they are named postgres.
+      // A server's processes run in its data folder and are named postgres.
       if (await Deno.readLink(`/proc/${name}/cwd`) !== data) continue;
       if ((await Deno.readTextFile(`/proc/${name}/comm`)).trim() !== "postgres") continue;
       Deno.kill(Number(name), "SIGKILL");
     } catch {
-      // It has ended meanwhile, or we may not look at it.
+      // The process ended meanwhile, or we may not read it.
     }
   }
 }

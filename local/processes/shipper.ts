@@ -2,7 +2,7 @@ import { checkout, type Stack } from "../stack.ts";
 import type { ProcessDefinition } from "../supervisor.ts";
 import { npmProgram } from "../system.ts";
 
-/** Variables that the command line looks at, whether they are there or not. */
+/** Variables that the command line reads even if they are not set. */
 const alsoRead = ["INIT_CWD", "LOGLOOM_DEBUG", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"];
 
 /** Sends the gateway's access log to the demo tenant: real events on a new machine, with our own tool. */
@@ -23,7 +23,7 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
   ];
   return {
     name: "shipper",
-    // The log begins with the gateway, so all of it is sent once. After a crash the sent part is unknown.
+    // The first start sends the whole log. After a crash the sent part is unknown, so only new lines are sent.
     command: [...command, "--from-start"],
     restartCommand: command,
     env: {
@@ -33,7 +33,7 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
       HOME: Deno.env.get("HOME") ?? "/",
     },
     dependsOn: ["gateway", "ingest"],
-    // It has no address: being alive is enough.
+    // It serves nothing, so it is ready at once.
     ready: () => Promise.resolve(true),
     stopSignal: "SIGTERM",
   };

@@ -1,7 +1,7 @@
 import { checkout } from "../stack.ts";
 import { walk } from "../list_files.ts";
 
-/** What we link to or run may have these licences: none of them asks anything of who uses Logloom. */
+/** The allowed licences of dependencies. None of them puts obligations on Logloom's users. */
 const allowed = new Set([
   "0BSD",
   "Apache-2.0",
@@ -20,7 +20,7 @@ interface LockFile {
   packages: Record<string, { license?: string; link?: boolean }>;
 }
 
-/** The folders with a lock file of npm, the root first; without programs that only tests run. */
+/** The folders with an npm lock file, the root first, without those for tests only. */
 export async function lockedFolders(): Promise<string[]> {
   const files = await walk(["console", "local", "packages", "site", "supabase"]);
   return [
@@ -30,7 +30,7 @@ export async function lockedFolders(): Promise<string[]> {
   ];
 }
 
-/** Dependencies of a lock file whose licence is none of the allowed ones. */
+/** The dependencies in a lock file without an allowed licence. */
 export function otherLicences({ packages }: LockFile): string[] {
   return Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && !link)
@@ -38,7 +38,7 @@ export function otherLicences({ packages }: LockFile): string[] {
     .map(([path, { license }]) => `${path}: ${license ?? "no licence"}`);
 }
 
-/** An expression of SPDX: of what stands between OR one must be allowed, of what stands between AND each. */
+/** Whether an SPDX expression is allowed: at least one part between OR, and each part between AND. */
 function isAllowed(expression: string): boolean {
   return expression.replace(/[()]/g, "").split(/ or /i).some((choice) =>
     choice.split(/ and /i).every((name) => allowed.has(name.trim()))

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { lockedFolders, otherLicences } from "./dependencies.ts";
 
-Deno.test("every dependency has a licence that asks nothing of who uses Logloom", async () => {
+Deno.test("every dependency has an allowed licence", async () => {
   const folders = await lockedFolders();
   assert.ok(folders.length >= 4, "the lock files are found");
   for (const folder of folders) {

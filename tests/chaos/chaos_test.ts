@@ -12,14 +12,14 @@ import { tell } from "../support/trial_counts.ts";
 
 const kills = Number(Deno.env.get("LOGLOOM_CHAOS_KILLS") ?? "20");
 
-/** How many of them set the clock, about: after each of these it takes a minute until health is healthy. */
+/** About how many steps set the clock. After each of these health needs a minute to be healthy. */
 const clockSteps = Number(Deno.env.get("LOGLOOM_CHAOS_CLOCK_STEPS") ?? Math.ceil(kills / 5));
 
-/** What is drawn is repeated by it; when it strikes is not. */
+/** Repeats the random choices, but not their moments. */
 const seed = Number(Deno.env.get("LOGLOOM_CHAOS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const random = randomOf(seed);
 
-/** What a step of the chaos does; what it gives back is awaited before the next one. */
+/** A step of the chaos. Its promise is awaited before the next step. */
 type Step = (sql: Database) => Promise<void>;
 
 const kill = (name: ProcessName): Step => async () => await isBack(name, await killProcess(name));
@@ -47,7 +47,7 @@ const steps: Record<string, Step> = {
       connection.close();
     }
   },
-  // What a clock that was an hour ahead leaves behind, and one that was an hour late.
+  // The state after the clock was an hour ahead, and after it was an hour late.
   "the clock, set back": (sql) => shiftClock(sql, "1 hour"),
   "the clock, set ahead": (sql) => shiftClock(sql, "-1 hour"),
 };
@@ -82,7 +82,7 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
       const { status, body } = await rpc(token, operation)
         .catch(() => ({ status: 503, body: {} as Record<string, unknown> }));
       // Refused or unavailable for a moment, never wrong.
-      // What PostgREST says of a backend that was killed under a request, and of nothing else.
+      // PostgREST's answer only if a backend was killed during the request.
       const isCrash = status === 400 && body.code === "" && body.message === "";
       if (!isCrash && ![200, 401, 408, 429, 500, 503].includes(status)) {
         wrong.push(`${operation}: ${status} ${JSON.stringify(body).slice(0, 300)}`);
@@ -103,7 +103,7 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
     done.push(name);
     console.log(`${n + 1} of ${kills}: ${name}`);
     {
-      // A pool of its own: what is killed takes others' connections with it.
+      // A separate pool, because a kill ends all connections.
       await using db = openDatabase(undefined, 2, { isCut: true });
       await steps[name](db).catch((error) => console.log(`${name}: ${error.message}`));
     }

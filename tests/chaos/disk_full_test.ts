@@ -8,7 +8,8 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 import { onlyIf } from "../support/skip_unless.ts";
 
 Deno.test({
-  name: "the disk full: requests are refused, health says so, and with room all goes on by itself",
+  name:
+    "with a full disk requests are refused and health says so; with free space everything continues by itself",
   ...onlyIf(await canMount(), "a small disk needs root and tmpfs"),
   fn: async () => {
     await using disk = await putOnSmallDisk(64);
@@ -30,7 +31,7 @@ Deno.test({
   },
 });
 
-/** Only root mounts, and not in every container. */
+/** Only root can mount, and not in every container. */
 async function canMount(): Promise<boolean> {
   const folder = await Deno.makeTempDir();
   try {
@@ -38,14 +39,14 @@ async function canMount(): Promise<boolean> {
     await run("umount", folder);
     return true;
   } catch {
-    console.log("  This machine lets nobody mount a file system: no trial with a full disk.");
+    console.log("  This machine does not allow mounting a file system: no trial with a full disk.");
     return false;
   } finally {
     await Deno.remove(folder);
   }
 }
 
-/** Moves the database to a file system of its own that has so many megabytes of room. */
+/** Moves the database to a small file system. */
 async function putOnSmallDisk(
   megabytes: number,
 ): Promise<AsyncDisposable & { grow(): Promise<void> }> {
@@ -55,7 +56,7 @@ async function putOnSmallDisk(
   const resize = (room: number) => `size=${used + room}m,nr_inodes=0,mode=700`;
   {
     await using _down = await keepDown("postgres");
-    // Its backends outlive a server that is killed for a moment, pg_cron's launcher for good.
+    // Backends outlive a killed server for a moment, pg_cron's launcher forever.
     await endOrphans(data);
     await eventually("nothing of the server is at work", async () => !await isCwd(data));
     await run("mv", data, aside);

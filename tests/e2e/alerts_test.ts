@@ -25,7 +25,7 @@ const ofShop = {
 
 // Both wait for the next round.
 atOnce({
-  "an alert is on its way soon after the event, by webhook and by email": async () => {
+  "an alert is sent soon after the event, by webhook and by email": async () => {
     const tenant = await newTenant("alerts");
     await using receiver = receiveWebhooks();
     await using mailbox = await receiveEmails();
@@ -39,7 +39,7 @@ atOnce({
       p_rule_id: rule.rule_id,
     });
 
-    // The address is a stranger's until who reads its mail says otherwise.
+    // The address must be confirmed first.
     const [tested] = await clientOf(tenant.token).call("test_alert_rule", {
       p_rule_id: rule.rule_id,
     }).then((deliveries) => deliveries.filter(({ channel }) => channel === "email"));
@@ -132,7 +132,7 @@ atOnce({
     assert.equal((await clientOf(tenant.token).call("list_alert_history", {})).length, 1);
     assert.equal(receiver.received.length, 2);
   },
-  "a rule that is made between two rounds sees what a search shows, and does not fire":
+  "a rule that is made between two rounds counts the same records as a search, and does not fire":
     async () => {
       const tenant = await newTenant("alerts");
       const event = { level: "error", service: "shop", msg: "out of stock" };
@@ -157,7 +157,7 @@ atOnce({
     },
 });
 
-Deno.test("a receiver that fails three times gets the same webhook until it takes it", async () => {
+Deno.test("a receiver that fails three times gets the same webhook until it accepts it", async () => {
   const tenant = await newTenant("alerts");
   await using db = openDatabase();
   await using _hurried = await changeConstant(db, "notification_retry_base", "interval '10 ms'");
@@ -192,7 +192,7 @@ Deno.test("a receiver that fails three times gets the same webhook until it take
   }
 });
 
-Deno.test("a receiver that is gone is not asked again, until somebody says so", async () => {
+Deno.test("a receiver that answers 410 gets nothing more until the rule is tested again", async () => {
   const tenant = await newTenant("alerts");
   await using receiver = receiveWebhooks((before) =>
     new Response(null, { status: before === 0 ? 410 : 204 })
@@ -220,7 +220,7 @@ Deno.test("a receiver that is gone is not asked again, until somebody says so", 
   assert.deepEqual([delivered.attempts, delivered.last_status], [2, 204]);
 });
 
-Deno.test("a webhook into the network is given up before anything is sent", async () => {
+Deno.test("a webhook to an internal address fails before anything is sent", async () => {
   const tenant = await newTenant("alerts");
   const rule = await createRule(tenant, {
     ...ofShop,
@@ -253,7 +253,7 @@ Deno.test("nobody but the database's job starts deliveries", async () => {
   }
 });
 
-Deno.test("a tenant that makes rules, tests and deletes them mails nothing to strangers", async () => {
+Deno.test("a tenant that creates, tests and deletes rules cannot mail strangers", async () => {
   const tenant = await newTenant("relay");
   await using db = openDatabase();
   await using mailbox = await receiveEmails();
@@ -296,7 +296,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
     mailbox.received.filter(({ to }) => to.some((address) => address.includes(tenant.id)));
   assert.deepEqual(mailsToStrangers(), []);
 
-  // Nor does a rule that stays: its ten codes of the day are spent.
+  // A rule that stays cannot either: its ten codes of the day are used up.
   const { rule_id } = await ruleFor(stranger(31));
   await db`
     insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
@@ -307,7 +307,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
   assert.deepEqual([alert.notification_sent, alert.notification_channels], [false, []]);
   assert.match(alert.notification_error ?? "", /^email: The address is not confirmed: /);
 
-  // Another tenant, which keeps its rules: what strangers get has none of its words.
+  // Another tenant keeps its rules. Strangers get mail, but without the tenant's text.
   const other = await newTenant("relay");
   for (const n of [1, 2, 3]) {
     await createRule(other, {
@@ -324,7 +324,7 @@ Deno.test("a tenant that makes rules, tests and deletes them mails nothing to st
   }
 });
 
-Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its rules", async () => {
+Deno.test("a tenant's webhooks are limited by the hour, also if its rules are deleted", async () => {
   const tenant = await newTenant("webhooks");
   await using db = openDatabase();
   await putOnPlan(db, tenant, { webhooks_per_hour: 3 });
@@ -346,7 +346,7 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
         select ${tenant.id}, ${p_rule_id}, n, 2 from generate_series(1, 5) n`;
     }
   }
-  // Unless another hour has begun.
+  // Unless a new hour has begun.
   if (hour() === began) assert.deepEqual(tests, [200, 200, 200, 429]);
   await eventually("what is beyond waits", async () => {
     const [row] = await db`
@@ -356,7 +356,7 @@ Deno.test("webhooks of a tenant are limited by the hour, whatever becomes of its
       from logloom_private.notifications where tenant_id = ${tenant.id}`;
     return row.pending === row.waiting && row.waiting > 0;
   });
-  // A test of a rule that was deleted is an attempt, and sends nothing.
+  // A test of a deleted rule counts as an attempt, but sends nothing.
   const hours = 1 + hour() - began;
   assert.ok(receiver.received.length <= 3 * hours, `${receiver.received.length}`);
 });

@@ -16,7 +16,7 @@ type Answered = [operation: string, answer: unknown];
 
 Deno.test("answers are what the client's types say, and null where these say so", async () => {
   await using db = openDatabase();
-  // The documented answers are real ones, too: a test of their own sees to it.
+  // The documented answers are real ones, which another test checks.
   const documented = (await examples()).map((one): Answered => [one.operation, one.response]);
   const answers = [...documented, ...await answersWithNulls(db, await newTenant("answers"))];
   const head = 'import type { AnswerOf } from "../../packages/logloom/src/read.ts";\n';
@@ -37,7 +37,7 @@ Deno.test("answers are what the client's types say, and null where these say so"
   }
 });
 
-/** Answers with null in each place that the documented ones leave out. */
+/** Answers with null in each place where the documented ones have none. */
 async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[]> {
   await using _sender = await stopJob(db, "send_notifications");
   const client = clientOf(tenant.token);
@@ -68,7 +68,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     portal_url: "https://logs.example/portal.html",
   });
   await call("create_log_portal_session", { p_link: true });
-  // As one that the project itself made.
+  // As if the project itself had made it.
   await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
   await call("list_log_portal_sessions", {});
 
@@ -78,7 +78,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     p_config: { url: "https://example.com/" },
     p_enabled: false,
   });
-  // As one that the project itself made.
+  // As if the project itself had made it.
   await db`update logloom.log_streams set maker = null where tenant_id = ${tenant.id}`;
   await call("list_log_streams", {});
   await db`
@@ -129,7 +129,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     )
     values (${tenant.id}, ${rule_id}, 2, 1, now() - interval '5 minutes', now())`;
   await call("list_alert_history", {});
-  // Of a rule that was deleted before there were incidents.
+  // An incident without a rule, as from an older version.
   await db`
     insert into logloom.alert_incidents (
       tenant_id, rule_id, rule_name, window_minutes, threshold, opened_at, last_fired_at, value,
@@ -158,7 +158,7 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? inner : [{ ...value }, ...inner];
 }
 
-/** What the compiler says of a module. */
+/** The compiler's errors for a module. */
 async function complaints(text: string): Promise<string> {
   const path = `${checkout}/tests/e2e/.answers_${Deno.pid}.ts`;
   await Deno.writeTextFile(path, text);

@@ -30,7 +30,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const nobody = "00000000-0000-4000-8000-000000000000";
 const operations = ["list_api_keys", "create_api_key", "revoke_api_key", "get_api_key_usage"];
 
-Deno.test("a key is created with its value, this once, and listed without", async () => {
+Deno.test("a key's value is shown once, when it is created", async () => {
   const tenant = await newTenant();
   const client = supabase(tenant.token);
   const before = Date.now();
@@ -130,7 +130,7 @@ Deno.test("an expired key says so", async () => {
   assert.deepEqual(body.map(({ status }) => status), ["expired"]);
 });
 
-Deno.test("the use of a key is told in whole days", async () => {
+Deno.test("the usage of a key is shown in whole days", async () => {
   const tenant = await newTenant();
   const { key_id, key_value } = await createKey(tenant, { p_name: "counted" });
   const usage = () => rpc(tenant.token, "get_api_key_usage", { p_key_id: key_id });
@@ -226,7 +226,7 @@ Deno.test("p_tenant_id may be left out, null or the token's; another is 403", as
   }
 });
 
-Deno.test("service_role acts for the tenant that it names, and for none that it does not", async () => {
+Deno.test("service_role acts only for the tenant that it names", async () => {
   const p_tenant_id = (await newTenant()).id;
   const service = stack.serviceRoleKey;
   const created = await rpc<ApiKey>(service, "create_api_key", { p_tenant_id, p_name: "service" });
@@ -247,7 +247,7 @@ Deno.test("service_role acts for the tenant that it names, and for none that it 
   );
 });
 
-Deno.test("who calls is decided before what is called", async () => {
+Deno.test("the caller is checked before the operation", async () => {
   const refused = "Invalid token, API key, or missing tenant_id";
   for (const operation of operations) {
     assertRpcError(await rpc(null, operation), 400, "Missing authorization header");
@@ -275,7 +275,7 @@ Deno.test("a token that PostgREST cannot verify is 401", async () => {
   for (const token of tokens) assert.equal((await rpc(token, "list_api_keys")).status, 401, token);
 });
 
-Deno.test("operations are POST, known by name and by their parameters", async () => {
+Deno.test("operations are POST, with a known name and parameters", async () => {
   const tenant = await newTenant();
   for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
     const body = /GET|HEAD/.test(method) ? undefined : "{}";
@@ -288,7 +288,7 @@ Deno.test("operations are POST, known by name and by their parameters", async ()
   assert.equal((await rpc(tenant.token, "list_api_keys", { p_limit: "many" })).status, 400);
 });
 
-Deno.test("a user reaches neither tables nor what the functions alone may call", async () => {
+Deno.test("a user can call neither tables nor the operations of edge functions", async () => {
   const tenant = await newTenant();
   const headers = { apikey: stack.anonKey, ...tenant.headers };
   for (const table of ["logs", "api_keys", "tenants", "plans", "queue", "settings", "job"]) {

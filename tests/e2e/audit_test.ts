@@ -11,7 +11,7 @@ interface AuditEvent {
   details: Record<string, unknown>;
 }
 
-Deno.test("what is done to keys and settings is in the audit log, without any key", async () => {
+Deno.test("changes of keys and settings are in the audit log, without the keys", async () => {
   const tenant = await newTenant();
   const first = await createKey(tenant);
   const rotated = await rpc<{ key_id: string; key_value: string }>(tenant.token, "rotate_api_key", {

@@ -19,7 +19,7 @@ const refused = { error: "Invalid token, API key, or missing tenant_id" };
 const event = { msg: "hello" };
 const now = () => Math.floor(Date.now() / 1000);
 
-Deno.test("a request that says nothing of who sends it is 400", async () => {
+Deno.test("a request without credentials is 400", async () => {
   const missing = { error: "Missing authorization header" };
   assertAnswer(await ingest({}, event), 400, missing);
   assertAnswer(await ingest({ authorization: "" }, event), 400, missing);
@@ -93,7 +93,7 @@ Deno.test("tokens of the shared secret (HS256) and of the CLI's key (ES256) are 
   await recordsOf(db, tenant.id, 2);
 });
 
-Deno.test("a token is refused that is not right in every part", async () => {
+Deno.test("a token with any faulty part is refused", async () => {
   const tenant_id = "somebody";
   const valid = await userToken({ tenant_id });
   const [header, claims, signature] = valid.split(".");

@@ -38,10 +38,10 @@ async function canary(): Promise<Record<string, unknown>> {
   return (body as { checks: { canary: Record<string, unknown> } }).checks.canary;
 }
 
-Deno.test("a canary goes the whole way, and health says what became of it", async () => {
+Deno.test("a canary takes the whole way, and health shows its result", async () => {
   await using sql = openDatabase();
   await using _job = await stopJob(sql, "run_canary");
-  // Of an earlier run on this stack.
+  // Left by an earlier run on this stack.
   await queueIsEmpty(sql);
   await removeRecords(sql, "l.tenant_id = 'logloom-canary'");
   await sql`delete from logloom_private.canary_rounds`;
@@ -72,7 +72,7 @@ Deno.test("a canary goes the whole way, and health says what became of it", asyn
   assert.deepEqual(await round(sql), { ...late, missing: "0" });
   assert.deepEqual(await round(sql), { ...late, missing: "0" });
   await writer`select pg_advisory_unlock(logloom_private.lock_key('writer'))`;
-  assert.equal((await canary()).missing, 0, "what is late is not missing");
+  assert.equal((await canary()).missing, 0, "a late record is not missing");
 
   await sql`update logloom_private.settings set canary_url = 'http://127.0.0.1:9'`;
   for (let n = 0; n < 2; n++) {

@@ -16,7 +16,7 @@ import { changeSettings, type Database, openDatabase, queueIsEmpty } from "../su
 import { eventually } from "../support/eventually.ts";
 import { putOnPlan } from "../support/plans.ts";
 
-/** Whatever reads records, until it is let go on, waits: all searches are slow. */
+/** Lets every read of records wait until the end of the scope, so that all searches are slow. */
 async function holdSearches(db: Database): Promise<AsyncDisposable> {
   const held = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
@@ -82,7 +82,7 @@ async function waiting(db: Database): Promise<number> {
 
 const numbers = Array.from({ length: 5000 }, (_, n) => ({ msg: `number ${n}` }));
 
-/** One of everything that reads records, again and again. */
+/** Requests of every operation that reads records. */
 function everyKind({ token }: Tenant, count: number): Promise<Answer>[] {
   const ts_from = new Date(Date.now() - 60_000).toISOString();
   const preview = { p_threshold: 1, p_comparison: "gt", p_window_minutes: 5 };
@@ -132,7 +132,7 @@ Deno.test("a tenant with too many searches is refused at once, and others are se
   assert.equal((await search(noisy)).status, 200);
 });
 
-Deno.test("a key is refused where a user's search has the slot, and a user where a key's has it", async () => {
+Deno.test("a key and a user share the tenant's scan slot", async () => {
   await using db = openDatabase();
   const [tenant, other] = [await newTenant("doors"), await newTenant("other")];
   for (const one of [tenant, other]) await putOnPlan(db, one, { concurrent_searches: 1 });
@@ -148,7 +148,7 @@ Deno.test("a key is refused where a user's search has the slot, and a user where
       flights.push(fly([holder()]));
       await eventually("the first holds the slot", async () => (await slotsHeld(db)) === 1);
       assertBusy(await refused(), "searches of this tenant are running");
-      // A key of another tenant has that one's slot.
+      // A key of another tenant uses the other tenant's slot.
       flights.push(fly([byKey(keys[1])]));
       await eventually("another tenant has one, too", async () => (await slotsHeld(db)) === 2);
     }
@@ -159,7 +159,7 @@ Deno.test("a key is refused where a user's search has the slot, and a user where
   assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200]);
 });
 
-Deno.test("a key and a portal session end at once, also in the midst of a search", async () => {
+Deno.test("a key and a portal session end at once, also during a search", async () => {
   await using db = openDatabase();
   const tenant = await newTenant("ends");
   const key = await createKey(tenant, { p_scopes: ["read"] });
@@ -209,7 +209,7 @@ Deno.test("of a tenant's slow searches one reads on, the others wait for their t
   await queueIsEmpty(db);
   let flight: Flight;
   await db.begin(async (tx) => {
-    // As a search of each scan slot would.
+    // Takes all scan slots, like searches.
     await tx`
       select pg_advisory_xact_lock(
         logloom_private.search_slot_key('scans of ' || ${noisy.id}, n::integer)
@@ -236,7 +236,7 @@ Deno.test("ten slow requests of a view's key leave half of the slots, and the ow
   const session = await client.call("create_log_portal_session", {});
   let flight: Flight;
   await db.begin(async (tx) => {
-    // As a search in a view would that is slow.
+    // Takes a slot, like a slow search in a view.
     await tx`
       select pg_advisory_xact_lock(
         logloom_private.search_slot_key('scans of views of ' || ${tenant.id}, 0)
@@ -258,7 +258,7 @@ Deno.test("ten slow requests of a view's key leave half of the slots, and the ow
   assert.deepEqual(flight!.answers.slice(8).map(counted), [[200, 5000], [200, 5000]]);
 });
 
-Deno.test("a killed search gives its slot back", async () => {
+Deno.test("a killed search frees its slot", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   await putOnPlan(db, tenant, { concurrent_searches: 1 });
@@ -310,7 +310,7 @@ Deno.test("all tenants' searches leave connections free, and the last are for wh
   assert.equal((await search(fourth)).status, 200);
 });
 
-Deno.test("a tenant has two queries validated at once; forty at once hurt nobody", async () => {
+Deno.test("a tenant can validate two queries at a time, and forty at once do no harm", async () => {
   await using db = openDatabase(undefined, 1);
   const noisy = await newTenant("noisy");
   const quiet = await newTenant("quiet");
@@ -343,6 +343,6 @@ Deno.test("a tenant has two queries validated at once; forty at once hurt nobody
   const flood = await Promise.all(Array.from({ length: 40 }, () => validate(noisy)));
   assert.deepEqual(flood.filter(({ status }) => status !== 200 && status !== 429), []);
   assert.ok(flood.some(({ status }) => status === 200));
-  // One after the other all are answered.
+  // In turn all are answered.
   for (let n = 0; n < 5; n++) assert.equal((await validate(noisy)).status, 200);
 });

@@ -8,7 +8,7 @@ import { userToken } from "../support/tokens.ts";
 import { asUser, newUser, type User } from "../support/users.ts";
 import { onlyIf } from "../support/skip_unless.ts";
 
-/** A user by the token that Auth would issue next. */
+/** A user with a new token. */
 async function ownerOf(tenantId: string | undefined, id: string): Promise<User> {
   const token = await userToken({ sub: id, tenant_id: tenantId });
   return asUser({ id: tenantId ?? "", userId: id, token });
@@ -52,13 +52,13 @@ for (const [way, send] of Object.entries(ways)) {
     ...onlyIf(way !== "curl" || hasCurl, "curl is not installed"),
     fn: async () => {
       await using db = openDatabase();
-      // What they do shows in rules and deliveries.
+      // The jobs would change rules and deliveries.
       await using _evaluator = await stopJob(db, "evaluate_alerts");
       await using _sender = await stopJob(db, "send_notifications");
       const user = await newUser();
       await user.client.call("update_tenant_settings", {});
       await db`update logloom.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
-      // What stands in the page for what differs from run to run, and is known before.
+      // The page's values for ids and names that differ in each run.
       const actual = new Map([
         ["demo", user.tenantId],
         ["11111111-1111-4111-8111-111111111111", user.id],
@@ -68,7 +68,7 @@ for (const [way, send] of Object.entries(ways)) {
       const newcomer = await ownerOf(undefined, newcomerId);
       for (const { operation, request, response } of await examples()) {
         if (operation === "search_logs") {
-          // However long ago the page's day is.
+          // Keeps the page's day, however long ago it is.
           await keepRecords(db, user.tenantId, 36_500);
           await addRecords(db, user.tenantId);
         }
@@ -85,7 +85,7 @@ for (const [way, send] of Object.entries(ways)) {
             )`;
         }
         if (operation === "list_alert_incidents") {
-          // Of the rule that the page makes, as if it had fired.
+          // An incident, as if the page's rule had fired.
           await db`
             insert into logloom.alert_incidents (
               tenant_id, rule_id, rule_name, query_dsl, window_minutes, threshold, comparison,
@@ -112,7 +112,7 @@ for (const [way, send] of Object.entries(ways)) {
             )`;
         }
         if (operation === "confirm_alert_address") {
-          // As if the mail had come, which nobody here receives.
+          // As if the mail with the code had arrived.
           const { p_email, p_code } = request as { p_email: string; p_code: string };
           await db`
             delete from logloom_private.notifications
@@ -136,7 +136,7 @@ for (const [way, send] of Object.entries(ways)) {
         assertAsDocumented(answer, response, actual, operation);
         if (operation === "list_log_archive_restores") {
           await db`update logloom_private.settings set archive_bucket = null`;
-          // Whatever it is, the bucket is none that answers.
+          // The bucket does not exist.
           await db`delete from logloom.archive_restores where tenant_id = ${user.tenantId}`;
           await db`delete from logloom.archive_parts where tenant_id = ${user.tenantId}`;
           await db`delete from logloom_private.kept_longer where tenant_id = ${user.tenantId}`;
@@ -156,7 +156,7 @@ Deno.test("docs/reference/api documents every operation that users can call", as
   assert.deepEqual(documented.sort(), rows.map(({ name }) => name as string).sort());
 });
 
-/** The records that the page's examples read. Of one day, so that no other example sees them. */
+/** Adds the records for the page's examples, all of one day, so that no other example finds them. */
 async function addRecords(db: Database, tenantId: string): Promise<void> {
   const records = [
     { ts: "10:00:00Z", level: "info", msg: "Started", service: "api" },
@@ -170,7 +170,7 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
       attrs: { status: 502 },
     },
   ].map((record) => ({ ...record, ts: `2026-03-02T${record.ts}` }));
-  // Whoever drops an empty day waits for the end of the transaction that made it.
+  // One transaction, so that no job drops the empty day meanwhile.
   await db.begin(async (tx) => {
     await tx`set local role postgres`;
     await tx`select logloom_private.create_partition('2026-03-02')`;
@@ -187,7 +187,7 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
   });
 }
 
-/** The value with the page's stand-ins replaced by what they stand for. */
+/** The value with the page's placeholders replaced. */
 function inserted(value: unknown, actual: Map<string, string>): unknown {
   return JSON.parse(
     JSON.stringify(value),
@@ -206,7 +206,7 @@ const shapes = [
 ];
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
 
-/** Equal in everything; an id of the page stands for one id throughout, a time for any time. */
+/** Asserts equality, except that an id of the page stands for one id everywhere, and a time for any time. */
 function assertAsDocumented(
   answer: unknown,
   documented: unknown,

@@ -27,10 +27,10 @@ async function dump(): Promise<string> {
   );
 }
 
-/** How a text can stand in a dump: as it is, in hexadecimal as bytea does, in either base64 at each of its three alignments. */
+/** The forms of a text in a dump: plain, in hexadecimal (bytea), and in both base64s at each of the three alignments. */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
-  // What comes before and after shares the first and the last characters, so these are left out.
+  // Neighbouring text changes the first and last characters, so these are left out.
   const aligned = [0, 1, 2].map((at) => {
     const whole = at === 0 ? bytes : bytes.subarray(3 - at);
     return whole.subarray(0, whole.length - whole.length % 3);
@@ -45,7 +45,7 @@ function formsOf(text: string): string[] {
 
 const holds = (text: string, secret: string) => formsOf(secret).some((form) => text.includes(form));
 
-Deno.test("a secret is found in whatever form it stands in a text", () => {
+Deno.test("a secret is found in any form in a text", () => {
   const secret = "a s3cret?>~ of 25 letters";
   for (const before of ["", "x", "xy", "xyz"]) {
     const bytes = Buffer.from(`${before}${secret}y`);
@@ -62,7 +62,7 @@ Deno.test("a dump holds no secret of a stream, a channel, a webhook or a key", a
   await putOnPlan(sql, tenant, { max_log_streams: 4 });
   const client = clientOf(tenant.token);
   const unique = () => crypto.randomUUID();
-  // Nobody is sent anything: what counts is what is kept.
+  // Nothing is sent here; only the stored data counts.
   const ofStreams = {
     webhook: {
       signing_secret: `whsec_${btoa(unique().slice(0, 32))}`,
@@ -130,11 +130,11 @@ Deno.test("a dump holds no secret of a stream, a channel, a webhook or a key", a
   assert.equal(Object.keys(secrets).length, 12);
   for (const [name, secret] of Object.entries<string>(secrets)) {
     assert.ok(!holds(text, secret), `the dump has the secret ${name}`);
-    // The part that is secret, without what stands before it in each.
+    // The secret part, without its prefix.
     const core = secret.slice(-24);
     assert.ok(!holds(text, core), `the dump has the end of the secret ${name}`);
   }
-  // Signed with the bytes that base64 has here.
+  // The decoded bytes are the signing key.
   for (const secret of [first, second, ofStreams.webhook.signing_secret]) {
     const key = Buffer.from(secret.slice("whsec_".length), "base64");
     assert.ok(!text.includes(key.toString("hex")), "the dump has the key of a webhook");

@@ -3,7 +3,7 @@ import { registers } from "../../local/migrations/errors_page.ts";
 import { newTenant, rpc } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 
-Deno.test("docs/reference/errors.md is written from what the database answers from", async () => {
+Deno.test("docs/reference/errors.md matches the database's register of errors", async () => {
   await using db = openDatabase();
   for (const { name, hint, errors } of await registers()) {
     const answered = await db`
@@ -18,7 +18,7 @@ Deno.test("docs/reference/errors.md is written from what the database answers fr
   }
 });
 
-Deno.test("an error is answered with its status, its values, and a hint where it has one", async () => {
+Deno.test("an error has its status, its values, and its hint", async () => {
   const { token } = await newTenant();
   const answerTo = async (token: string | null, operation: string, parameters = {}) => {
     const { status, body } = await rpc(token, operation, parameters);

@@ -33,7 +33,7 @@ function linesOf(text: string): Line[] {
   return text.trimEnd().split("\n").map((line) => JSON.parse(line));
 }
 
-/** An export begins when all that was received before is visible. */
+/** Waits until the watermark has passed, which an export waits for. */
 async function watermarkPasses(db: Database, received: Date): Promise<void> {
   await eventually("the watermark has passed", async () => {
     const [{ passed }] = await db`
@@ -48,7 +48,7 @@ async function withRecords(name: string, events: Record<string, unknown>[]) {
   await ingest(tenant.headers, events);
   await using db = openDatabase();
   await recordsOf(db, tenant.id, events.length);
-  // As if they had come a while ago, so that nobody waits for the watermark here.
+  // As if they had been received earlier, so that the export need not wait for the watermark.
   await db`
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id = ${tenant.id}`;
@@ -58,7 +58,7 @@ async function withRecords(name: string, events: Record<string, unknown>[]) {
 
 const at = (seconds: number) => new Date(Date.now() - 600_000 + seconds * 1000).toISOString();
 
-Deno.test("an export has each record as search_logs gives it, oldest first, and says that it is complete", async () => {
+Deno.test("an export has each record in the form of search_logs, oldest first, and says that it is complete", async () => {
   const { tenant, headers } = await withRecords("export", [
     { ts: at(2), msg: "two 💡", n: 1 },
     { ts: at(1), msg: "one", big: 1e21, nested: { a: [1.50, "x"] } },
@@ -102,7 +102,7 @@ Deno.test("an export has each record as search_logs gives it, oldest first, and 
 Deno.test("the package's reader exports by a read key, each record once, over all pages", async () => {
   // A page has 2500 records at most.
   const sent = Array.from({ length: 5200 }, (_, n) => ({
-    // Several of one instant.
+    // Several records with the same time.
     ts: at(Math.floor(n / 7) / 10),
     msg: `event ${n}`,
   }));
@@ -142,7 +142,7 @@ Deno.test("a CSV has a header, quotes by RFC 4180, and no formulas", async () =>
   assert.equal(all, "ts,id,received_at,level,msg,service,env,req_id,user_id,route,host,attrs");
 });
 
-Deno.test("gzip is sent to who takes it", async () => {
+Deno.test("a client that accepts gzip gets gzip", async () => {
   const { headers } = await withRecords("export-gzip", [{ ts: at(1), msg: "one" }]);
   const answer = await fetch(`${path}?format=csv&query=${encodeURIComponent("| fields msg")}`, {
     headers: { ...headers, "accept-encoding": "br, gzip;q=0.5" },
@@ -162,7 +162,7 @@ Deno.test("gzip is sent to who takes it", async () => {
   assert.match(gunzipSync(socket.stdout).toString(), /"msg":"one"/);
 });
 
-Deno.test("what is not taken is refused before anything is sent", async () => {
+Deno.test("invalid parameters are refused before anything is sent", async () => {
   const { headers } = await withRecords("export-refused", [{ ts: at(1), msg: "one" }]);
   for (
     const [parameters, message] of [
@@ -177,7 +177,7 @@ Deno.test("what is not taken is refused before anything is sent", async () => {
           "Invalid p_after: <ts>,<id> of a record",
         ] as unknown as [Record<string, string>, string]
       ),
-      // The hour has moved on since, and records between would be missing.
+      // The range has moved on, so records between would be missing.
       [
         { after: `${at(-3600)},${crypto.randomUUID()}` },
         "Invalid p_after: it lies outside the range",
@@ -205,10 +205,10 @@ Deno.test("what is not taken is refused before anything is sent", async () => {
   await nobody.body?.cancel();
 });
 
-Deno.test("an export goes on after its cursor and after any line, without a gap or a double", async () => {
+Deno.test("an export continues after its cursor and after any line, without a gap or a duplicate", async () => {
   const count = 2500;
   const events = Array.from({ length: count }, (_, n) => ({
-    // Several of one instant.
+    // Several records with the same time.
     ts: at(Math.floor(n / 7) / 10),
     msg: `event ${n}`,
   }));
@@ -232,7 +232,7 @@ Deno.test("an export goes on after its cursor and after any line, without a gap 
   const had = linesOf(kept);
   const last = had[had.length - 1];
 
-  // What comes meanwhile is not of it.
+  // Records that arrive meanwhile are not part of it.
   await ingest(tenant.headers, [{ ts: at(600), msg: "late" }]);
   await using db = openDatabase();
   await recordsOf(db, tenant.id, count + 1);
@@ -241,7 +241,7 @@ Deno.test("an export goes on after its cursor and after any line, without a gap 
   );
   assert.deepEqual(rest.pop(), { complete: true });
   assert.deepEqual([...had, ...rest].map(({ id }) => id), whole.map(({ id }) => id));
-  // Nor of one that began before all that was sent was visible.
+  // This also holds if the export began before all of them were visible.
   const csv = await get(headers, { format: "csv", cursor, after: `${last.ts},${last.id}` });
   assert.equal((await csv.text()).trimEnd().split("\r\n").length, rest.length);
   const end = whole[whole.length - 1];
@@ -253,14 +253,14 @@ Deno.test("an export goes on after its cursor and after any line, without a gap 
   assert.equal(later.length, count + 2);
 });
 
-Deno.test("an export goes on where a day was sealed and late records came meanwhile", async () => {
+Deno.test("an export continues although a day was sealed and late records arrived meanwhile", async () => {
   await using db = openDatabase();
-  // It would seal the day at any minute, also before its records are as old as they are made.
+  // The job could seal the day before its records are made older.
   await using _job = await stopJob(db, "seal_logs");
   const count = 5300;
   const day = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
   const events = Array.from({ length: count }, (_, n) => ({
-    // More of one instant than a page has.
+    // More records with the same time than fit a page.
     ts: `${day}T12:00:0${n < 2700 ? 0 : 1}.25Z`,
     msg: `event ${n}`,
   }));
@@ -300,7 +300,7 @@ Deno.test("an export goes on where a day was sealed and late records came meanwh
   assert.deepEqual(rest.pop(), { complete: true });
   const had = linesOf(first.text);
   assert.deepEqual([...had, ...rest].map(({ id }) => id), whole.map(({ id }) => id));
-  // From any line, also one of an instant that others share.
+  // From any line, also one whose time other records share.
   for (const n of [0, 700, 2699, 2700, count - 1]) {
     const answer = await get(headers, {
       ...range,
@@ -317,7 +317,7 @@ Deno.test("an export goes on where a day was sealed and late records came meanwh
   );
 });
 
-Deno.test("a query for what is rare reads on over pages without a record", async () => {
+Deno.test("an export of rare records continues over empty pages", async () => {
   const { headers } = await withRecords("export-rare", [{ ts: at(1), msg: "needle" }]);
   const answer = await get(headers, { from: "now-30d", query: "needle" });
   assert.equal(linesOf(await answer.text()).length, 2);

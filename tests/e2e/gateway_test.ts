@@ -9,14 +9,14 @@ import { stack } from "../support/stack.ts";
 
 const { hostname, port } = new URL(stack.url);
 
-/** What the gateway says to bytes that need not be HTTP. */
+/** Sends bytes, which may not be HTTP, and returns the gateway's answer. */
 async function send(bytes: string): Promise<string> {
   const connection = await Deno.connect({ hostname, port: Number(port) });
   await connection.write(new TextEncoder().encode(bytes));
   return await new Response(connection.readable).text();
 }
 
-Deno.test("whatever the gateway answers itself is JSON with an error in words", async () => {
+Deno.test("all of the gateway's own answers are JSON with an error text", async () => {
   const long = "a".repeat(40_000);
   const malformed = { error: "Malformed HTTP request" };
   const cases: [string, string, unknown][] = [
@@ -40,7 +40,7 @@ Deno.test("whatever the gateway answers itself is JSON with an error in words", 
   }
 });
 
-Deno.test("a path that leads nowhere is 404 and says where the API is", async () => {
+Deno.test("an unknown path is 404 and names the API's paths", async () => {
   // Not "/", where the console is once it is built.
   for (const path of ["/functions/v1/unknown", "/functions/v1/ingestion", "/auth/v1/token"]) {
     const { status, body } = await call(path);
@@ -51,7 +51,7 @@ Deno.test("a path that leads nowhere is 404 and says where the API is", async ()
   }
 });
 
-Deno.test("whatever is sent to a function, its answer arrives", async () => {
+Deno.test("a function's answer arrives for every body", async () => {
   const answers: [string, number, unknown][] = [
     ["health", 405, { error: "Method not allowed: POST" }],
     ["logloom-archive", 401, { error: "Invalid secret" }],
@@ -77,7 +77,7 @@ Deno.test("whatever is sent to a function, its answer arrives", async () => {
   }
 });
 
-Deno.test("a body that no function takes is refused with 413", async () => {
+Deno.test("a body too large for any function is refused with 413", async () => {
   const path = "/functions/v1/health";
   const most = new Uint8Array(maxTakenBytes);
   assertAnswer(await call(path, { method: "POST", body: most }), 405, {
@@ -88,7 +88,7 @@ Deno.test("a body that no function takes is refused with 413", async () => {
   });
 });
 
-Deno.test("a body that no operation takes is refused with 413", async () => {
+Deno.test("a body too large for any operation is refused with 413", async () => {
   const { status, headers, body } = await call("/rest/v1/rpc/list_api_keys", {
     method: "POST",
     body: new Uint8Array(21 * 1024 * 1024),
@@ -100,7 +100,7 @@ Deno.test("a body that no operation takes is refused with 413", async () => {
 
 Deno.test("a key of the project counts where no token came, and is replaced by its role's token", async () => {
   const [user, other] = [await newTenant(), await newTenant()];
-  /** The statuses of what a user may ask, and of what the service alone may. */
+  /** The statuses of an operation for users, and of one for the service only. */
   const statuses = (headers: Record<string, string>) =>
     Promise.all([user, other].map(async ({ id }) => {
       const { status } = await call("/rest/v1/rpc/list_api_keys", {
@@ -119,7 +119,7 @@ Deno.test("a key of the project counts where no token came, and is replaced by i
     [{ apikey: publishableApiKey, ...bearer(publishableApiKey) }, [401, 401]],
     [{ apikey: publishableApiKey, ...bearer(secretApiKey) }, [401, 401]],
     [{ apikey: publishableApiKey }, [401, 401]],
-    // Without Bearer it is no token.
+    // Without Bearer it does not count as a token.
     [{ apikey: serviceRoleKey }, [401, 401]],
     [bearer(secretApiKey), [400, 400]],
     [{}, [400, 400]],
@@ -142,7 +142,7 @@ Deno.test("the public half of the signing key is published, and nothing more", a
 Deno.test("a request is a log event, without its query string, headers or body", async () => {
   const { accessLog } = JSON.parse(await Deno.readTextFile(stack.stateFile));
   const mark = crypto.randomUUID();
-  // First, so that it would stand before the other's line: what the shipper does is no event.
+  // Sent first, so that its line would come before the other: requests of the shipper are not logged.
   await call(`/functions/v1/health/${mark}`, { headers: { "user-agent": "logloom-ship" } });
   await call(`/marked-${mark}?token=secret-${mark}`, {
     method: "PUT",
@@ -183,7 +183,7 @@ Deno.test("/logs, where pino-logflare sends to, is the receiver's", async () => 
   assert.deepEqual([status, Object.keys(body)], [401, ["error", "message"]]);
 });
 
-Deno.test("while PostgREST is away an operation is 503, in JSON, and says when to come again", async () => {
+Deno.test("while PostgREST is down an operation is 503, in JSON, with Retry-After", async () => {
   await using _down = await keepDown("postgrest");
   const { status, headers, body } = await call("/rest/v1/rpc/search_logs", { method: "POST" });
   assert.deepEqual(
@@ -192,7 +192,7 @@ Deno.test("while PostgREST is away an operation is 503, in JSON, and says when t
   );
 });
 
-Deno.test("while ingest is away a bulk request has no answer, which its senders repeat; others are 503", async () => {
+Deno.test("while ingest is down a bulk request gets no answer, so that senders repeat it; other requests get 503", async () => {
   await using _down = await keepDown("ingest");
   const post = { method: "POST", headers: { "x-api-key": "ll_x" }, body: "{}" };
   const { status, headers } = await call("/functions/v1/ingest", post);

@@ -55,12 +55,12 @@ const allHealthy = {
   detailed: [200, "healthy"],
 };
 
-/** Health comes to say this. Where the database is slow to answer it says for a while that this is away. */
+/** Waits for these statuses. With a slow database, health shows it as unreachable for a while. */
 const areStatuses = (expected: Record<string, (number | string)[]>) => becomes(expected, statuses);
 
 const isHealthyAgain = () => areStatuses(allHealthy);
 
-/** Keeps the writer from running, which health does not miss however long the test takes. */
+/** Stops the writer without health noticing it. */
 async function stopUnmissed(db: Database): Promise<AsyncDisposable> {
   await using all = new AsyncDisposableStack();
   all.use(
@@ -74,7 +74,7 @@ async function stopUnmissed(db: Database): Promise<AsyncDisposable> {
   return all.move();
 }
 
-/** The names of an object's members, and of theirs. */
+/** The names of an object's members, recursively. */
 function membersOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return null;
   return Object.fromEntries(
@@ -82,18 +82,18 @@ function membersOf(value: unknown): unknown {
   );
 }
 
-Deno.test("while the database is away, the same members are shown that it shows", async () => {
+Deno.test("while the database is unreachable, health shows the same members as the database", async () => {
   const views = shownWhileAway(new Date(), "");
   for (const endpoint of endpoints) {
     const { checks } = (await ask(endpoint)).body;
-    // Beside what is wrong.
+    // All checks but the database's.
     const { database: _, ...shown } = JSON.parse(
       JSON.stringify(
         views[endpoint.slice(1)]?.checks,
         (name, value) => name === "reason" ? undefined : value,
       ),
     ) as Record<string, unknown>;
-    // The detailed report leaves out what nobody but the database grades.
+    // Without the database the report leaves out checks that only the database can grade.
     const here = Object.fromEntries(Object.entries(checks).filter(([name]) => name in shown));
     assert.deepEqual(membersOf(shown), membersOf(here), endpoint);
     if (endpoint !== "/detailed") assert.deepEqual(Object.keys(checks), Object.keys(shown));
@@ -142,7 +142,7 @@ Deno.test("each endpoint shows what it is documented to show", async () => {
   assert.equal(typeof detailed.writer.last_duration_ms, "number");
   assert.equal(detailed.partitions.current_exists, true);
   assert.equal(detailed.partitions.next_exists, true);
-  // Its name, never the key.
+  // Only the name of the key.
   const { service_key } = detailed as unknown as Record<string, unknown>;
   assert.deepEqual(service_key, { name: "default" });
 });
@@ -170,7 +170,7 @@ Deno.test("credentials, right or wrong, change nothing about health", async () =
   }
 });
 
-Deno.test("a writer that stopped is told of: degraded, then unhealthy", async () => {
+Deno.test("a stopped writer makes health degraded, then unhealthy", async () => {
   await isHealthyAgain();
   await using db = openDatabase();
   {
@@ -200,7 +200,7 @@ Deno.test("a writer that stopped is told of: degraded, then unhealthy", async ()
   await isHealthyAgain();
 });
 
-Deno.test("a deep and an old queue are told of, and its events are counted", async () => {
+Deno.test("health shows a deep and an old queue, and counts its events", async () => {
   await isHealthyAgain();
   const tenant = await newTenant();
   await using db = openDatabase();
@@ -249,7 +249,7 @@ Deno.test("a partition that is missing is told of: tomorrow's degraded, today's 
   await isHealthyAgain();
   await using db = openDatabase(stack.databaseUrl, 1);
   await using admin = openDatabase();
-  // They would make what is missing.
+  // The writer and the job would create the missing partition.
   await using _writer = await stopUnmissed(admin);
   await using _job = await stopJob(admin, "maintain_partitions");
   const { current_partition, next_partition } = (await ask("/partitions")).body.checks.partitions;
@@ -300,7 +300,7 @@ const away = {
 };
 
 async function assertAway(): Promise<void> {
-  // An answer that came at all waited for nobody: the database is away until this ends.
+  // All answers come at once, although the database is unreachable.
   assert.deepEqual(await statuses(), away);
   const { checks } = (await ask("/detailed")).body;
   assert.equal(checks.queue.depth, null);
@@ -334,7 +334,7 @@ Deno.test("a writer whose job is paused while ingest runs it: ready says which c
       jobs.write_logs.reason,
       /^No run of the paused job succeeded for \d+ s \(limit 0.2 s\)$/,
     );
-    // Whoever balances load asks whether the function runs: events are taken all the time.
+    // A load balancer asks for /health, which stays 200, because events are accepted.
     assert.equal((await health()).status, 200);
     assert.equal((await ingest(tenant.headers, [{ msg: "taken" }])).status, 200);
   }
@@ -382,12 +382,12 @@ async function assertIngestIsUnavailable(headers: Record<string, string>): Promi
   assert.match(String(answer.headers.get("retry-after")), /^[1-5]$/);
 }
 
-Deno.test("a database that is down is told of, not waited for, and events are refused", async () => {
+Deno.test("a database that is down is reported at once, and events are refused", async () => {
   await isHealthyAgain();
   const tenant = await newTenant();
   {
     await using _down = await keepDown("postgres");
-    // Its sessions live on for a moment after a server that is killed.
+    // Sessions outlive a killed server for a moment.
     await areStatuses(away);
     await assertAway();
     await assertIngestIsUnavailable(tenant.headers);
@@ -395,7 +395,7 @@ Deno.test("a database that is down is told of, not waited for, and events are re
   await isHealthyAgain();
 });
 
-Deno.test("a database that answers nothing any more is told of, not waited for", async () => {
+Deno.test("a hanging database is reported at once", async () => {
   await isHealthyAgain();
   {
     using _frozen = await freezePostgres();

@@ -32,7 +32,7 @@ Deno.test("the database has the settings of a small hosted instance", async () =
   ]);
 });
 
-Deno.test("numbers of an answer have all their digits, though the server cuts them", async () => {
+Deno.test("numbers in an answer have all their digits, although the server's setting cuts them", async () => {
   await using sql = openDatabase();
   const tenant = await newTenant();
   await ingest(tenant.headers, [0, 1, 1].map((n) => ({ service: "float", n })));

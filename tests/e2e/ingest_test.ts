@@ -16,7 +16,7 @@ const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 }
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
 const limit = 512_000;
 
-/** The partition that a record is in; where they are sharded, without a shard's number. */
+/** The partition of a record, without the number of a shard. */
 const partition = (sql: Database) =>
   sql`regexp_replace(tableoid::regclass::text, '(_[0-9]{2}_[0-9]{2})_[0-9]+$', '\\1')`;
 
@@ -104,14 +104,14 @@ Deno.test("events of past days go to the partitions of those days", async () => 
   );
 });
 
-Deno.test("requests that come at once are each answered, and each stored once", async () => {
+Deno.test("concurrent requests are each answered and stored once", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   const { key_value } = await createKey(tenant);
   const callers = [tenant.headers, apiKey(key_value)];
   const sent = Array.from({ length: 300 }, (_, n) => `request ${n}`);
   const answers = await Promise.all(sent.map((msg, n) => {
-    // Every tenth has an event that is refused beside the one that is stored.
+    // Every tenth request also has an event that is rejected.
     const body = n % 10 === 0 ? ["no event", { msg }] : [{ msg }];
     return ingest(callers[n % callers.length], body);
   }));
@@ -134,7 +134,7 @@ Deno.test("requests that come at once are each answered, and each stored once", 
   assert.deepEqual(stored.toSorted(), sent.toSorted());
 });
 
-Deno.test("what is no event, or of another time, is rejected alone, with its index and the reason", async () => {
+Deno.test("a value that is not an event, or has a time out of range, is rejected alone, with its index and reason", async () => {
   const tenant = await newTenant();
   const hour = 3_600_000;
   const answer = await ingest(tenant.headers, [
@@ -155,7 +155,7 @@ Deno.test("what is no event, or of another time, is rejected alone, with its ind
   assert.deepEqual(records.map(({ msg }) => msg), ["first", "last"]);
 });
 
-Deno.test("no event is refused for a field: what does not fit is kept in attrs", async () => {
+Deno.test("no event is rejected because of a field: a value that does not fit is kept in attrs", async () => {
   const tenant = await newTenant();
   const before = Date.now();
   assertAnswer(
@@ -201,7 +201,7 @@ Deno.test("the names that winston, Google, Datadog, Vercel and bunyan use are un
   );
 });
 
-Deno.test("where nothing was accepted success is false, and the errors end after a hundred", async () => {
+Deno.test("if nothing was accepted, success is false, and at most a hundred errors are listed", async () => {
   const tenant = await newTenant();
   const { status, body } = await ingest(tenant.headers, Array(250).fill(7));
   const { errors, ...counts } = body;
@@ -213,7 +213,7 @@ Deno.test("where nothing was accepted success is false, and the errors end after
   );
 });
 
-Deno.test("who answers for each event tells of every one that was rejected", async () => {
+Deno.test("protocols that answer for each event list every rejected one", async () => {
   const tenant = await newTenant();
   const ts = (n: number) => n === 100 ? new Date().toISOString() : "2001-01-01";
   const body = Array.from({ length: 150 }, (_, n) => `{"create":{}}\n{"@timestamp":"${ts(n)}"}\n`);
@@ -301,7 +301,7 @@ Deno.test("methods other than POST are refused before anything else", async () =
   }
 });
 
-Deno.test("a body that is no JSON, or no list of events, is refused", async () => {
+Deno.test("a body that is not JSON, or not a list of events, is refused", async () => {
   const tenant = await newTenant();
   const invalid: [string | Uint8Array, number, string][] = [
     ["{", 2, "it ends early"],
@@ -349,7 +349,7 @@ Deno.test("512,000 bytes are accepted and arrive whole, more is refused", async 
   assertAnswer(await ingest(tenant.headers, body(limit + 1)), 413, {
     error: `Request body too large: ${limit + 1} bytes (max 512000)`,
   });
-  // However much more: the answer reaches a client that listens only when it has sent everything.
+  // Also for far larger bodies: the answer reaches a client that reads only after sending everything.
   assertAnswer(await ingest(tenant.headers, new Uint8Array(30_000_000)), 413, {
     error: "Request body too large: 30000000 bytes (max 512000)",
   });
@@ -373,7 +373,7 @@ Deno.test("a chunked body is held to the limit as well", async () => {
   });
 });
 
-Deno.test("a compressed body is held to the limit as it is sent and as it unfolds", async () => {
+Deno.test("the limit holds for a compressed body as sent and as decompressed", async () => {
   const tenant = await newTenant();
   const gzip = { ...tenant.headers, "content-encoding": "gzip" };
   const body = (size: number) => new TextEncoder().encode(`{"msg":"${"x".repeat(size - 10)}"}`);
@@ -385,7 +385,7 @@ Deno.test("a compressed body is held to the limit as it is sent and as it unfold
   assert.equal(bomb.status, 413);
   assert.match(String(bomb.body.error), /^Request body too large: \d+ bytes \(max 512000\)$/);
 
-  // Its first bytes say that it is none.
+  // Its first bytes show that it is not compressed.
   assertAnswer(await ingest(gzip, body(100)), 200, accepted(1));
   assertAnswer(await ingest(gzip, gzipSync(body(10_000)).subarray(0, 40)), 400, {
     error: "Request body is not valid gzip",
@@ -404,12 +404,12 @@ Deno.test("checks come in the documented order", async () => {
   const mistyped = { "x-api-key": "ll_not_a_key" };
   const unknownKey = { "x-api-key": `ll_${"0".repeat(30)}${checksum(`ll_${"0".repeat(30)}`)}` };
 
-  // Size comes after the authentication information, and before what it says.
+  // The size is checked after missing credentials, and before wrong ones.
   assertAnswer(await ingest({}, tooLarge), 400, { error: "Missing authorization header" });
   for (const headers of [mistyped, unknownKey, tenant.headers]) {
     assertAnswer(await ingest(headers, tooLarge), 413, tooLargeError);
   }
-  // Who is not known learns nothing of the body.
+  // Unknown callers learn nothing about the body.
   for (const headers of [mistyped, unknownKey, { authorization: "Bearer x.y.z" }]) {
     for (const body of ["{", "[".repeat(9), `[${Array(10_001).fill("1").join(",")}]`, "[]"]) {
       assertAnswer(await ingest(headers, body), 401, unauthenticated);
@@ -417,7 +417,7 @@ Deno.test("checks come in the documented order", async () => {
   }
 });
 
-Deno.test("an answer that needs no body is heard however large the body is", async () => {
+Deno.test("an answer that does not depend on the body arrives however large the body is", async () => {
   const tenant = await newTenant();
   const body = "x".repeat(2_000_000);
   for (let n = 0; n < 60; n++) {
@@ -475,7 +475,7 @@ Deno.test("a repeat with the same Idempotency-Key gets the first answer and stor
   const longest = { ...headers, "idempotency-key": "k".repeat(255) };
   assertAnswer(await ingest(longest, [{ msg: "long" }]), 200, accepted(1));
 
-  // The key is the tenant's own.
+  // Another tenant can use the same key.
   const other = await newTenant();
   assertAnswer(
     await ingest({ ...other.headers, "idempotency-key": "batch-1" }, [{ msg: "other" }]),
@@ -510,7 +510,7 @@ Deno.test("after a connection that was cut, a retry with the Idempotency-Key sto
       `Authorization: ${tenant.headers.authorization}\r\nIdempotency-Key: ${key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     await connection.write(new TextEncoder().encode(request));
-    // Some are cut at once, the others when the answer begins.
+    // Half of them are cut at once, the others when the answer begins.
     if (index % 2 === 1) await connection.read(new Uint8Array(1));
     connection.close();
   }

@@ -29,7 +29,7 @@ async function newToken(tenant: Tenant, parameters = {}): Promise<IngestToken> {
   return body;
 }
 
-/** As `navigator.sendBeacon` sends a text. */
+/** Sends a body like `navigator.sendBeacon`. */
 const beacon = (body: unknown) =>
   call("/functions/v1/ingest", {
     method: "POST",
@@ -81,7 +81,7 @@ Deno.test("a page sends with a token, by header or in a beacon's body, for one s
   );
 });
 
-Deno.test("other receivers take the token too", async () => {
+Deno.test("other receivers also accept the token", async () => {
   const tenant = await newTenant();
   const { token } = await newToken(tenant);
   const { status } = await call("/functions/v1/ingest/lines", {
@@ -97,7 +97,7 @@ Deno.test("other receivers take the token too", async () => {
   );
 });
 
-Deno.test("a token in an address is not taken", async () => {
+Deno.test("a token in an address is refused", async () => {
   const { token } = await newToken(await newTenant());
   const answer = await call(`/functions/v1/ingest?token=${token}`, {
     method: "POST",
@@ -108,7 +108,7 @@ Deno.test("a token in an address is not taken", async () => {
   assert.match(answer.headers.get("www-authenticate") ?? "", /not taken from an address/);
 });
 
-Deno.test("a token does nothing but send", async () => {
+Deno.test("a token can only send", async () => {
   const { token } = await newToken(await newTenant());
   assert.equal((await rpc(token, "search_logs")).status, 401);
   assert.equal((await rpc(token, "create_ingest_token", { p_service: "shop" })).status, 401);

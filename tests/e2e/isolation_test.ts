@@ -16,13 +16,13 @@ import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
 import { onlyIf } from "../support/skip_unless.ts";
 
-Deno.test("tenants that send the same at once have their own records and no others", async () => {
+Deno.test("tenants that send the same events at once have only their own records", async () => {
   const tenants = await Promise.all(["a", "b", "c"].map(newTenant));
   const keys = await Promise.all(tenants.map((tenant) => createKey(tenant)));
   const requests = tenants.flatMap((tenant, index) =>
     Array.from({ length: 10 }, (_, request) => {
       const headers = request % 2 === 0 ? apiKey(keys[index].key_value) : tenant.headers;
-      // What an event says of its tenant counts for nothing.
+      // A tenant_id in an event does not count.
       const events = [{ msg: tenant.id, tenant_id: tenants[(index + 1) % 3].id }];
       return ingest({ ...headers, "idempotency-key": `request-${request}` }, events);
     })
@@ -38,8 +38,8 @@ Deno.test("tenants that send the same at once have their own records and no othe
   }
 });
 
-Deno.test("the tables show a tenant its own rows alone", {
-  // Nodes let in the service's owner alone: an operation reads as that, nobody reads the tables.
+Deno.test("the tables show a tenant only its own rows", {
+  // Nodes admit only the service's owner, so users cannot read sharded tables.
   ...onlyIf(!Deno.env.has("LOGLOOM_IS_SHARDED"), "users do not read sharded tables"),
 }, async () => {
   const [mine, other] = await Promise.all([newTenant("mine"), newTenant("other")]);
@@ -80,11 +80,11 @@ Deno.test("another tenant's key is neither listed nor revoked nor told of", asyn
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
 });
 
-/** Who reads a tenant's records, and by which headers. */
-type Door = readonly [name: string, headers: Record<string, string>];
+/** A kind of reader, and its headers. */
+type Reader = readonly [name: string, headers: Record<string, string>];
 
 /** Every kind of reader that a tenant may have. */
-async function doorsOf(tenant: Tenant): Promise<Door[]> {
+async function readersOf(tenant: Tenant): Promise<Reader[]> {
   const { body: view } = await rpc<{ view_id: string }>(tenant.token, "create_log_view", {
     p_name: "all",
     p_operations: operations,
@@ -111,10 +111,10 @@ async function doorsOf(tenant: Tenant): Promise<Door[]> {
 interface Neighbours {
   mine: Tenant;
   other: Tenant;
-  /** What each tenant's one record holds in each of its fields. */
+  /** The text in each field of the tenant's one record. */
   own: string;
   marker: string;
-  /** The record of the other. */
+  /** The other tenant's record. */
   id: unknown;
   ts: unknown;
 }
@@ -136,7 +136,7 @@ async function neighbours(): Promise<Neighbours> {
   return { mine, other, own, marker, id, ts };
 }
 
-Deno.test("no door shows what is another tenant's", async () => {
+Deno.test("no reader shows what is another tenant's", async () => {
   const { mine, other, marker, id, ts } = await neighbours();
   await rpc(other.token, "create_saved_search", {
     p_name: marker,
@@ -146,15 +146,19 @@ Deno.test("no door shows what is another tenant's", async () => {
   const { body: theirs } = await rpc<{ view_id: string }>(other.token, "create_log_view", {
     p_name: marker,
   });
-  for (const [door, headers] of await doorsOf(mine)) {
+  for (const [reader, headers] of await readersOf(mine)) {
     for (const operation of operations) {
       const { status, body } = await call(`/functions/v1/logloom-read/v1/${operation}`, {
         method: "POST",
         headers,
         body: JSON.stringify(asked(operation, { id, ts })),
       });
-      assert.equal(status, operation.startsWith("get_log") ? 404 : 200, `${operation} by ${door}`);
-      assert.ok(!JSON.stringify(body).includes(marker), `${operation} by ${door}`);
+      assert.equal(
+        status,
+        operation.startsWith("get_log") ? 404 : 200,
+        `${operation} by ${reader}`,
+      );
+      assert.ok(!JSON.stringify(body).includes(marker), `${operation} by ${reader}`);
     }
     for (const operation of ["list_alert_rules", "list_alert_history"]) {
       const { status } = await call(`/functions/v1/logloom-read/v1/${operation}`, {
@@ -162,7 +166,7 @@ Deno.test("no door shows what is another tenant's", async () => {
         headers,
         body: JSON.stringify({ p_tenant_id: other.id }),
       });
-      assert.equal(status, 403, `${operation} of another tenant by ${door}`);
+      assert.equal(status, 403, `${operation} of another tenant by ${reader}`);
     }
   }
   for (
@@ -181,7 +185,7 @@ Deno.test("no door shows what is another tenant's", async () => {
 
 const reading = "/functions/v1/logloom-read";
 
-/** The other protocols, each asked for all that there is, and for records that hold a text. */
+/** Requests of the other protocols: for everything, and for records with a text. */
 const protocols: Record<
   string,
   (headers: Record<string, string>, text?: string) => Promise<Answer<unknown>>
@@ -214,29 +218,36 @@ const protocols: Record<
     }),
 };
 
-Deno.test("nor does another protocol, by any door", async () => {
+Deno.test("no other protocol shows another tenant's records, to any kind of reader", async () => {
   const { mine, other, own, marker } = await neighbours();
   for (const [protocol, ask] of Object.entries(protocols)) {
     const { status, body } = await ask(other.headers, marker);
     assert.equal(status, 200, protocol);
     assert.match(JSON.stringify(body), /"card/, `${protocol} shows it to its own tenant`);
   }
-  for (const [door, headers] of await doorsOf(mine)) {
+  for (const [reader, headers] of await readersOf(mine)) {
     for (const [protocol, ask] of Object.entries(protocols)) {
       const [all, theirs] = [await ask(headers), await ask(headers, marker)];
       const texts = [all, theirs].map(({ body }) => JSON.stringify(body));
-      assert.deepEqual([all.status, theirs.status], [200, 200], `${protocol} by ${door}: ${texts}`);
-      assert.ok(texts[0].includes(own), `${protocol} by ${door} shows the own record: ${texts[0]}`);
-      assert.ok(!texts[0].includes(marker), `${protocol} by ${door}: ${texts[0]}`);
-      // What was asked for may be repeated; no record of either comes with it.
+      assert.deepEqual(
+        [all.status, theirs.status],
+        [200, 200],
+        `${protocol} by ${reader}: ${texts}`,
+      );
+      assert.ok(
+        texts[0].includes(own),
+        `${protocol} by ${reader} shows the own record: ${texts[0]}`,
+      );
+      assert.ok(!texts[0].includes(marker), `${protocol} by ${reader}: ${texts[0]}`);
+      // The answer may repeat the query, but has no record.
       for (const field of ['"card', own]) {
-        assert.ok(!texts[1].includes(field), `${protocol} by ${door}: ${texts[1]}`);
+        assert.ok(!texts[1].includes(field), `${protocol} by ${reader}: ${texts[1]}`);
       }
     }
   }
 });
 
-Deno.test("what only sends, or only opens a session, reads by no protocol", async () => {
+Deno.test("credentials that only send, or only open a session, read by no protocol", async () => {
   const { mine, own } = await neighbours();
   const sends = await rpc<{ token: string }>(mine.token, "create_ingest_token", {
     p_service: "shop",
@@ -267,7 +278,7 @@ Deno.test("what only sends, or only opens a session, reads by no protocol", asyn
       }
     }
   }
-  // Asking with it spent nothing: the code still opens its session, which reads.
+  // The code was not used up: it still opens its session.
   const opened = await call<{ token: string }>(`${reading}/v1/portal/session`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -282,7 +293,7 @@ Deno.test("what only sends, or only opens a session, reads by no protocol", asyn
   assert.ok(JSON.stringify(body).includes(own));
 });
 
-/** What shows the most by an operation. */
+/** The parameters with which an operation shows the most. */
 function asked(operation: string, { id, ts }: { id: unknown; ts: unknown }) {
   const range = { p_ts_from: "now-1h", p_ts_to: "now+1h" };
   switch (operation) {

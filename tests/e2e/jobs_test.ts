@@ -45,8 +45,8 @@ async function runJob(name: string, timeout = hosted): Promise<void> {
 }
 
 /**
- * Runs a job until its work is done, and gives back in how many runs. On a machine that stands still
- * for more than a second a run may be cancelled: the next one goes on. Most are not.
+ * Runs a job until its work is done, and returns the number of runs. On a very slow machine a run may be cancelled, and
+ * the next one continues.
  */
 async function runsOf(
   name: string,
@@ -54,12 +54,12 @@ async function runsOf(
   timeout = hosted,
 ): Promise<number> {
   let cancelled = 0;
-  // However slow the machine is, and however little a run gets done.
+  // A limit for a machine of any speed.
   for (let runs = 1; runs <= 600; runs++) {
     try {
       await runJob(name, timeout);
     } catch (error) {
-      // As an error, or in the heartbeat.
+      // The cancellation is an error, or noted with the job.
       const { code, message } = error as { code?: string; message: string };
       const isCancelled = code === "57014" || message.includes(": 57014: ");
       if (!isCancelled || ++cancelled > 2 + runs / 2) throw error;
@@ -69,7 +69,7 @@ async function runsOf(
   throw new Error(`${name} does not come to its end`);
 }
 
-/** As rows: what is sealed meanwhile would go at once. */
+/** Keeps the records as rows, because blocks would be deleted in one step. */
 async function keepRows({ token }: Tenant): Promise<void> {
   await clientOf(token).call("update_tenant_settings", { pipeline_config: { compression: false } });
 }
@@ -80,7 +80,7 @@ async function sendDaysAgo(tenant: Tenant, days: number, events: number): Promis
   assert.equal((await ingest(tenant.headers, body)).body.ingested, events);
 }
 
-Deno.test("retention takes up where the last run stopped", async () => {
+Deno.test("retention continues where the last run stopped", async () => {
   await using db = openDatabase();
   await using _job = await stopJob(db, "run_retention");
   const [keeper, loser] = [await newTenant(), await newTenant()];
@@ -108,12 +108,12 @@ Deno.test("retention takes up where the last run stopped", async () => {
   assert.deepEqual([left.at(-1), await countRecords(db, keeper.id)], [0, 1]);
   const body = await clientOf(loser.token).call("list_log_retention_runs", {});
   assert.equal(body.reduce((sum, { records }) => sum + Number(records), 0), 100);
-  // At midnight the next day's run goes on with it, in a row of its own.
+  // At midnight the next day's run continues, in a row of its own.
   if (day !== new Date().getUTCDate()) return;
   assert.deepEqual(body.map(({ status }) => status), ["done"]);
 });
 
-Deno.test("an erasure takes up where the last run stopped", async () => {
+Deno.test("an erasure continues where the last run stopped", async () => {
   await using db = openDatabase();
   await using _job = await stopJob(db, "run_deletions");
   const tenant = await newTenant();
@@ -147,7 +147,7 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
   await using _job = await stopJob(db, "evaluate_alerts");
   const tenants = await Promise.all(Array.from({ length: 12 }, () => newTenant()));
   for (const tenant of tenants) await createRule(tenant, { p_name: "slow", p_threshold: 0 });
-  // As if made before: all of them are the next round's.
+  // As if they were older, so that the next round has all of them.
   await db`update logloom.alert_rules set asked_at = now() - interval '1 hour' where name = 'slow'`;
   await using _pace = await changeConstant(db, "alert_step_rules", "2");
   // Every evaluation of one of these rules takes a quarter of a second.
@@ -169,7 +169,7 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
       return count as number;
     };
     await eventually("a minute has passed", async () => {
-      // One that is cancelled has evaluated some all the same.
+      // A cancelled run has also evaluated some rules.
       const error = await runJob("evaluate_alerts").then(() => null, (error) => error);
       const isBegun = (await evaluated()) > 0;
       if (error && !isBegun) throw error;
@@ -216,7 +216,7 @@ Deno.test("the writer moves a long queue in several runs", async () => {
   }
 });
 
-Deno.test("one run of the writer goes on while more than a step is waiting", async () => {
+Deno.test("a run of the writer continues while more than one step is waiting", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   await using _pace = await changeSettings(db, { writer_step_events: 100 });
@@ -301,16 +301,16 @@ for (const [rows, fill] of Object.entries(oldRows)) {
   });
 }
 
-Deno.test("the jobs that have one step end within their time", async () => {
+Deno.test("jobs with a single step end in time", async () => {
   await using db = openDatabase();
   for (const name of ["maintain_partitions", "compact_log_counts"]) {
-    // Its own run would note when that one began.
+    // The scheduled run would change the noted start.
     await using _job = await stopJob(db, name);
     await runJob(name);
   }
 });
 
-Deno.test("a step that is cancelled leaves its error with the job", async () => {
+Deno.test("a cancelled step stores its error with the job", async () => {
   await using db = openDatabase(undefined, 1);
   await db.unsafe(`
     create function logloom_private.sleeping_step() returns void language plpgsql as $$
@@ -332,7 +332,7 @@ Deno.test("a step that is cancelled leaves its error with the job", async () => 
   }
 });
 
-Deno.test("each step of a job sees what was done while it waited, also where transactions of the project do not", async () => {
+Deno.test("each step of a job sees changes made while it waited, whatever isolation level the project has", async () => {
   await using sql = await ownDatabase("isolated");
   await sql.unsafe(`
     create table public.levels (level text);
@@ -350,7 +350,7 @@ Deno.test("each step of a job sees what was done while it waited, also where tra
   assert.deepEqual(levels.map(({ level }) => level), Array(3).fill("read committed"));
 });
 
-Deno.test("what was enqueued while the writer waited is metered, too, whatever level a project has", async () => {
+Deno.test("events that were queued while the writer waited are metered, whatever isolation level the project has", async () => {
   await using sql = await ownDatabase("metered", 2);
   await sql.unsafe(`
     create or replace function logloom_private.max_unmetered_batches() returns integer

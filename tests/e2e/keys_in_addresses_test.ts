@@ -12,14 +12,14 @@ Deno.test("a key or token in an address is in no log", async () => {
   assert.equal((await send(`/lines?api_key=${key}&mark=${mark}`)).status, 200);
   assert.equal((await send(`/gelf?token=${key}`)).status, 202);
   assert.equal((await send(`/v1/input/${key}`)).status, 200);
-  // A token in an address is of no use, and not written either: PostgREST reports what it refuses.
+  // A token in an address does not count and is not logged either, although PostgREST logs refused requests.
   const query = `?token=${tenant.token}&apikey=${mark}`;
   for (
     const path of ["/rest/v1/rpc/no_such", "/rest/v1/plans", "/functions/v1/logloom-read/v1/x"]
   ) {
     assert.ok((await call(path + query)).status >= 400, path);
   }
-  // While the function is away the gateway writes of the request what it knows.
+  // While the function is down, the gateway logs the request.
   const killed = await killProcess("ingest");
   await send(`/lines?api_key=${key}&token=${tenant.token}&apikey=${mark}`);
   await send(`/v1/input/${key}`);

@@ -13,7 +13,7 @@ import { keyChecksum } from "../../supabase/functions/_shared/auth.ts";
 import { grafanaRequests } from "../../supabase/functions/logloom-read/loki/grafana_requests.ts";
 import { stack } from "../support/stack.ts";
 
-/** A whole minute, ten minutes ago: the records lie in three minutes from then on. */
+/** A full minute, ten minutes ago. The records are in the three minutes from then on. */
 const base = Math.floor(Date.now() / 60_000) * 60 - 600;
 
 function at(seconds: number): string {
@@ -59,7 +59,7 @@ async function withRecords(name: string, events: readonly object[] = records): P
 }
 
 let shared: Promise<Reader> | undefined;
-/** Of the records above, for what only reads. */
+/** A tenant with the records above, for tests that only read. */
 const sharedReader = () => shared ??= withRecords("loki");
 
 const range = { start: ns(0), end: ns(180) };
@@ -79,7 +79,7 @@ async function ask(
   return { status: answer.status, text, body: (isJson ? JSON.parse(text) : undefined) as any };
 }
 
-/** The answer to what is not refused. */
+/** The body of an answer, which must not be refused. */
 async function answerOf(
   reader: Pick<Reader, "headers">,
   path: string,
@@ -114,7 +114,7 @@ async function vectorOf(reader: Pick<Reader, "headers">, query: string, time = n
   ) => [metric, value[1]]);
 }
 
-Deno.test("names are those of the records that a query selects, numbers their own texts", async () => {
+Deno.test("labels stand for the attributes of the selected records, and numbers keep their text", async () => {
   const reader = await withRecords("loki-names");
   const { tenant } = reader;
   const before = at(-3 * 3600);
@@ -130,7 +130,7 @@ Deno.test("names are those of the records that a query selects, numbers their ow
       at(6)
     }", "service": "numbers", "order": 12345678901234567890, "tiny": 0.0000001, "big": 1e21}`,
   );
-  // Older than the newest 5,000.
+  // Older than the newest 5,000 records.
   await ingest(tenant.headers, [
     { ts: at(6), service: "noisy", error: { kind: "io" }, "dotted.name": 1 },
     { ts: at(6), service: "noisy", "error.kind": "io" },
@@ -149,7 +149,7 @@ Deno.test("names are those of the records that a query selects, numbers their ow
   assert.equal(await countOf('{service="quiet"} | card_kind="visa"'), 1);
   assert.equal(await countOf('{service="odd"} | a_b="1"'), 1);
   assert.equal(await countOf('{service="odd"} | json | level="error"'), 1);
-  // Also for whom a view is closed to fields, or to all but counts, or hides one of the names.
+  // Also with views that do not allow fields, allow only counts, or hide one of the names.
   const client = clientOf(tenant.token);
   const views = await Promise.all([
     { p_name: "pages", p_operations: ["search_logs", "log_stats"] },
@@ -202,7 +202,7 @@ Deno.test("names are those of the records that a query selects, numbers their ow
   }
 });
 
-Deno.test("Grafana reads labels, records and series of its tenant alone", async () => {
+Deno.test("Grafana reads labels, records and series of its own tenant only", async () => {
   const reader = await sharedReader();
   const other = await newTenant("loki-other");
   const { key_value } = await createKey(other, { p_scopes: ["read"] });
@@ -287,7 +287,7 @@ Deno.test("records come as streams, with their attributes as structured metadata
   }
 });
 
-Deno.test("selectors, line filters and label filters find what they find in Loki", async () => {
+Deno.test("selectors, line filters and label filters find the same as in Loki", async () => {
   const reader = await sharedReader();
   const [refused, served, quoted, json, logfmt] = records.map(({ msg }) => msg);
   const cases: [string, string[]][] = [
@@ -424,7 +424,7 @@ Deno.test("metrics over time and at once have exact values", async () => {
   }
 });
 
-Deno.test("what dashboards compute has exact values", async () => {
+Deno.test("the metrics of dashboards have exact values", async () => {
   const reader = await withRecords("loki-dashboards");
   await ingest(reader.tenant.headers, [
     { ts: at(5), service: "texts", msg: "ab", took: "1500ms", size: "2KB" },
@@ -503,7 +503,7 @@ Deno.test("what dashboards compute has exact values", async () => {
   assert.deepEqual(await vectorOf(reader, "vector(1) / vector(0)"), [[{}, "NaN"]]);
 });
 
-Deno.test("line_format, label_format, json and __error__ make what Loki makes", async () => {
+Deno.test("line_format, label_format, json and __error__ work as in Loki", async () => {
   const reader = await sharedReader();
   const streamOf = async (query: string) =>
     (await answerOf(reader, "query_range", { query })).data.result;
@@ -556,7 +556,7 @@ Deno.test("line_format, label_format, json and __error__ make what Loki makes", 
   );
 });
 
-Deno.test("values of a field that only lines have are those of the lines", async () => {
+Deno.test("the values of a member of lines are read from the lines", async () => {
   const reader = await sharedReader();
   const valuesOf = async (name: string, query: string) =>
     (await answerOf(reader, `detected_field/${name}/values`, { query })).values;
@@ -585,7 +585,7 @@ Deno.test("sizes are compared with numbers and with texts", async () => {
   }
 });
 
-Deno.test("what is cut says so, and what is computed is whole", async () => {
+Deno.test("a cut answer has a warning, and calculations use all series", async () => {
   // The 30th host has most at the second minute and little in all.
   const many = Array.from({ length: 30 }, (_, n) =>
     (n === 29 ? [1, 61, 61] : [1, 1, 1, 1])
@@ -629,7 +629,7 @@ Deno.test("what is cut says so, and what is computed is whole", async () => {
   );
 });
 
-Deno.test("what cannot be answered is refused in words, with a status", async () => {
+Deno.test("unsupported queries are refused with a status and a text", async () => {
   const reader = await sharedReader();
   const cases: [string, number, RegExp][] = [
     ['{service="api"', 400, /^parse error at line 1, col 15: syntax error/],
@@ -659,7 +659,7 @@ Deno.test("what cannot be answered is refused in words, with a status", async ()
   assert.equal((await ask({ headers: apiKey(sends.key_value) }, "labels")).status, 403);
 });
 
-Deno.test("Save & test is right about the key, and so is all that reads no record", async () => {
+Deno.test("Save & test checks the key, and so do all endpoints that read no records", async () => {
   const tenant = await newTenant("loki-health");
   const client = clientOf(tenant.token);
   const { view_id } = await client.call("create_log_view", {
@@ -690,7 +690,7 @@ Deno.test("Save & test is right about the key, and so is all that reads no recor
   }
 });
 
-Deno.test("what Grafana looks at before it asks: fields, volumes, patterns, limits", async () => {
+Deno.test("Grafana's other requests are answered: fields, volumes, patterns, limits", async () => {
   const reader = await sharedReader();
   const get = (path: string, parameters: Record<string, string> = {}) =>
     answerOf(reader, path, parameters);

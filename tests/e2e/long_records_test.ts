@@ -5,7 +5,7 @@ import { callAsOwner, changeSettings, openDatabase, recordsOf } from "../support
 
 const maxRecordBytes = 1024 * 1024;
 
-/** Lines to the receiver of lines, compressed. */
+/** Sends events as compressed lines. */
 function sendLines(tenant: Tenant, events: unknown[]) {
   return call("/functions/v1/ingest/lines", {
     method: "POST",
@@ -88,7 +88,7 @@ Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row 
 
 Deno.test("an address of the interface cuts as well, and says so beside its own members", async () => {
   const tenant = await newTenant();
-  // Numbers that grow by a blank.
+  // Each number takes one more byte, for a space.
   const long = { msg: "long", n: Array(79_000).fill(12345) };
   const answer = await ingest(tenant.headers, [{ msg: "a" }]);
   assertAnswer(answer, 200, { success: true, ingested: 1, rejected: 0 });
@@ -115,11 +115,11 @@ Deno.test("an address of the interface cuts as well, and says so beside its own 
   assert.deepEqual((cut.attrs as Record<string, unknown>).logloom_cut, { "attrs.n": 100_000 });
 });
 
-Deno.test("of too many values the first are kept, whichever way they come", async () => {
+Deno.test("the first of too many values are kept, at every endpoint", async () => {
   const tenant = await newTenant();
   const numbers = Array.from({ length: 340_000 }, (_, i) => i % 10);
   const objects = Array.from({ length: 30_000 }, (_, i) => ({ a: i % 10 }));
-  // Commas and brackets in a text are no values.
+  // Commas and brackets in a text do not count as values.
   const text = "[1], {2}, ".repeat(40_000);
   const answer = { success: true, ingested: 1, rejected: 0 };
   const ts = dayBeforeYesterday;
@@ -142,7 +142,7 @@ Deno.test("of too many values the first are kept, whichever way they come", asyn
   assert.deepEqual(second.objects, objects.slice(0, second.objects.length));
 });
 
-Deno.test("a repeat of what was cut gets the first answer, and stores nothing", async () => {
+Deno.test("a repeat of a cut event gets the first answer, and stores nothing", async () => {
   const tenant = await newTenant();
   const event = { ts: new Date().toISOString(), msg: "x".repeat(3_000_000) };
   const first = { success: true, ingested: 1, rejected: 0, cut: 1 };
@@ -155,7 +155,7 @@ Deno.test("a repeat of what was cut gets the first answer, and stores nothing", 
   assert.ok((records[0].msg?.length ?? 0) > 0.9 * maxRecordBytes);
 });
 
-Deno.test("a limit is a row: a lower one holds from the next request on", async () => {
+Deno.test("a lower limit holds from the next request on", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
   const event = { msg: "é".repeat(100_000) };
@@ -176,7 +176,7 @@ Deno.test("a limit is a row: a lower one holds from the next request on", async 
   assert.deepEqual([short, whole], ["b", event.msg]);
 });
 
-Deno.test("a caller of the database itself is told that a record is too large", async () => {
+Deno.test("a direct call of the database refuses a record that is too large", async () => {
   await using db = openDatabase();
   await db`
     insert into logloom.tenants (tenant_id, plan_id) values ('long-records', 'free')

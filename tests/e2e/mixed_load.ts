@@ -44,8 +44,7 @@ interface Call {
 }
 
 /**
- * Every user sends one request after another, drawn at random from all operations: for so long, and on a slow machine
- * until there were so many.
+ * Every user sends random requests, one after the other, until the time is over and a minimum number was sent.
  */
 export async function mixedLoad(
   url: string,

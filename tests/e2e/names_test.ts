@@ -7,8 +7,8 @@ function names(count: number, nameOf: (n: number) => string): Record<string, str
   );
 }
 
-/** PostgREST would look for a similar name, which takes it half a minute, and say so: it is never asked. */
-Deno.test("names that cannot be ours are refused before PostgREST looks for similar ones", async () => {
+/** PostgREST would spend half a minute on similar names, so it must not get these requests. */
+Deno.test("unknown names are refused before PostgREST looks for similar ones", async () => {
   const tenant = await newTenant();
   const long = "a".repeat(20_000);
   const escaped = "\\u0061".repeat(4_000);
@@ -27,17 +27,17 @@ Deno.test("names that cannot be ours are refused before PostgREST looks for simi
     for (const body of bodies) {
       const answer = await rpc(token, "list_api_keys", {}, { body });
       assert.equal(answer.status, 404, body.slice(0, 40));
-      assert.equal(answer.body.message, "No operation has such parameters");
+      assert.equal(answer.body.message, "No operation has these parameters");
     }
     const answer = await rpc(token, "a".repeat(6_000));
     assert.equal(answer.status, 404);
-    assert.equal(answer.body.message, "No operation has such a name");
+    assert.equal(answer.body.message, "No operation has this name");
   }
   const { status } = await rpc(tenant.token, "list_api_keys");
   assert.equal(status, 200);
 });
 
-Deno.test("names in the address, and in bodies that are no JSON, are as few", async () => {
+Deno.test("the limit of names also holds in addresses, and in bodies that are not JSON", async () => {
   const many = Array.from({ length: 400 }, (_, n) => `p_${n}`);
   const long = await call(`/rest/v1/rpc/list_api_keys?${many.join("=1&")}=1`);
   assertAnswer(long, 414, { error: "Request address too long" });
@@ -55,14 +55,14 @@ Deno.test("names in the address, and in bodies that are no JSON, are as few", as
     assert.equal(status, 415, type);
     assert.deepEqual(body, {
       code: "PT415",
-      message: "Operations take JSON",
+      message: "Operations accept only JSON",
       details: null,
       hint: null,
     });
   }
 });
 
-Deno.test("long values are none of its business, nor are members of a usual length", async () => {
+Deno.test("long values and usual members pass", async () => {
   const tenant = await newTenant();
   const rule = {
     p_name: "rule",
@@ -79,7 +79,7 @@ Deno.test("long values are none of its business, nor are members of a usual leng
   assert.equal(status, 200, JSON.stringify(body));
 });
 
-Deno.test("names within values are not compared: as many panels as a dashboard may have", async () => {
+Deno.test("names within values do not count: the largest dashboard passes", async () => {
   const tenant = await newTenant();
   const panel = { title: "Errors", query_dsl: '"[{" | count()', kind: "lines", width: 6 };
   const p_panels = Array.from({ length: 20 }, () => panel);
@@ -96,7 +96,7 @@ Deno.test("names within values are not compared: as many panels as a dashboard m
   assert.equal(within.body.code, "PGRST202");
 });
 
-Deno.test("brackets that never end, or without end, are read through as fast", async () => {
+Deno.test("unclosed or endless brackets are read as fast", async () => {
   const tenant = await newTenant();
   for (const piece of ["[", "[],", '{"a":', '[{"a":', '["', ":[", '{"": {']) {
     const body = `{"p_filter":${piece.repeat(100_000 / piece.length)}`;
@@ -111,7 +111,7 @@ Deno.test("a body larger than any operation takes is 413", async () => {
   assert.equal(status, 413);
 });
 
-Deno.test("of 500 requests at once each is answered", async () => {
+Deno.test("each of 500 concurrent requests is answered", async () => {
   const tenant = await newTenant();
   const answers = await Promise.all(
     Array.from(

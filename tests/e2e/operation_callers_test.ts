@@ -59,7 +59,7 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
     const client = await userToken(claims);
     const named = {
       ...(user && service ? { p_tenant_id: tenant.id } : {}),
-      // Asked for before the tenant.
+      // Checked before the tenant.
       ...(operation === "validate_query" ? { p_query_dsl: "error" } : {}),
     };
     const byClient = [

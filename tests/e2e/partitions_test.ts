@@ -22,7 +22,7 @@ const partitions = async (db: ReturnType<typeof openDatabase>): Promise<number> 
   return count;
 };
 
-Deno.test("who keeps a week makes no partitions of a year, and searches from 1970 lock few", async () => {
+Deno.test("a tenant that keeps a week creates no partitions of a year, and searches from 1970 lock few partitions", async () => {
   await using db = openDatabase();
   const [{ locks, connections }] = await db`
     select current_setting('max_locks_per_transaction') as locks,

@@ -32,7 +32,7 @@ function read(token: string, operation: string, parameters: unknown = {}, origin
   );
 }
 
-/** As a backend, with the project's secret key: for any tenant. */
+/** Creates a session like a backend, with the project's secret key, for any tenant. */
 async function sessionFor(tenant: string, parameters: Record<string, unknown>): Promise<Session> {
   const { status, body } = await call<Session>("/rest/v1/rpc/create_log_portal_session", {
     method: "POST",
@@ -61,7 +61,7 @@ async function customers() {
 
 const messages = (page: Page) => page.logs.map(({ msg }) => msg).sort();
 
-Deno.test("a session reads what its query finds, in pages that it names, until it is revoked", async () => {
+Deno.test("a session reads its query's records, on its own origins, until it is revoked", async () => {
   const tenant = await customers();
   const origin = "https://app.example";
   const { session_id, token } = await sessionFor(tenant.id, {
@@ -78,7 +78,7 @@ Deno.test("a session reads what its query finds, in pages that it names, until i
     [elsewhere.status, elsewhere.body.message],
     [403, "This session is not for pages of https://evil.example"],
   );
-  // Nothing but reading, by no door.
+  // It can only read.
   assert.equal((await read(token, "create_api_key", { p_name: "x" })).status, 404);
   assert.equal((await rpc(token, "search_logs")).status, 401);
   assert.equal((await ingest(bearer(token), [{ msg: "x" }])).status, 401);
@@ -89,7 +89,7 @@ Deno.test("a session reads what its query finds, in pages that it names, until i
   assert.match(revoked.headers.get("www-authenticate") ?? "", /^Bearer/);
 });
 
-Deno.test("a page is told what its token may do, which counts against no limit", async () => {
+Deno.test("a page learns which operations its token may call, without using up a limit", async () => {
   const tenant = await customers();
   const { view_id } = await clientOf(tenant.token).call("create_log_view", {
     p_name: "less",
@@ -155,7 +155,7 @@ Deno.test("a link opens its session once", async () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ code }),
     });
-  // However many open it at once, one gets the token.
+  // Only one of several concurrent requests gets the token.
   const answers = await Promise.all(Array.from({ length: 8 }, () => open(code)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(401)]);
   const [opened] = answers.filter(({ status }) => status === 200);
@@ -180,7 +180,7 @@ Deno.test("the secret key makes a session for any tenant in one call, and no oth
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ p_tenant_id: tenant }),
     });
-  // As examples/portal sends it: for a tenant that has not written yet, too.
+  // Like examples/portal: also for a tenant that has not sent anything yet.
   const made = await create({ apikey: secretApiKey });
   assert.equal(made.status, 200, JSON.stringify(made.body));
   const { body } = await read(made.body.token ?? "", "search_logs");

@@ -5,7 +5,7 @@ import { openDatabase, recordsOf } from "../support/database.ts";
 
 const day = 86_400_000;
 
-/** The page's dates are those of some days; the events must be of the last few. */
+/** The page with its dates replaced by recent ones. */
 const page = (await Deno.readTextFile(`${checkout}/docs/reference/query-language.md`))
   .replaceAll("2026-11-20", date(day))
   .replaceAll("2026-11-19", date(2 * day));
@@ -27,7 +27,7 @@ function rows(heading: string): string[][] {
   );
 }
 
-/** From the first of the page's days, two days long, so that a rate is the same every day. */
+/** Two whole days from the page's first day on, so that a rate is the same every day. */
 const range = { p_ts_from: `${date(2 * day)}T00:00:00Z`, p_ts_to: `${date(0)}T00:00:00Z` };
 
 async function tenantWithEvents(): Promise<Tenant> {
@@ -41,7 +41,7 @@ async function tenantWithEvents(): Promise<Tenant> {
   return tenant;
 }
 
-Deno.test("the examples of docs/reference/query-language.md find what they say", async () => {
+Deno.test("the examples of docs/reference/query-language.md find the events that it lists", async () => {
   const tenant = await tenantWithEvents();
   const headings = [
     "Terms",
@@ -66,7 +66,7 @@ Deno.test("the examples of docs/reference/query-language.md find what they say",
   }
 });
 
-Deno.test("the aggregates of docs/reference/query-language.md answer what they say", async () => {
+Deno.test("the aggregates of docs/reference/query-language.md have the values that it lists", async () => {
   const tenant = await tenantWithEvents();
   for (const [query, answer] of rows("Aggregates")) {
     const body = await clientOf(tenant.token).call("log_stats", {
@@ -74,7 +74,7 @@ Deno.test("the aggregates of docs/reference/query-language.md answer what they s
       ...range,
     });
     const expected: Record<string, unknown>[] = JSON.parse(answer);
-    // The page leaves out what it does not talk about.
+    // The page leaves out some members.
     const said = body.map((row, i) =>
       Object.fromEntries(
         Object.keys(expected[i] ?? {}).map((name) => [name, Reflect.get(row, name)]),
@@ -84,7 +84,7 @@ Deno.test("the aggregates of docs/reference/query-language.md answer what they s
   }
 });
 
-Deno.test("the warnings of docs/reference/query-language.md are given where they say", async () => {
+Deno.test("the queries of docs/reference/query-language.md have the warnings that it lists", async () => {
   const tenant = await newTenant();
   for (const [query, position, suggestion] of rows("Probable mistakes")) {
     const body = await clientOf(tenant.token).call("search_logs", { p_query_dsl: query });
@@ -98,7 +98,7 @@ Deno.test("the warnings of docs/reference/query-language.md are given where they
   }
 });
 
-Deno.test("each query of docs/guides/coming-from.md is right and means what it says", async () => {
+Deno.test("each query of docs/guides/coming-from.md is valid and has no warning", async () => {
   const tenant = await newTenant();
   const other = await Deno.readTextFile(`${checkout}/docs/guides/coming-from.md`);
   const lines = other.split("\n").filter((line) => /^\| (?!to find|---)/.test(line));
@@ -125,7 +125,7 @@ interface Warning {
   suggestion: string;
 }
 
-Deno.test("the errors of docs/reference/query-language.md are raised where they say", async () => {
+Deno.test("the queries of docs/reference/query-language.md have the errors that it lists", async () => {
   const tenant = await newTenant();
   for (const [query, position, error] of rows("Query errors")) {
     const { status, body } = await rpc(tenant.token, "search_logs", { p_query_dsl: query });

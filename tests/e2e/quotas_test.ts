@@ -11,7 +11,7 @@ function monthEnd(): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000;
 }
 
-Deno.test("every accepted request is told the limit, what is left and when it starts anew", async () => {
+Deno.test("every accepted request has headers with the limit, the rest and the reset time", async () => {
   const tenant = await newTenant();
   const { headers, body } = await ingest(tenant.headers, events(3));
   assert.deepEqual(body, { success: true, ingested: 3, rejected: 0 });
@@ -21,7 +21,7 @@ Deno.test("every accepted request is told the limit, what is left and when it st
   assert.equal(headers.get("x-logloom-writer"), null);
 });
 
-Deno.test("so is every refused one whose tenant is known", async () => {
+Deno.test("every refused request of a known tenant has the same headers", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   await putOnPlan(db, tenant, { monthly_events_limit: 10 });
@@ -72,7 +72,7 @@ Deno.test("when the month's events are used up ingest answers 429 until the mont
   });
 });
 
-Deno.test("bytes are those of the bodies as decompressed, and limited too", async () => {
+Deno.test("bytes are counted after decompression, and limited too", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   await putOnPlan(db, tenant, { monthly_bytes_limit: 1000 });
@@ -84,7 +84,7 @@ Deno.test("bytes are those of the bodies as decompressed, and limited too", asyn
   });
 });
 
-Deno.test("64 requests at once pass the limit by no more than what is in flight", async () => {
+Deno.test("64 concurrent requests exceed the limit at most by the requests under way", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   const limit = 5000;
@@ -106,7 +106,7 @@ Deno.test("64 requests at once pass the limit by no more than what is in flight"
   assert.equal((await usageOf(db, tenant)).events, acknowledged);
 });
 
-Deno.test("a rate lets a burst through, then as much as it says", async () => {
+Deno.test("a rate allows a burst, then its own speed", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   const rate = 10;
@@ -116,7 +116,7 @@ Deno.test("a rate lets a burst through, then as much as it says", async () => {
   const began = performance.now();
   const passed = () => (performance.now() - began) / 1000;
   const letIn = () => statuses.filter((status) => status === 200).length;
-  // On a slow disk it takes longer until more than the burst was sent.
+  // On a slow disk it takes longer to send more than the burst.
   while (passed() < 3 || letIn() < burst + rate) {
     assert.ok(passed() < 300, `${letIn()} in five minutes`);
     const { status, headers, body } = await ingest(tenant.headers, events(1));
@@ -136,10 +136,10 @@ Deno.test("a rate lets a burst through, then as much as it says", async () => {
   });
 });
 
-Deno.test("a request of several slices that is larger than the burst is taken whole", async () => {
+Deno.test("a request of several slices that is larger than the burst is accepted whole", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
-  // What it owes then is paid in minutes: the next request comes sooner on any machine.
+  // The debt takes minutes, so the next request is sooner on any machine.
   await putOnPlan(db, tenant, {
     events_per_second: 5,
     events_burst: 2000,
@@ -159,7 +159,7 @@ Deno.test("a request of several slices that is larger than the burst is taken wh
   assert.equal((await usageOf(db, tenant)).events, count);
 });
 
-Deno.test("while queue or storage is full ingest answers 503, and takes up again after", async () => {
+Deno.test("while the queue or storage is full, ingest answers 503, and accepts events again afterwards", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   for (

@@ -30,7 +30,7 @@ function read(
   });
 }
 
-/** By which programs know an error. */
+/** The name of an error, for programs. */
 const nameOf = ({ details }: Record<string, unknown>) => JSON.parse(String(details))?.name;
 
 async function withRecords(name: string): Promise<Tenant> {
@@ -91,7 +91,7 @@ Deno.test("a key that reads gets byte for byte what its tenant's user gets by RP
     const texts = [await byKey.text(), await byRpc.text(), await byUser.text()];
     assert.equal(byKey.status, 200, `${operation}: ${texts[0]}`);
     assert.equal(byUser.headers.get("content-type"), "application/json");
-    // A cursor holds the moment of its page, or what the writer did meanwhile.
+    // Cursors differ in each answer.
     const [one, ...others] = texts.map((text) =>
       text.replace(/"next_cursor":"[^"]*"/, '"next_cursor":"…"')
     );
@@ -99,7 +99,7 @@ Deno.test("a key that reads gets byte for byte what its tenant's user gets by RP
   }
 });
 
-Deno.test("a key is let in by each header that ingest takes, and by no address", async () => {
+Deno.test("a key is accepted in all headers of ingest, and never in an address", async () => {
   const tenant = await withRecords("read-doors");
   const { key_value } = await createKey(tenant, { p_scopes: ["read", "ingest"] });
   const doors = [
@@ -112,7 +112,7 @@ Deno.test("a key is let in by each header that ingest takes, and by no address",
     assert.deepEqual([status, (body.logs as unknown[]).length], [200, 3]);
   }
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
-  // Nor beside one that a header has: proxies have written it down.
+  // Not even if a header also has it, because proxies log addresses.
   for (const headers of [{}, apiKey(key_value)]) {
     for (const query of [`api_key=${key_value}`, `token=${key_value}`, `${key_value}=1`]) {
       const { status, body } = await read(headers, `search_logs?${query}`);
@@ -137,7 +137,7 @@ Deno.test("a key is let in by each header that ingest takes, and by no address",
   }
 });
 
-Deno.test("a key without the scope of a door is 403 there, and a dead or strange one 401", async () => {
+Deno.test("a key without the needed scope is 403, and a revoked or unknown one 401", async () => {
   const tenant = await newTenant("read-scopes");
   const sends = await createKey(tenant);
   const reads = await createKey(tenant, { p_scopes: ["read"] });
@@ -233,7 +233,7 @@ Deno.test("what a key's request lacks is said in the form of RPC", async () => {
   assert.equal(elsewhere.status, 404);
 });
 
-Deno.test("what a key reads is counted by operation and day, also what is read at once", async () => {
+Deno.test("reads of a key are counted by operation and day, also concurrent ones", async () => {
   const tenant = await newTenant("read-usage");
   const { key_id, key_value } = await createKey(tenant, { p_scopes: ["read"] });
   const usage = async () =>
@@ -253,7 +253,7 @@ Deno.test("what a key reads is counted by operation and day, also what is read a
   ]);
 });
 
-Deno.test("a user reads here too, and does nothing else", async () => {
+Deno.test("a user can also read here, and do nothing else", async () => {
   const tenant = await withRecords("read-user");
   const { status, body } = await read(tenant.headers, "search_logs");
   assert.deepEqual([status, (body.logs as unknown[]).length], [200, 3]);
@@ -267,7 +267,7 @@ Deno.test("a user reads here too, and does nothing else", async () => {
   assert.deepEqual((await rpc(tenant.token, "list_api_keys")).body, []);
 });
 
-Deno.test("a user cannot read for a key, nor in a scope of their own making", async () => {
+Deno.test("a user cannot read as a key, nor in a scope of their own", async () => {
   const [mine, other] = [await newTenant("mine"), await withRecords("other")];
   const asked = await rpc(mine.token, "read_logs", {
     p_key_digest: "00",

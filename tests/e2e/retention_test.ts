@@ -40,13 +40,13 @@ function partitionExists(sql: Database, ago: number): Promise<boolean> {
     .then(([{ there }]) => there as boolean);
 }
 
-/** Nobody but a job calls this; here it does not wait for the hour. */
+/** Runs retention now, as the job does every hour. */
 async function runRetention(sql: Database): Promise<void> {
   await sql`select logloom_private.begin_retention(logloom_private.utc_day(now()))`;
   await sql`call logloom_private.run_job('run_retention')`;
 }
 
-Deno.test("records go by age as each tenant says, whole days where nobody keeps them", async () => {
+Deno.test("records are deleted by each tenant's retention, as whole days if no tenant keeps them", async () => {
   await using db = openDatabase();
   const [keepsMuch, keepsLittle] = [await newTenant(), await newTenant()];
   await putOnPlan(db, keepsMuch, { retention_days_default: 30, retention_days_max: 30 });
@@ -98,7 +98,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await putOnPlan(db, neighbour, { retention_days_default: 30, retention_days_max: 30 });
   await sendDaysAgo(neighbour, [9]);
   await keepRecords(db, tenant.id, 30);
-  // As rows: what is sealed meanwhile would go at once.
+  // Keeps the records as rows, because blocks would be deleted in one step.
   await clientOf(tenant.token).call("update_tenant_settings", {
     pipeline_config: { compression: false },
   });
@@ -108,7 +108,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   await keepRecords(db, tenant.id, 7);
   await using _settings = await changeSettings(db, {
     deletion_step_records: 50,
-    // Ten of them are long enough to be seen in the middle; nobody waits for them.
+    // Ten pauses are long enough to kill the run in its middle.
     deletion_pause: "3 seconds",
   });
 
@@ -133,7 +133,7 @@ Deno.test("a retention run that is killed is finished by the next one", async ()
   );
 });
 
-Deno.test("what retention deletes is gone from searches and counts alike", async () => {
+Deno.test("records deleted by retention are gone from searches and counts", async () => {
   await using db = openDatabase();
   const [tenant, neighbour] = [await newTenant(), await newTenant()];
   await putOnPlan(db, neighbour, { retention_days_default: 30, retention_days_max: 30 });
@@ -152,7 +152,7 @@ Deno.test("what retention deletes is gone from searches and counts alike", async
   }
 });
 
-Deno.test("delete_logs counts first, then deletes through the job, and says who asked", async () => {
+Deno.test("delete_logs counts first, then deletes by the job, and notes who requested it", async () => {
   await using db = openDatabase();
   const [tenant, other] = [await newTenant(), await newTenant()];
   const events = Array.from({ length: 30 }, (_, n) => ({ user_id: n % 3 ? "other" : "erin" }));

@@ -60,7 +60,7 @@ Deno.test("a saved search is kept, found, changed and deleted", async () => {
   assert.deepEqual(await client.call("get_saved_search_categories", {}), []);
 });
 
-Deno.test("colleagues read what is shared and change nothing of it", async () => {
+Deno.test("colleagues can read a shared search, but not change it", async () => {
   const alice = await newUser();
   const bob = await newUser(alice.tenantId);
   const stranger = await newUser();
@@ -198,7 +198,7 @@ Deno.test("the first writes of a new tenant may come all at once", async () => {
   );
 });
 
-Deno.test("hostile texts are stored as they are or refused, and never more", async () => {
+Deno.test("hostile texts are stored unchanged or refused", async () => {
   const { token, client } = await newUser();
   const name = `'; drop table logloom.saved_searches; -- \u202e"\\ $$ {{x}} 🪵`;
   const id = await client.call("create_saved_search", { p_name: name, p_query_dsl: "ts:*" });

@@ -3,8 +3,8 @@ import type postgres from "postgres";
 import { callsIn, functionsOf, schemaTexts } from "../../local/migrations/schema_functions.ts";
 import { openDatabase } from "../support/database.ts";
 
-// How much somebody has to read who asks what a search does: the functions that sample queries run,
-// those in the text of statements that it makes included, the compiler's and constants aside.
+// Limits how much code one has to read to understand a search: the functions that sample queries run, also in dynamic
+// SQL, without the compiler's functions and constants.
 
 const most = { functions: 77, deep: 9 };
 /** A limit with a name. */
@@ -38,7 +38,7 @@ const samples = [
   '"user 77" | logfmt msg | fields msg',
 ];
 
-Deno.test("a search is short: few functions, and not deep", async () => {
+Deno.test("a search uses few functions, and calls are not deeply nested", async () => {
   await using sql = openDatabase(undefined, 1);
   const run = await runBySamples(sql);
   const sources = functionsOf(await schemaTexts())
@@ -88,7 +88,7 @@ async function runBySamples(sql: postgres.Sql): Promise<Set<string>> {
           await sql`select public.search_logs(${sample}, null, null, 20, ${page.next_cursor}, ${order})`;
         }
       }
-      // Half of the days as blocks, and once more.
+      // Repeats the queries with half of the days as blocks.
       await sql`set local role none`;
       for (const [name, calls] of await counted(sql)) {
         if (calls > (before.get(name) ?? 0)) run.add(name);
@@ -119,7 +119,7 @@ async function counted(sql: postgres.TransactionSql): Promise<Map<string, number
   return new Map(rows.map(({ name, calls }) => [name, calls]));
 }
 
-/** The longest way from a function down; functions that call each other count as they are met. */
+/** The longest chain of calls from a function. */
 function longestPath(
   from: string,
   calls: Map<string, Set<string>>,
@@ -132,7 +132,7 @@ function longestPath(
     .reduce((longest, other) => other.length > longest.length ? other : longest, path);
 }
 
-// Up to yesterday afternoon: what is read does not hang on the hour.
+// Records up to yesterday afternoon, so that the reads do not depend on the hour.
 const records = `
   insert into logloom.logs (
     ts, received_at, write_seq, id, tenant_id, level, msg, service, req_id, user_id, route, host,

@@ -50,7 +50,7 @@ function yesterday(time: string): string {
   return `${beforeToday}${time}`;
 }
 
-// The same however long the tests take: midnight may pass.
+// Fixed at the start, because midnight may pass during the tests.
 const beforeToday = ago(24 * 60 * minute).slice(0, 11);
 
 function ago(milliseconds: number): string {
@@ -67,7 +67,7 @@ function messages(logs: Log[]): (string | null)[] {
   return logs.map(({ msg }) => msg);
 }
 
-Deno.test("an event that is acknowledged is found by itself, soon after", async () => {
+Deno.test("an acknowledged event is found soon after", async () => {
   const tenant = await newTenant();
   const delays: number[] = [];
   for (let n = 0; n < 5; n++) {
@@ -85,7 +85,7 @@ Deno.test("an event that is acknowledged is found by itself, soon after", async 
   console.log(`found after ${delays.map(Math.round).join(", ")} ms`);
 });
 
-Deno.test("a search answers with whole records, its range and no more than was asked for", async () => {
+Deno.test("a search returns whole records, its range and at most the limit", async () => {
   const tenant = await newTenant();
   const event = {
     ts: yesterday("10:00:00.123456Z"),
@@ -131,7 +131,7 @@ Deno.test("a search answers with whole records, its range and no more than was a
   assert.deepEqual(page.logs, []);
 });
 
-Deno.test("pages hold each record once, while others are being written", async () => {
+Deno.test("pages have each record once, while others are written", async () => {
   const tenant = await newTenant();
   const from = ago(10 * minute);
   const sent = Array.from({ length: 250 }, (_, n) => ({ ts: ago(9 * minute), msg: `${n}` }));
@@ -149,14 +149,14 @@ Deno.test("pages hold each record once, while others are being written", async (
     });
     seen.push(...messages(page.logs));
     cursor = page.next_cursor;
-    // Newer than the page before: not what the pages are about.
+    // Newer than the previous page, so not part of the pages.
     await ingest(tenant.headers, { ts: ago(8 * minute), msg: "newer" });
     await queueIsEmpty(db);
   } while (cursor !== null);
   assert.deepEqual(seen.toSorted(), sent.map(({ msg }) => msg).toSorted());
 });
 
-/** What a row of statistics says beside its group, where all that is asked for is count(). */
+/** A row of statistics for count(), without its group. */
 function counted(value: number, groups: number) {
   return { value, values: { count: value }, total_groups: groups, warnings: [] };
 }
@@ -245,10 +245,10 @@ Deno.test("statistics and a histogram count what was ingested", async () => {
 
 const isSharded = Deno.env.has("LOGLOOM_IS_SHARDED");
 
-Deno.test("the counts are those of a recount, while they are summed up and records come and go", async () => {
+Deno.test("the counts equal a recount, while counts are compacted and records come and go", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
-  // Of all tenants whose records are rows, by level: services beyond the limit are counted together.
+  // Compares all tenants with rows, by level, because services beyond the limit are counted together.
   const disagreements = async () => [
     ...await db`
       select * from (
@@ -285,7 +285,7 @@ Deno.test("the counts are those of a recount, while they are summed up and recor
       db,
       `l.tenant_id = '${tenant.id}' and l.level is null and l.service = 'web'`,
     );
-    // Over nodes the two are read in two snapshots, and the writer commits between them.
+    // On several nodes the two counts are read in two snapshots, and the writer commits between them.
     if (!isSharded) assert.deepEqual(await disagreements(), []);
   }
   await senders;
@@ -307,7 +307,7 @@ Deno.test("a live tail shows every event once, late ones too, while many are sen
       sent.push(...events);
       const answer = await ingest(
         tenant.headers,
-        // Of now, of an hour ago, of another day.
+        // Now, an hour ago, another day.
         events.map((msg, i) => ({ msg, ts: ago([0, 60 * minute, 49 * 60 * minute][i]) })),
       );
       assert.equal(answer.status, 200);
@@ -332,7 +332,7 @@ Deno.test("a live tail shows every event once, late ones too, while many are sen
   assert.deepEqual((await read<Tail>(tenant.token, "tail_logs", { p_cursor: cursor })).logs, []);
 });
 
-Deno.test("a saved search runs for its creator and, where it is shared, for a colleague", async () => {
+Deno.test("a saved search runs for its creator and, if shared, for a colleague", async () => {
   const tenant = await newTenant();
   const colleague = await userToken({ tenant_id: tenant.id });
   await ingest(tenant.headers, [{ msg: "a", level: "error" }, { msg: "b", level: "info" }]);
@@ -373,7 +373,7 @@ Deno.test("a saved search runs for its creator and, where it is shared, for a co
   assert.ok(Date.now() - Date.parse(search.last_run_at) < minute);
 });
 
-Deno.test("a query that is wrong says where, in an error and in validate_query", async () => {
+Deno.test("a faulty query has the place of its fault, in an error and in validate_query", async () => {
   const tenant = await newTenant();
   const answer = await rpc(tenant.token, "search_logs", { p_query_dsl: "level:error colour:red" });
   assertRpcError(answer, 400, 'Unknown field "colour"');
@@ -427,7 +427,7 @@ function assertTooSlow(answer: Answer): void {
   assert.match(answer.body.hint as string, /^Narrow it/);
 }
 
-Deno.test("a search that runs out of time is told to narrow", async () => {
+Deno.test("a search that takes too long gets the advice to narrow it", async () => {
   const tenant = await newTenant();
   const msg = "abc".repeat(150_000);
   for (let n = 0; n < 200; n++) {
@@ -443,7 +443,7 @@ Deno.test("a search that runs out of time is told to narrow", async () => {
   assert.ok(seconds > 14, `${seconds} s`);
 });
 
-Deno.test("a search that waits for a lock for too long says so in the same way", async () => {
+Deno.test("a search that waits too long for a lock gets the same advice", async () => {
   const tenant = await newTenant();
   const ts = ago(333 * 24 * 60 * minute);
   await using db = openDatabase();

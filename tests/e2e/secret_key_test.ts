@@ -17,7 +17,7 @@ import { userToken } from "../support/tokens.ts";
 const secret = bearer(secretApiKey);
 const free = {};
 
-/** Two tenants that there are, in the order of their names. */
+/** Two existing tenants, ordered by name. */
 async function twoTenants() {
   await using db = openDatabase();
   const tenants = [await newTenant("a"), await newTenant("b")];
@@ -60,7 +60,7 @@ Deno.test("the secret key sends for the tenant that X-Logloom-Tenant names", asy
   );
 });
 
-Deno.test("each event of a request may name its tenant; one that names none costs itself", async () => {
+Deno.test("each event may name its tenant; an event without one is rejected alone", async () => {
   const [a, b] = await twoTenants();
   const answer = await ingest(secret, [
     { msg: "one", tenant_id: a.id, n: 1 },
@@ -89,7 +89,7 @@ Deno.test("each event of a request may name its tenant; one that names none cost
   assert.deepEqual((await recordsOf(db, b.id, 1)).map(({ msg }) => msg), ["two"]);
 });
 
-Deno.test("a tenant that there is not is refused alone, unless the setting makes it", async () => {
+Deno.test("an unknown tenant is refused alone, unless the setting creates it", async () => {
   const [a] = await twoTenants();
   const unknown = `nobody-${crypto.randomUUID()}`;
   const events = [{ msg: "known", tenant_id: a.id }, { msg: "lost", tenant_id: unknown }];
@@ -120,7 +120,7 @@ Deno.test("a tenant that there is not is refused alone, unless the setting makes
   });
 });
 
-Deno.test("a tenant that is being deleted, or cannot be, is unknown: the secret key stays good", async () => {
+Deno.test("a tenant that is being deleted, or has an invalid id, counts as unknown, and the secret key stays valid", async () => {
   const [deleted] = await twoTenants();
   const deletion = await call("/rest/v1/rpc/delete_tenant", {
     method: "POST",
@@ -135,7 +135,7 @@ Deno.test("a tenant that is being deleted, or cannot be, is unknown: the secret 
   }
 });
 
-Deno.test("a tenant over its limit waits alone, and a repeat stores only what is missing", async () => {
+Deno.test("a tenant over its limit is refused alone, and a repeat stores only the missing events", async () => {
   const [a, b] = await twoTenants();
   await using db = openDatabase();
   await putOnPlan(db, b, { monthly_events_limit: 1 });
@@ -159,7 +159,7 @@ Deno.test("a tenant over its limit waits alone, and a repeat stores only what is
   assert.deepEqual((await recordsOf(db, b.id, 2)).map(({ msg }) => msg), [null, "second"]);
 });
 
-Deno.test("where every tenant is over its limit the request is 429", async () => {
+Deno.test("if every tenant is over its limit, the request is 429", async () => {
   const tenants = await twoTenants();
   await using db = openDatabase();
   for (const tenant of tenants) await putOnPlan(db, tenant, { monthly_events_limit: 0 });
@@ -168,7 +168,7 @@ Deno.test("where every tenant is over its limit the request is 429", async () =>
   assert.ok(Number(answer.headers.get("retry-after")) > 0);
 });
 
-Deno.test("under any other credential the header and tenant_id have no authority", async () => {
+Deno.test("with other credentials the header and tenant_id have no effect", async () => {
   const [a, b] = await twoTenants();
   const { key_value } = await createKey(a);
   for (const headers of [apiKey(key_value), a.headers]) {
@@ -183,7 +183,7 @@ Deno.test("under any other credential the header and tenant_id have no authority
   assert.deepEqual(await recordsOf(db, b.id, 0), []);
 });
 
-Deno.test("what a gateway takes for a key is no token of a user, so nobody reads as the functions", async () => {
+Deno.test("a key that a gateway exchanges for a token does not count as a user's token", async () => {
   const [tenant] = await twoTenants();
   const { status, body } = await call("/functions/v1/logloom-read/v1/list_alert_rules", {
     method: "POST",
@@ -196,7 +196,7 @@ Deno.test("what a gateway takes for a key is no token of a user, so nobody reads
   ]);
 });
 
-Deno.test("a secret key counts whole, in time and in a header alone", async () => {
+Deno.test("a secret key must be complete, active and in a header", async () => {
   const [tenant] = await twoTenants();
   const named = { "x-logloom-tenant": tenant.id };
   const expired = await userToken({ role: "service_role", exp: 1_700_000_000 });

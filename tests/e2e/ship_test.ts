@@ -8,7 +8,7 @@ import { stack } from "../support/stack.ts";
 
 const checkout = new URL("../..", import.meta.url).pathname;
 
-/** `npm run ship` for a tenant, as a person would call it. */
+/** Starts `npm run ship` for a tenant. */
 async function start(args: string[], tenant = newTenant(), key?: string) {
   const { id, token } = await tenant;
   const key_value = key ?? (await createKey(await tenant)).key_value;
@@ -52,7 +52,7 @@ async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("text, NDJSON and compressed files arrive, and what was rejected is told", async () => {
+Deno.test("text, NDJSON and compressed files arrive, and rejected events are reported", async () => {
   await using folder = await temporaryFolder();
   const text = `${folder.path}/app.log`;
   const json = `${folder.path}/app.ndjson`;
@@ -118,7 +118,7 @@ Deno.test("a file is followed through its rotation, each line once", async () =>
   assert.deepEqual(messages, ["before", "appended", "late", "rotated", "after"]);
 });
 
-Deno.test("what cannot be sent for now is sent later, and once", async () => {
+Deno.test("events that cannot be sent are sent later, once", async () => {
   await using folder = await temporaryFolder();
   const path = `${folder.path}/app.log`;
   await Deno.writeTextFile(path, Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join("\n"));
@@ -126,7 +126,7 @@ Deno.test("what cannot be sent for now is sent later, and once", async () => {
   const { key_value } = await createKey(tenant);
   let run: Awaited<ReturnType<typeof start>>;
   {
-    // Before it begins: all is sent at once.
+    // Down before the shipper starts, because it sends everything at once.
     await using _down = await keepDown("postgrest");
     run = await start([path], Promise.resolve(tenant), key_value);
     await eventually("the shipper tries again", () => {
@@ -143,7 +143,7 @@ Deno.test("what cannot be sent for now is sent later, and once", async () => {
   assert.deepEqual([await countRecords(db, tenant.id), lines], [20_000, 20_000]);
 });
 
-Deno.test("a key that is not accepted ends the shipping with the reason", async () => {
+Deno.test("a refused key ends shipping with the reason", async () => {
   const run = await start([], newTenant(), "ll_wrong");
   const { code, stdout, stderr } = await run.end("line\n");
   assert.deepEqual([code, counts(stdout)], [1, "0 events accepted, 0 rejected"]);
@@ -179,7 +179,7 @@ Deno.test("the gateway's access log arrives, without secrets and without the shi
   assert.match(req_id, /^[0-9a-f]{32}$/);
   assert.ok(duration_ms >= 0 && bytes > 0 && request_bytes > 0);
 
-  // By now the shipper has sent something: were its requests logged, they would come with the next one.
+  // If the shipper's own requests were logged, they would arrive with the next event.
   await rpc(run.token, operation);
   await logged(3);
   run.child.kill("SIGTERM");

@@ -6,7 +6,7 @@ import { putOnPlan } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
 import { newStream, type OwnReceiver, ownReceivers } from "../support/streams.ts";
 
-/** Events with what is hard to carry, among ordinary ones. */
+/** Ordinary events, and events that are hard to transport. */
 function events(count: number): Record<string, unknown>[] {
   const shapes: Record<string, unknown>[] = [
     { level: "info", msg: "plain", service: "shop", env: "prod", host: "web-1" },
@@ -39,7 +39,7 @@ function events(count: number): Record<string, unknown>[] {
 const exact = `{"msg":"numbers","attrs":{"big":12345678901234567890123,` +
   `"long":0.12345678901234567890123,"int64":9007199254740993,"small":0.000001}}`;
 
-/** How many records differ from those that they were made of, or are missing, or are there twice. */
+/** How many records differ from their originals, are missing, or came twice. */
 async function differences(
   sql: Database,
   source: Tenant,
@@ -61,7 +61,7 @@ async function differences(
     limit 3`;
 }
 
-Deno.test("each kind brings every record to our own receiver in another tenant, as it was, once", async () => {
+Deno.test("each kind delivers every record unchanged and once to our own receiver in another tenant", async () => {
   await using sql = openDatabase();
   const source = await newTenant("source");
   await putOnPlan(sql, source, { max_log_streams: 10 });

@@ -6,7 +6,7 @@ import { startS3 } from "../support/s3_server.ts";
 import { nameInKeys } from "../../supabase/functions/_shared/s3.ts";
 import { newStream } from "../support/streams.ts";
 
-Deno.test("s3 gets an object for each batch, of lines, compressed", async () => {
+Deno.test("s3 gets an object of compressed lines for each batch", async () => {
   await using s3 = await startS3("logs");
   const tenant = await newTenant("s3 & co");
   const { key_value } = await createKey(tenant);

@@ -33,7 +33,7 @@ Deno.test("a tenant appears with its first write, on the default plan", async ()
   });
 });
 
-Deno.test("settings change where they are given and stay elsewhere", async () => {
+Deno.test("only the given settings change", async () => {
   const { client, tenantId } = await newUser();
   assert.deepEqual(
     await client.call("update_tenant_settings", {
@@ -77,7 +77,7 @@ Deno.test("settings change where they are given and stay elsewhere", async () =>
   }
 });
 
-Deno.test("many changes of settings at once are all kept", async () => {
+Deno.test("concurrent changes of settings are all kept", async () => {
   const { client } = await newUser();
   const changes = [
     { pipeline_config: { retention_days: 2 } },
@@ -104,7 +104,7 @@ Deno.test("many changes of settings at once are all kept", async () => {
   );
 });
 
-Deno.test("nobody reads or writes another tenant by naming it; service_role does", async () => {
+Deno.test("only service_role can read or write another tenant by naming it", async () => {
   const alice = await newUser();
   const stranger = await newUser();
   await alice.client.call("update_tenant_settings", {});

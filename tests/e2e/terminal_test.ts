@@ -36,7 +36,7 @@ async function search(user: User, ...args: string[]) {
   return outcomeOf(await command("search", user, args).output());
 }
 
-/** As a machine where nobody is logged in. */
+/** Runs search with a key, without any login. */
 async function searchByKey(key: string, home: string, ...args: string[]) {
   const env = { LOGLOOM_API_KEY: key, XDG_CONFIG_HOME: home };
   return outcomeOf(await command("search", { token: "" }, args, env).output());
@@ -47,7 +47,7 @@ function outcomeOf({ code, stdout, stderr }: Deno.CommandOutput) {
   return { code, out: text.decode(stdout), err: text.decode(stderr) };
 }
 
-Deno.test("search prints what is found, all pages of it, and says where a query is wrong", async () => {
+Deno.test("search prints all pages, and the place of a fault in a query", async () => {
   const user = await newUser();
   const events = Array.from({ length: 620 }, (_, i) => ({
     level: i % 2 ? "error" : "info",
@@ -74,7 +74,7 @@ Deno.test("search prints what is found, all pages of it, and says where a query 
   assert.match(wrong.err, /^logloom: Unknown level "loud"\n {2}level:loud\n {8}\^\n/);
 });
 
-Deno.test("search writes an export into a file, and goes on with one that was cut off", async () => {
+Deno.test("search writes an export into a file, and continues a cut one", async () => {
   const user = await newUser();
   const at = Date.now() - 600_000;
   await send(
@@ -122,12 +122,12 @@ Deno.test("search writes an export into a file, and goes on with one that was cu
   }
 });
 
-Deno.test("search exports by an API key that reads, each event once, and by no other", async () => {
+Deno.test("search exports each event once with an API key that may read, and with no other key", async () => {
   const user = await newUser();
   const tenant = { id: user.tenantId, userId: user.id, token: user.token, headers: {} };
   const at = Date.now() - 600_000;
   const sent = Array.from({ length: 2603 }, (_, n) => ({
-    // A millisecond apart, and so in their order in the file.
+    // A millisecond apart, which gives their order in the file.
     ts: new Date(at + n).toISOString(),
     level: n % 3 === 0 ? "error" : "info",
     msg: `line\n"${n}" 💡`,
@@ -158,7 +158,7 @@ Deno.test("search exports by an API key that reads, each event once, and by no o
       sent,
     );
     assert.equal(new Set(records.map(({ id }) => id)).size, sent.length);
-    // To the byte what its user gets.
+    // Identical to the user's export.
     const byUser = await search(user, "--export", `${home}/user.ndjson`);
     assert.equal(byUser.code, 0, byUser.err);
     assert.equal(await Deno.readTextFile(`${home}/user.ndjson`), `${lines.join("\n")}\n`);

@@ -6,7 +6,7 @@ import { tokenOfText, userToken } from "../support/tokens.ts";
 /** Seconds from now. */
 const at = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-/** What both doors answer to a token with these claims besides the usual ones; undefined leaves one out. */
+/** The answers of ingest and operations to a token with these claims beside the usual ones; undefined omits a claim. */
 const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({}), 200],
   [() => ({ exp: undefined }), 401],
@@ -57,7 +57,7 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({ tenant_id: "x".repeat(256) }), 401],
   [() => ({ tenant_id: "\u{1f600}".repeat(255) }), 200],
   [() => ({ user_metadata: { name: "a\u0000b" } }), 401],
-  // Blanks of every script, by themselves; beside a letter they are part of a name.
+  // Spaces of every script alone are refused; beside a letter they are part of a name.
   ...[
     " ",
     "\u00a0",
@@ -84,11 +84,13 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({ tenant_id: "\ufeffa" }), 200],
 ];
 
-async function bothDoors(claims: Record<string, unknown>): Promise<number[]> {
-  return await doorsOf(await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }));
+async function bothEndpoints(claims: Record<string, unknown>): Promise<number[]> {
+  return await verdictsOf(
+    await userToken({ tenant_id: `doors-${crypto.randomUUID()}`, ...claims }),
+  );
 }
 
-async function doorsOf(token: string): Promise<number[]> {
+async function verdictsOf(token: string): Promise<number[]> {
   const answers = [
     await rpc(token, "list_api_keys"),
     await ingest(bearer(token), { msg: "who am I?" }),
@@ -96,23 +98,23 @@ async function doorsOf(token: string): Promise<number[]> {
   return answers.map(({ status }) => status);
 }
 
-Deno.test("one verdict on a token, whichever door it is shown at", async () => {
+Deno.test("ingest and operations give the same verdict on a token", async () => {
   for (const [claims, status] of verdicts) {
-    assert.deepEqual(await bothDoors(claims()), [status, status], JSON.stringify(claims()));
+    assert.deepEqual(await bothEndpoints(claims()), [status, status], JSON.stringify(claims()));
   }
 });
 
-Deno.test("where the project sets an audience, other tokens are refused at both doors", async () => {
+Deno.test("with an audience set, other tokens are refused by ingest and operations", async () => {
   await using db = openDatabase();
   await using _settings = await changeSettings(db, { token_audience: "authenticated" });
-  assert.deepEqual(await bothDoors({}), [200, 200]);
-  assert.deepEqual(await bothDoors({ aud: ["x", "authenticated"] }), [200, 200]);
+  assert.deepEqual(await bothEndpoints({}), [200, 200]);
+  assert.deepEqual(await bothEndpoints({ aud: ["x", "authenticated"] }), [200, 200]);
   for (const aud of [undefined, "other", ["other"], [], ""]) {
-    assert.deepEqual(await bothDoors({ aud }), [401, 401], JSON.stringify(aud));
+    assert.deepEqual(await bothEndpoints({ aud }), [401, 401], JSON.stringify(aud));
   }
 });
 
-Deno.test("who is removed from a tenant is refused at both doors at once", async () => {
+Deno.test("a removed member is refused at once by ingest and operations", async () => {
   const tenant_id = `members-${crypto.randomUUID()}`;
   const owner = await userToken({ tenant_id, sub: "owner" });
   const member = await userToken({ tenant_id, sub: "member" });
@@ -128,10 +130,10 @@ Deno.test("who is removed from a tenant is refused at both doors at once", async
   assert.deepEqual(await send(), [401, 401]);
 });
 
-Deno.test("a token in which two members have one name is refused at both doors", async () => {
+Deno.test("a token with two members of one name is refused by ingest and operations", async () => {
   const exp = at(3600);
   const text = (members: string) => `{"role":"authenticated","sub":"u","exp":${exp},${members}}`;
-  assert.deepEqual(await doorsOf(await tokenOfText(text('"tenant_id":"doors-1"'))), [200, 200]);
+  assert.deepEqual(await verdictsOf(await tokenOfText(text('"tenant_id":"doors-1"'))), [200, 200]);
   for (
     const members of [
       '"tenant_id":"doors-1","tenant_id":"doors-2"',
@@ -142,15 +144,15 @@ Deno.test("a token in which two members have one name is refused at both doors",
       '"tenant_id":"doors-1","exp":1e400',
     ]
   ) {
-    assert.deepEqual(await doorsOf(await tokenOfText(text(members))), [401, 401], members);
+    assert.deepEqual(await verdictsOf(await tokenOfText(text(members))), [401, 401], members);
   }
   const huge = `{"role":"authenticated","sub":"u","exp":1e400,"tenant_id":"doors-1"}`;
-  assert.deepEqual(await doorsOf(await tokenOfText(huge)), [401, 401]);
+  assert.deepEqual(await verdictsOf(await tokenOfText(huge)), [401, 401]);
   const marked = `\ufeff${text('"tenant_id":"doors-1"')}`;
-  assert.deepEqual(await doorsOf(await tokenOfText(marked)), [401, 401]);
+  assert.deepEqual(await verdictsOf(await tokenOfText(marked)), [401, 401]);
 });
 
-Deno.test("a service_role token needs an end, too", async () => {
+Deno.test("a service_role token also needs exp", async () => {
   const call = async (claims: string) =>
     await rpc(await tokenOfText(`{"role":"service_role"${claims}}`), "list_api_keys", {
       p_tenant_id: "acme",
@@ -168,7 +170,7 @@ Deno.test("a service_role token needs an end, too", async () => {
   }
 });
 
-Deno.test("what is only for service_role is 403 for a user before EXECUTE is asked", async () => {
+Deno.test("operations for service_role are 403 for users, before EXECUTE is checked", async () => {
   await using db = openDatabase();
   const [{ operations }] = await db`select logloom_private.service_operations() as operations`;
   assert.ok(operations.includes("run_writer") && operations.includes("health_report"));
@@ -185,7 +187,7 @@ Deno.test("what is only for service_role is 403 for a user before EXECUTE is ask
 
 const readsOnly = "The client that this token was issued to may only read";
 
-Deno.test("the token of an OAuth client reads, and writes where the client is listed", async () => {
+Deno.test("the token of an OAuth client can read, and write only if the client is listed", async () => {
   await using db = openDatabase();
   const tenant_id = `doors-${crypto.randomUUID()}`;
   const user = { tenant_id, sub: "alice" };
@@ -222,22 +224,22 @@ Deno.test("the token of an OAuth client reads, and writes where the client is li
   ]);
 });
 
-Deno.test("where roles are required, a tenant without members is closed at both doors", async () => {
+Deno.test("if roles are required, ingest and operations refuse a tenant without members", async () => {
   await using db = openDatabase();
   const tenant_id = `doors-${crypto.randomUUID()}`;
-  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [200, 200]);
+  assert.deepEqual(await bothEndpoints({ tenant_id, sub: "ann" }), [200, 200]);
   await using _settings = await changeSettings(db, { roles_required: true });
-  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [401, 401]);
+  assert.deepEqual(await bothEndpoints({ tenant_id, sub: "ann" }), [401, 401]);
   const added = await rpc(await userToken({ role: "service_role" }), "add_tenant_member", {
     p_tenant_id: tenant_id,
     p_user_id: "ann",
     p_role: "owner",
   });
   assert.equal(added.status, 200, JSON.stringify(added.body));
-  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [200, 200]);
+  assert.deepEqual(await bothEndpoints({ tenant_id, sub: "ann" }), [200, 200]);
 });
 
-Deno.test("the role in a token counts at both doors where the settings say so", async () => {
+Deno.test("a role in a token counts for ingest and operations if the setting is on", async () => {
   await using db = openDatabase();
   const tenant_id = `doors-${crypto.randomUUID()}`;
   const claims = (role: unknown, place = "app_metadata") => ({
@@ -247,19 +249,19 @@ Deno.test("the role in a token counts at both doors where the settings say so", 
   });
   await using _settings = await changeSettings(db, { roles_from_token: true });
   for (const role of ["member", "admin", "owner"]) {
-    assert.deepEqual(await bothDoors(claims(role)), [200, 200], role);
+    assert.deepEqual(await bothEndpoints(claims(role)), [200, 200], role);
   }
   for (const role of ["root", "", 7, null, ["owner"]]) {
-    assert.deepEqual(await bothDoors(claims(role)), [401, 401], String(role));
+    assert.deepEqual(await bothEndpoints(claims(role)), [401, 401], String(role));
   }
-  assert.deepEqual(await bothDoors(claims("owner", "user_metadata")), [401, 401]);
-  assert.deepEqual(await bothDoors({ tenant_id, sub: "ann" }), [401, 401]);
+  assert.deepEqual(await bothEndpoints(claims("owner", "user_metadata")), [401, 401]);
+  assert.deepEqual(await bothEndpoints({ tenant_id, sub: "ann" }), [401, 401]);
   const create = async (role: string) =>
     (await rpc(await userToken(claims(role)), "create_api_key", { p_name: role })).status;
   assert.deepEqual([await create("member"), await create("admin")], [403, 200]);
 });
 
-Deno.test("an anonymous sign-in makes no tenant unless the settings say so", async () => {
+Deno.test("an anonymous user cannot create a tenant unless the setting is on", async () => {
   await using db = openDatabase();
   await using _settings = await changeSettings(db, { tenants_by_users: true });
   const refusal = "Anonymous users cannot create tenants here";
@@ -283,7 +285,7 @@ Deno.test("an anonymous sign-in makes no tenant unless the settings say so", asy
   }
   assertRpcError(await found(), 403, refusal);
   assertAnswer(await rpc(guest, "list_saved_searches"), 200, []);
-  // What is there already is theirs to use; a user who signed up makes it.
+  // They can use a tenant that a signed-up user has created.
   const user = await userToken({ tenant_id, sub: "user", is_anonymous: false });
   assert.equal((await ingest(bearer(user), { msg: "x" })).status, 200);
   assert.equal((await ingest(bearer(guest), { msg: "x" })).status, 200);

@@ -3,7 +3,7 @@ import { apiKey, createKey, ingest, newTenant } from "../support/client.ts";
 import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 
-/** In a session: types of all of PostgreSQL's names, of which a check counts that it ran. */
+/** Creates domains in pg_temp with the names of PostgreSQL's types. Their checks count how often they run. */
 const hostileTypes = `
   create temp sequence ran;
   create function pg_temp.evil(p_value anyelement) returns boolean language plpgsql as $$
@@ -30,17 +30,17 @@ const hostileTypes = `
   end;
   $$;`;
 
-/** What pg_cron and operators call; these call run_step. */
+/** The calls of pg_cron and operators, which call run_step. */
 const calls = [
   ...["write_logs", "evaluate_alerts", "run_retention", "purge_old_rows", "run_canary"].map((job) =>
     `logloom_private.run_job('${job}')`
   ),
-  // As long as its time allows: half of its timeout.
+  // Runs for half of its timeout.
   "logloom_private.work('none')",
   "logloom_private.verify()",
 ];
 
-Deno.test("a procedure runs nothing of pg_temp, not even for who calls it", async () => {
+Deno.test("a procedure runs nothing of pg_temp, not even its caller's", async () => {
   const { key_value } = await createKey(await newTenant());
   await using db = openDatabase(stack.adminDatabaseUrl, 1);
   const ran = async () => {
@@ -70,7 +70,7 @@ Deno.test("a procedure runs nothing of pg_temp, not even for who calls it", asyn
     where j.failures > 0 and j.name in ('write_logs', 'evaluate_alerts', 'run_retention')`;
   assert.equal(failed, 0);
 
-  // What such a session does to a name without its schema.
+  // Shows that an unqualified name does run the domain's check.
   await db.unsafe("do $$ declare v text := 'x'; begin end; $$").simple();
   assert.equal(await ran(), 1);
 });

@@ -5,13 +5,13 @@ import { generated } from "../../types/generate.ts";
 import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 
-Deno.test("the generated types are what the database says (else: deno run -A types/generate.ts)", async () => {
+Deno.test("the generated types are current (else: deno run -A types/generate.ts)", async () => {
   for (const [path, text] of Object.entries(await generated(stack.databaseUrl))) {
     assert.equal(await Deno.readTextFile(`${checkout}/${path}`), text, path);
   }
 });
 
-Deno.test("the client tries again what only reads, and nothing else", async () => {
+Deno.test("the client repeats only reading operations", async () => {
   await using sql = openDatabase();
   const operations = await sql<{ name: string; changes: boolean }[]>`
     select p.proname as name, p.provolatile = 'v' as changes
@@ -20,7 +20,7 @@ Deno.test("the client tries again what only reads, and nothing else", async () =
       and has_function_privilege('authenticated', p.oid, 'execute')
     order by p.proname`;
   const again = operations.filter(({ name }) => reads.test(name));
-  // The first writes nothing but is told to; the second counts its runs.
+  // The first changes nothing if it is a dry run; the second counts its runs.
   assert.deepEqual(
     again.filter(({ changes }) => changes).map(({ name }) => name),
     ["get_tenant_usage", "run_saved_search"],

@@ -16,7 +16,7 @@ interface Usage {
   days: { day: string; events: number; bytes: number }[];
 }
 
-Deno.test("usage is what was acknowledged, queued or written, to the byte", async () => {
+Deno.test("usage equals the acknowledged events, queued or written, to the byte", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   assertRpcError(await rpc(tenant.token, "get_tenant_usage"), 404, "Tenant not found");

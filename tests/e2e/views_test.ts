@@ -3,7 +3,7 @@ import { apiKey, bearer, call, clientOf, ingest, newTenant, rpc } from "../suppo
 import { openDatabase, recordsOf } from "../support/database.ts";
 import { userToken } from "../support/tokens.ts";
 
-// A key and a viewer read in a view: by every door what it shows, and nothing else.
+// A key and a viewer read in a view: they get its records and nothing else, by every protocol.
 
 interface Read {
   message: string;
@@ -41,7 +41,7 @@ async function inView(name: string) {
   return { tenant, client, view_id, headers: apiKey(key_value) };
 }
 
-Deno.test("a key in a view finds what it shows, without what it hides", async () => {
+Deno.test("a key in a view finds only the view's records, without hidden fields", async () => {
   const { headers } = await inView("view");
   const { body } = await read(headers, "search_logs", { p_order: "asc" });
   assert.deepEqual(
@@ -94,7 +94,7 @@ Deno.test("Grafana sees no more", async () => {
   assert.deepEqual(values.body.data, ["prod"]);
 });
 
-Deno.test("a viewer reads in the view by every door, and does nothing else", async () => {
+Deno.test("a viewer reads in the view by every protocol, and can do nothing else", async () => {
   const { tenant, client, view_id } = await inView("viewer");
   const id = crypto.randomUUID();
   await client.call("add_tenant_member", { p_user_id: id, p_role: "viewer", p_view_id: view_id });

@@ -7,7 +7,7 @@ import { receiveWebhooks } from "../support/receivers.ts";
 import { stack } from "../support/stack.ts";
 import { newStream } from "../support/streams.ts";
 
-/** What the processes of the function logloom-stream have logged. */
+/** The log of the function logloom-stream. */
 async function streamLog(): Promise<string> {
   const folder = `${dirname(stack.stateFile)}/logs`;
   const names = [...Deno.readDirSync(folder)].map(({ name }) => name)
@@ -15,7 +15,7 @@ async function streamLog(): Promise<string> {
   return (await Promise.all(names.map((name) => Deno.readTextFile(`${folder}/${name}`)))).join();
 }
 
-Deno.test("a copy of the database sends nothing until it begins anew, then what comes", async () => {
+Deno.test("a copy of the database sends nothing until begin_anew, then only new records", async () => {
   await using sql = openDatabase();
   await using _settings = await changeSettings(sql, { stream_interval: "0" });
   await using receiver = receiveWebhooks();

@@ -3,7 +3,7 @@ import net, { type AddressInfo } from "node:net";
 import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 
-/** Stands between a client and the database, and ends each connection in the middle of its statements. */
+/** A proxy to the database that cuts each connection during its statements. */
 async function cutter(): Promise<{ url: string } & AsyncDisposable> {
   const database = new URL(stack.adminDatabaseUrl);
   const server = net.createServer({ allowHalfOpen: true }, (client) => {
@@ -30,7 +30,7 @@ async function cutter(): Promise<{ url: string } & AsyncDisposable> {
   };
 }
 
-Deno.test("a test whose connections are cut hears of each statement, and goes on", async () => {
+Deno.test("with cut connections each statement fails, and the test continues", async () => {
   await using proxy = await cutter();
   await using sql = openDatabase(proxy.url, 4, { isCut: true });
   const answers = { given: 0, refused: 0 };
@@ -40,7 +40,7 @@ Deno.test("a test whose connections are cut hears of each statement, and goes on
         await sql`select ${answers.given}::integer`;
         answers.given++;
       } catch (error) {
-        // The second where the kernel knew before the client did.
+        // The second code if the kernel noticed it first.
         assert.match(String((error as { code?: string }).code), /^(CONNECTION_CLOSED|ECONNRESET)$/);
         answers.refused++;
       }

@@ -32,7 +32,7 @@ async function withRecords() {
       select count(*)::integer as records from logloom.logs where tenant_id = ${tenant.id}`;
     return records === count;
   });
-  // As if they had come a while ago, so that nobody waits for the watermark here.
+  // As if they had been received earlier, so that the export need not wait for the watermark.
   await db`
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id = ${tenant.id}`;
@@ -43,8 +43,8 @@ async function withRecords() {
 }
 
 /**
- * The whole lines that a request gives until it ends or is cut off, and its cursor. `middle` is called after the first
- * lines, of which no more are read before it has ended.
+ * The complete lines of an answer until it ends or is cut off, and its cursor. After the first lines, waits for `middle`
+ * before reading on.
  */
 async function linesOf(
   headers: Record<string, string>,
@@ -94,7 +94,7 @@ async function exportedThrough(name: ProcessName): Promise<void> {
       if (line.complete) {
         assert.deepEqual(had, ids);
         if (kills === 3) return true;
-        // On a busy machine all was on its way before the kill: once more from its beginning.
+        // On a busy machine the kill came too late, so the export begins again.
         had = [];
         place = {};
         return false;

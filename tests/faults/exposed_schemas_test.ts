@@ -4,7 +4,7 @@ import { openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 
-/** Lets PostgREST expose these schemas, until the test leaves its scope. */
+/** Lets PostgREST expose these schemas until the end of the scope. */
 async function expose(schemas: string, isSo: () => Promise<boolean>): Promise<AsyncDisposable> {
   await using db = openDatabase();
   await db`create schema if not exists api`;
@@ -32,10 +32,10 @@ async function asked(key: string) {
   return { status: response.status, body: await response.json() };
 }
 
-Deno.test("a project whose own schema is exposed first is served as any other", async () => {
+Deno.test("a project that exposes its own schema first is served like any other", async () => {
   const tenant = await newTenant();
   const { key_value } = await createKey(tenant, { p_scopes: ["ingest", "read"] });
-  // Whoever names no schema gets the first.
+  // Without a schema in the request, PostgREST uses the first.
   await using _schemas = await expose("api, public", async () => {
     return (await rpc(tenant.token, "list_api_keys")).status === 404;
   });
@@ -48,7 +48,7 @@ Deno.test("a project whose own schema is exposed first is served as any other", 
   assert.equal((await health("/ready")).status, 200);
 });
 
-Deno.test("where public is not exposed at all, everybody is told so", async () => {
+Deno.test("if public is not exposed, the answer says so", async () => {
   const tenant = await newTenant();
   const { key_value } = await createKey(tenant, { p_scopes: ["ingest", "read"] });
   const said =

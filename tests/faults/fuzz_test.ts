@@ -9,7 +9,7 @@ import { becomes } from "../support/eventually.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
 
-/** The answer to what is no JSON: it says where. */
+/** Whether an answer is the refusal of invalid JSON, with its place. */
 function isInvalid(status: number, { error }: Answer["body"]): boolean {
   return status === 400 && /^Invalid JSON at line \d+, column \d+: /.test(`${error}`);
 }
@@ -20,11 +20,11 @@ async function assertNothingIsStuck(tenantId: string): Promise<void> {
   const [{ dead }] = await db`select count(*)::integer as dead from logloom_private.dead_letters
     where tenant_id = ${tenantId}`;
   assert.equal(dead, 0);
-  // After a kill of an earlier test, or where the database is slow to answer, not at once.
+  // Waits, because of kills in earlier tests or a slow database.
   await becomes("healthy", async () => (await health("/detailed")).body.status);
 }
 
-Deno.test("hostile bodies get the right status, and what is accepted is stored", async () => {
+Deno.test("hostile bodies get the right status, and accepted events are stored", async () => {
   const tenant = await newTenant();
   const nested = (depth: number, inner = "1") => "[".repeat(depth) + inner + "]".repeat(depth);
   const objects = (depth: number) => '{"a":'.repeat(depth) + "1" + "}".repeat(depth);
@@ -75,7 +75,7 @@ Deno.test("hostile bodies get the right status, and what is accepted is stored",
   assert.equal(await countRecords(db, tenant.id), stored);
 });
 
-/** Random, since an index takes long text as long as it can be compressed. */
+/** Random texts, because an index accepts long texts that compress well. */
 function eachField(size: number): Record<string, string> {
   const random = () => {
     const parts = Array.from({ length: size / 20_000 }, () => new Uint8Array(15_000));
@@ -97,7 +97,7 @@ function bytes(...parts: (string | number)[]): Uint8Array {
   );
 }
 
-/** What a body deserves, by the documented rules alone. */
+/** Asserts the status that the documented rules require. */
 function assertDeserved(body: Uint8Array | string, { status, body: answer }: Answer): void {
   const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   let value: unknown;
@@ -122,7 +122,7 @@ function assertDeserved(body: Uint8Array | string, { status, body: answer }: Ans
   assert.equal(answer.success, sent === 0 || Number(answer.ingested) > 0);
 }
 
-Deno.test("random bytes and random JSON get the status that they deserve", async () => {
+Deno.test("random bytes and random JSON get the right status", async () => {
   const tenant = await newTenant();
   const anyBytes = fc.uint8Array({ maxLength: 200 });
   const anyJson = fc.json({ maxDepth: 4 });
@@ -153,7 +153,7 @@ Deno.test("random bytes and random JSON get the status that they deserve", async
   await assertNothingIsStuck(tenant.id);
 });
 
-Deno.test("what is sent is what is stored, however hostile", async () => {
+Deno.test("hostile events are stored as sent", async () => {
   const character = fc.oneof(
     fc.constantFrom(
       ..."\u0000\u0001\u001f\u007f\u2028\ufeff\ufffd\ufffe\"\\'{},()[]:/ \t\r\n%_$`",
@@ -217,7 +217,7 @@ Deno.test("what is sent is what is stored, however hostile", async () => {
   );
 });
 
-/** What a text field shows of a scalar: of a number its value in full where that is no longer than 40 characters. */
+/** The text of a scalar in a text field. A number is written without exponent, up to 40 characters. */
 function textOf(value: unknown): string {
   const sent = String(value);
   if (typeof value !== "number" || !sent.includes("e")) return sent;
@@ -235,7 +235,7 @@ function writtenOut(sent: string): string {
     : `${sign}${whole}${fraction.padEnd(point, "0")}`;
 }
 
-// Keys that become one by losing what cannot be stored would make it a matter of order which is kept.
+// Without NUL, because two keys could become equal without it.
 const key = fc.oneof(
   fc.string({ unit: "binary", maxLength: 6 }).filter((key) => !key.includes("\u0000")),
   fc.constantFrom("__proto__", "constructor", "", " ", "a.b", "$ref", "{}", "level", "msg"),

@@ -6,7 +6,7 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 const lanes = ["write", "send", "tend"];
 
-/** The processes that work through the lanes. */
+/** The process of each lane. */
 async function workers(db: Database): Promise<Map<string, number>> {
   const rows = await db`
     select pid, split_part(query, '''', 2) as lane
@@ -15,7 +15,7 @@ async function workers(db: Database): Promise<Map<string, number>> {
   return new Map(rows.map(({ lane, pid }) => [lane, pid]));
 }
 
-Deno.test("each lane whose process is ended has another one at most fifteen seconds later", async () => {
+Deno.test("a lane whose process was ended gets another one within fifteen seconds", async () => {
   await using db = openDatabase();
   const ended = await eventually("all lanes are at work", async () => {
     const found = await workers(db);
@@ -47,7 +47,7 @@ Deno.test("with a short statement_timeout runs end before it", async () => {
   await db.unsafe("alter role postgres set statement_timeout = '4s'");
   try {
     const [{ at }] = await db`select clock_timestamp() as at`;
-    // The one that is at work began with the old one.
+    // The current run began with the old setting.
     await db`select pg_terminate_backend(p) from unnest(${[
       ...(await workers(db)).values(),
     ]}::integer[]) p`;
@@ -80,7 +80,7 @@ Deno.test("a step that waits for a lock fails and is tried again, while its lane
       from logloom_private.jobs where name = ${name}`;
     return row;
   };
-  // Its row is written each second, so that it shows how it goes on.
+  // With this setting its row is written every second.
   await db`update logloom_private.jobs set silence = '12 s' where name = 'evaluate_alerts'`;
   await holder.begin(async (held) => {
     await held`lock table logloom_private.notifications in access exclusive mode`;
@@ -97,7 +97,7 @@ Deno.test("a step that waits for a lock fails and is tried again, while its lane
 
 const readOnly = "The database is read-only, try again later";
 
-Deno.test("a read-only database: ingest refuses, searches go on, jobs rest; then all goes on", async () => {
+Deno.test("with a read-only database ingest refuses, searches work and jobs rest; afterwards everything continues", async () => {
   await using db = openDatabase();
   const [tenant, other] = [await newTenant(), await newTenant()];
   const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
@@ -107,7 +107,7 @@ Deno.test("a read-only database: ingest refuses, searches go on, jobs rest; then
   await db`alter system set default_transaction_read_only = on`;
   try {
     await db`select pg_reload_conf()`;
-    // Until the settings are read anew, another tenant's events still come through.
+    // Until the setting is loaded, events are still accepted.
     const refused = await eventually("an event is refused", async () => {
       const answer = await ingest(other.headers, [{ msg: "no" }]);
       return answer.status === 503 && answer;
@@ -126,7 +126,7 @@ Deno.test("a read-only database: ingest refuses, searches go on, jobs rest; then
       });
       return [found.status, found.body.logs?.length];
     });
-    // Those that began before work until their end. pg_cron cannot start others, unless it notes no runs.
+    // Ends the current runs. pg_cron can only start others if it does not log runs.
     await db`select pg_terminate_backend(p) from unnest(${[
       ...(await workers(db)).values(),
     ]}::integer[]) p`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ingest, newTenant } from "../support/client.ts";
 import { type Database, openDatabase, queueIsEmpty, recordsOf } from "../support/database.ts";
 
-/** Puts a batch into the queue that ingest would never let in. */
+/** Puts a batch into the queue that ingest would refuse. */
 async function enqueue(
   sql: Database,
   tenantId: string,
@@ -31,7 +31,7 @@ async function deadLetters(sql: Database, tenantId: string) {
   return rows.map((row) => ({ ...row }));
 }
 
-Deno.test("events that cannot be written are set aside, and hold up neither their batch nor others", async () => {
+Deno.test("events that cannot be written are set aside, and delay neither their batch nor others", async () => {
   const [poisoned, other] = await Promise.all([newTenant("poisoned"), newTenant("other")]);
   await using db = openDatabase();
   await db.begin(async (transaction) => {
@@ -66,7 +66,7 @@ Deno.test("events that cannot be written are set aside, and hold up neither thei
   assert.match(refused[0].error_message, /log_level_is_known/);
   assert.match(refused[1].error_message, /log_attrs_is_object/);
 
-  // Replayed as they are they stay; mended they become records.
+  // Unchanged ones stay dead letters after a replay; corrected ones become records.
   await db`select logloom_private.replay_dead_letters()`;
   assert.equal((await deadLetters(db, poisoned.id))[0].attempts, 2);
   await db`

@@ -4,17 +4,16 @@ import { openDatabase } from "../support/database.ts";
 import { eventually, pause } from "../support/eventually.ts";
 import { signalIfThere } from "../support/processes.ts";
 
-// Backends that seal, merge, replace, erase and unseal are killed while late records come in. At
-// every moment a search must find as many records as the counts have, which change in the
-// transactions that change records; and a snapshot that is held keeps finding what it found.
+// Backends that seal, merge, replace, erase and unseal are killed while late records arrive. At every moment a search
+// must find as many records as the counts have, and a held snapshot must find the same as before.
 
 const kills = Number(Deno.env.get("SEALING_KILLS") ?? 3);
 
-/** Runs statements in one round trip, or not: PostgreSQL restarts after a kill, and locks are held. */
+/** Runs statements in one round trip; undefined if they fail because of a kill or a lock. */
 async function survives(statements: string): Promise<Row[][] | undefined> {
   await using sql = openDatabase(undefined, 1, { isCut: true });
   try {
-    // As the jobs do, so that what it makes belongs to the service's owner.
+    // As the service's owner, like the jobs.
     await sql.unsafe("set role postgres");
     return await sql.unsafe(statements).simple() as unknown as Row[][];
   } catch (error) {

@@ -30,7 +30,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
     await released.promise;
     return new Response("ok");
   });
-  // Whatever becomes of the test: the receiver waits for its answers when it is closed.
+  // Also if the test fails, because closing the receiver waits for its answers.
   using _release = { [Symbol.dispose]: () => released.resolve() };
   await using receiver = receiveWebhooks();
 
@@ -58,7 +58,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
     await clientOf(other.token).call("test_alert_rule", { p_rule_id: ruleId });
   }
   await receiver.wait(5);
-  // None of the others had an answer. On a slow machine a few had their time-out; in turn it would be all 150.
+  // On a slow machine a few had their time-out. Without taking turns, all 150 would have been attempted.
   const [ended] = await db`
     select count(*)::integer as deliveries from logloom_private.notifications
     where tenant_id = ${slow.id}

@@ -15,7 +15,7 @@ import { putOnPlan } from "../support/plans.ts";
 import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
-// What one process promises has to hold for several of which each may end at any time.
+// The guarantees of one process must hold for several, each of which may end at any time.
 
 const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `ingest${n}`,
@@ -26,7 +26,7 @@ const isolates = (["", "-2", "-3"] as const).flatMap((n): ProcessName[] => [
   `logloom-stream${n}`,
 ]);
 
-/** Kills one process after the other, a new one when the last one is back, until it is disposed. */
+/** Kills one process after the other until it is disposed, each when the previous one is back. */
 function restarts(): AsyncDisposable & { count(): number } {
   let isOver = false;
   let count = 0;
@@ -71,7 +71,7 @@ Deno.test("while processes end one after the other nothing acknowledged is lost 
     let isOver = false;
     const askers = (async () => {
       while (!isOver) {
-        // Whatever it says of the writer, which may lag on a slow machine, the function is there.
+        // Any report counts, because the writer may lag on a slow machine.
         const answer = await health("/ready").catch(() => undefined);
         if (answer?.body.checks === undefined) unanswered += 1;
         await pause(20);
@@ -121,7 +121,7 @@ Deno.test("a revoked key is refused by every process on the very next request", 
   }
 });
 
-Deno.test("a rate holds for all processes together, and lets in again through each", async () => {
+Deno.test("a rate holds for all processes together", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   const [rate, burst] = [10, 20];
@@ -142,11 +142,11 @@ Deno.test("a rate holds for all processes together, and lets in again through ea
       if ((await ingest(tenant.headers, [{ msg: "x" }])).status !== 200) return false;
     }
     return true;
-    // Asked sooner, each attempt would take what came in since the last one.
+    // More frequent attempts would use up the rate.
   }, { every: 1000 });
 });
 
-Deno.test("with pg_cron stopped and processes ending, events become visible once all the same", async () => {
+Deno.test("with pg_cron stopped and processes ending, events become visible once anyway", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   await using _silence = await changeSettings(db, { writer_guard_silence: "0.5 seconds" });
@@ -160,7 +160,7 @@ Deno.test("with pg_cron stopped and processes ending, events become visible once
     });
     await sender.stop();
   }
-  // A process that ended in the middle is made good by the next request that comes.
+  // The next request continues a run that ended in the middle.
   assert.equal((await ingest(tenant.headers, [])).status, 200);
   assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
 });

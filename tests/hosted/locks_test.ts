@@ -21,7 +21,7 @@ for (const name of functionNames) {
       assert.equal(lock.version, "4");
       const pinned = Object.values(imports).toSorted();
       assert.deepEqual(lock.workspace.dependencies.toSorted(), pinned);
-      // Each is imported by us too: a deploy takes deno.json along, and not the lock file.
+      // Our deno.json pins each of them, because the lock file is not deployed.
       assert.deepEqual(Object.keys(lock.specifiers).toSorted(), pinned);
       const loaded = Object.keys(lock.npm).map((name) => `npm:${name.split("_")[0]}`);
       assert.deepEqual(loaded.toSorted(), pinned);
@@ -45,7 +45,7 @@ for (const name of functionNames) {
     const response = await eventually(`${name} answers`, () => {
       return fetch(`http://127.0.0.1:${port}/${name}`, { method: "PUT" });
     });
-    // One that reads has nothing at its root.
+    // logloom-read has nothing at its root.
     assert.equal(response.status, name === "logloom-read" ? 404 : 405);
     assert.equal(response.headers.get("content-type"), "application/json");
     await response.body?.cancel();

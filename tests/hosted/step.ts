@@ -30,7 +30,7 @@ async function throughTheFrontDoor(context: Context): Promise<StepResult> {
   await serveAsHosted(context);
   await installClients((step) => console.log(`  ${step} …`));
   if (context.files.length > 0) return await denoTests([], context);
-  // The faults come last: they kill what the others use.
+  // Faults come last, because they kill processes that the others use.
   return sum([
     await denoTests(
       [...await quickTests("tests/e2e"), "tests/mcp", ...await quickTests("tests/hosted")],

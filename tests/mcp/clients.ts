@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client";
-// Deno does not find these types by itself.
+// Deno needs the path of these types.
 // @ts-types="./node_modules/@modelcontextprotocol/sdk/dist/esm/client/streamableHttp.d.ts"
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { stack } from "../support/stack.ts";
 
 export const address = new URL(`${stack.url}/functions/v1/logloom-read/mcp`);
 
-/** What the tests ask of a client, whichever it is. */
+/** The common interface of the clients under test. */
 export interface Assistant {
   readonly protocol: string | undefined;
   tools(): Promise<{ name: string; readOnly?: boolean; output: boolean; description?: string }[]>;

@@ -85,7 +85,7 @@ for (const [name, connect] of Object.entries(clients)) {
     await Promise.all([client.close(), user.close()]);
   });
 
-  Deno.test(`${name}: what a log line says stays within its fence`, async () => {
+  Deno.test(`${name}: the text of a log line stays within its fence`, async () => {
     const { headers } = await withRecords("mcp-fence", injection);
     const client = await connect(headers);
     assert.ok(!JSON.stringify(await client.tools()).includes("SYSTEM"));
@@ -96,7 +96,7 @@ for (const [name, connect] of Object.entries(clients)) {
       assert.match(notice, /untrusted/);
       assert.match(fence, /^<untrusted-[0-9a-f-]{36}>$/);
       const end = fence.replace("<", "</");
-      // The only end is the last line, since no line of a log is a line of JSON.
+      // The only end is the last line, because JSON has no line breaks.
       assert.equal(text.split(end).length, 2);
       assert.equal(text.split("\n").length, 4);
       assert.ok(text.endsWith(`\n${end}`));
@@ -115,10 +115,10 @@ for (const [name, connect] of Object.entries(clients)) {
     await client.close();
   });
 
-  Deno.test(`${name}: wrong input is refused, and what the compiler says comes back`, async () => {
+  Deno.test(`${name}: wrong input is refused, with the compiler's text`, async () => {
     const { headers } = await withRecords("mcp-wrong", "x");
     const client = await connect(headers);
-    // Some clients throw at what others give back.
+    // Some clients throw errors that others return.
     const ask = async (tool: string, given: Record<string, unknown>) => {
       const answer = await client.call(tool, given).catch((error) => ({
         text: String(error),
@@ -141,7 +141,7 @@ for (const [name, connect] of Object.entries(clients)) {
     await client.close();
   });
 
-  Deno.test(`${name}: a call that is given up ends at once, and the next is answered`, async () => {
+  Deno.test(`${name}: a cancelled call ends at once, and the next is answered`, async () => {
     const { headers } = await withRecords("mcp-cancel", "x");
     const client = await connect(headers);
     const ended = new AbortController();
@@ -220,7 +220,7 @@ function post(headers: Record<string, string>, message: unknown): Promise<Respon
   });
 }
 
-Deno.test("whose credential has ended is 401 at the first message, and learns where to sign in", async () => {
+Deno.test("an expired credential is 401 at the first message, with the address to sign in", async () => {
   const tenant = await newTenant("mcp-expired");
   const claims = { tenant_id: tenant.id, sub: tenant.userId };
   const ended = await userToken({ ...claims, exp: Math.floor(Date.now() / 1000) - 60 });
@@ -246,7 +246,7 @@ Deno.test("whose credential has ended is 401 at the first message, and learns wh
   assert.match(await known.text(), /"name":"logloom"/);
 });
 
-Deno.test("a page of another origin may ask, and may read the headers of the protocol", async () => {
+Deno.test("a page of another origin may send requests, and read the protocol's headers", async () => {
   const wanted = "authorization, content-type, mcp-protocol-version, mcp-session-id, x-api-key";
   const allowed = await fetch(address, {
     method: "OPTIONS",

@@ -3,9 +3,8 @@ import { createServer, request as send } from "node:http";
 import Provider from "oidc-provider";
 
 /**
- * A project whose authorization server is oidc-provider, in the place of Supabase's: both at one address, the server at
- * /auth/v1. Its users are signed in and agree without being asked; its tokens are as Supabase's are, signed by the
- * stack's secret.
+ * A project with oidc-provider as its authorization server, at the path /auth/v1 like Supabase's. Users are signed in and
+ * consent automatically. Tokens are like Supabase's, signed with the stack's secret.
  *
  * @param {{ gateway: string, secret: string, claims: Record<string, string> }} options
  * @returns {Promise<{ url: string, asked: string[], close(): Promise<void> }>}
@@ -86,7 +85,7 @@ function belowServer(path) {
   return path.startsWith("/auth/v1/") ? path.slice("/auth/v1".length) : undefined;
 }
 
-/** Hands a request on with the name that the client called, as the gateway of a project does. */
+/** Forwards a request with the client's host name, like a project's gateway. */
 function forward(gateway, request, response) {
   const { method, headers } = request;
   const handed = send(new URL(request.url, gateway), { method, headers }, (answer) => {

@@ -16,7 +16,7 @@ import { projectWithSignIn } from "./sign_in.mjs";
 
 const redirectUrl = "https://assistant.example/callback";
 
-/** What an assistant remembers while its user signs in. */
+/** An assistant's storage during the sign-in. */
 class Memory implements OAuthClientProvider {
   readonly redirectUrl = redirectUrl;
   readonly clientMetadata = {
@@ -61,7 +61,7 @@ class Memory implements OAuthClientProvider {
   }
 }
 
-/** A browser that goes where it is sent until that is the assistant's own address. */
+/** A browser that follows redirects up to the assistant's own address. */
 async function browse(from: URL): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = from;
@@ -143,7 +143,7 @@ Deno.test("an assistant finds where to sign in, reads as its user, and may not w
   }
 });
 
-Deno.test("an assistant whose token has ended gets another one, and its user is not asked again", async () => {
+Deno.test("an assistant with an expired token gets another one without a new sign-in", async () => {
   const tenant = await newTenant("mcp-refresh");
   const project = await projectWithSignIn({
     gateway: stack.url,
@@ -153,7 +153,7 @@ Deno.test("an assistant whose token has ended gets another one, and its user is 
   try {
     const memory = new Memory();
     const client = await signedIn(project, memory);
-    // As it is when the token has ended.
+    // As if the token had expired.
     const ended = memory.kept?.access_token ?? "";
     const before = project.asked.length;
     memory.kept = { ...memory.kept!, access_token: `${ended.slice(0, -8)}AAAAAAAA` };

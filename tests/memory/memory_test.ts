@@ -4,20 +4,20 @@ import { openDatabase, stopJob } from "../support/database.ts";
 import { keepRecords } from "../support/plans.ts";
 import { type Shape, shapes } from "./shapes.ts";
 
-// What a backend needs for itself, whatever is stored: RssAnon while it works, less what it had
-// before, in MiB. MEMORY_SHAPES names shapes to try, by a part of the name.
+// Measures the memory of a backend with hostile records: RssAnon during its work, minus the value before, in MiB.
+// MEMORY_SHAPES selects shapes by a part of the name.
 
 const limits = { sealing: 150, search: 64 };
 const wanted = Deno.env.get("MEMORY_SHAPES");
 const url = Deno.env.get("MEMORY_DB_URL");
 const isTold = Deno.env.has("MEMORY_TELL");
 const range = `'2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z'`;
-/** A tenant of a few ordinary records, stored like those of the other. */
+/** A tenant with a few ordinary records, to warm up. */
 const warm = "memory";
 
 type Database = ReturnType<typeof openDatabase>;
 
-/** Each many times in one query: what is kept for a record adds up. */
+/** Queries repeat a part many times, so that the memory for a record adds up. */
 const path = `@${Array(32).fill("a").join(".")}`;
 const times = (count: number, part: (n: number) => string, separator: string) =>
   Array.from({ length: count }, (_, n) => part(n)).join(separator);
@@ -71,7 +71,7 @@ const chosen = Object.entries(shapes)
 for (const [name, shape] of chosen) {
   Deno.test(`memory stays within its bounds: ${name}`, async () => {
     await using sql = openDatabase(url, 1);
-    // Rows stay rows until they are sealed here.
+    // The test seals the records itself.
     await using _job = await stopJob(sql, "seal_logs");
     const tenant = `memory ${name}`;
     const id = await prepare(sql, tenant, shape);
@@ -86,7 +86,7 @@ for (const [name, shape] of chosen) {
         const read = () => measured(search(id), (reader) => warmUp(reader, tenant, search(warmId)));
         let used = await read();
         const answer = Number(used.rows?.[0]?.octet_length ?? 0) / 2 ** 20;
-        // What the allocator keeps differs by some MiB from backend to backend.
+        // The allocator's rest differs by some MiB between backends.
         for (let n = 0; n < 4 && used.mib - answer > limits.search; n++) {
           const again = await read();
           if (again.mib < used.mib) used = again;
@@ -128,7 +128,7 @@ for (const [name, shape] of chosen) {
 
 async function seal(sql: Database, tenant: string) {
   for (let chunks = 0;; chunks++) {
-    // Under the lock under which the job calls it.
+    // With the same lock as the job.
     const [{ sealed }] = await sql.unsafe(
       `select pg_advisory_xact_lock(logloom_private.lock_key('deletion')),
         logloom_private.seal_block($1, '{2026-11-02}') as sealed`,
@@ -138,7 +138,7 @@ async function seal(sql: Database, tenant: string) {
   }
 }
 
-/** Runs work on a backend of its own, when that is prepared, and tells what it took. */
+/** Runs work on a prepared backend of its own, and returns the memory that it took. */
 async function measured(
   work: (sql: Database) => Promise<Record<string, unknown>[]>,
   beforehand?: (sql: Database) => Promise<void>,
@@ -161,7 +161,7 @@ async function measured(
   return { rows, error, mib: (most - before) / 1024, ms: performance.now() - began };
 }
 
-/** Has a reader of the tenant do the same in the warm one, for what it keeps anyway: compiled and planned. */
+/** Does the same work as the tenant with ordinary records first, so that functions are compiled and plans exist. */
 async function warmUp(sql: Database, tenant: string, work: (sql: Database) => Promise<unknown>) {
   await sql`set statement_timeout = '15s'`;
   await readAs(sql, warm);
@@ -195,7 +195,7 @@ async function clear(sql: Database, tenants: string[]) {
 }
 
 async function write(sql: postgres.TransactionSql, tenant: string, shape: Shape) {
-  // Whoever replaces or drops the day waits for the end of the transaction that made it.
+  // In the same transaction, so that no job replaces or drops the day meanwhile.
   await sql`select logloom_private.create_partition('2026-11-02')`;
   await sql`insert into logloom_private.log_days values (${tenant}, '2026-11-02') on conflict do nothing`;
   const [{ write_seq }] = await sql`

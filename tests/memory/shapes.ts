@@ -1,4 +1,4 @@
-/** Hostile records: SQL over n, from 1 to count, of what differs from an ordinary record. */
+/** Hostile records: SQL expressions over n, from 1 to count, for the fields that differ from an ordinary record. */
 export interface Shape {
   count: number;
   msg?: string;

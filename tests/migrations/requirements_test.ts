@@ -4,7 +4,7 @@ import { migrations, migrationsFolder } from "../../local/migrations/released.ts
 import { stackNamed } from "../../local/stack.ts";
 import { openDatabase } from "../support/database.ts";
 
-// The catalog says what is installed on the machine: the test puts a view in its place.
+// The test replaces the catalog of available extensions by a view.
 
 const hint = "pg_partman 5 comes with Supabase's images from late 2025: upgrade the project's " +
   "Postgres (Project Settings, Infrastructure), then install again.";
@@ -26,7 +26,7 @@ for (
     },
   ]
 ) {
-  Deno.test(`extensions that are ${name} are named before anything is made`, async () => {
+  Deno.test(`extensions that are ${name} are named before anything is created`, async () => {
     const url = await cloneDatabase(stackNamed("scratch"), bareDatabase, "without_extensions");
     await using sql = openDatabase(url, 1);
     const objects = () =>
@@ -52,7 +52,7 @@ for (
   });
 }
 
-Deno.test("a database that has a Logloom already is left as it is, and told what to do", async () => {
+Deno.test("a database with an older Logloom stays unchanged, and the error says what to do", async () => {
   const url = await cloneDatabase(stackNamed("scratch"), bareDatabase, "with_logloom");
   await using sql = openDatabase(url, 1);
   await sql.unsafe(`

@@ -12,12 +12,12 @@ Deno.test("the schemas make the same database as the migrations", async () => {
   const written = await exists(file) ? await Deno.readTextFile(file) : null;
   assert.equal(written, text, "npm run migration writes it");
   assert.deepEqual(rows, []);
-  // It found no difference at all where there is no migration.
+  // Without a migration, no difference was found before.
   if (text !== null) assert.equal(await difference(from, to), "");
 
   await assertDaysComeByJobs(from);
 
-  // That the comparison of rows sees something at all.
+  // Shows that the comparison of rows finds a change.
   await applySql(to, [{
     path: "a change",
     text: `
@@ -31,7 +31,7 @@ Deno.test("the schemas make the same database as the migrations", async () => {
   ]);
 });
 
-/** A partition that a migration made would be a difference to `db diff` in every project, on every other day. */
+/** Asserts that no migration creates partitions: they would be differences in `db diff` on every other day. */
 async function assertDaysComeByJobs(url: string): Promise<void> {
   await using sql = openDatabase(url, 1);
   const days = async () => {

@@ -22,7 +22,7 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
 
-/** What a tenant has of each kind, as the front door shows it. */
+/** The operations that show everything that a tenant has. */
 const readings: [operation: string, parameters: Record<string, unknown>][] = [
   ["get_current_tenant", {}],
   ["get_tenant_settings", {}],
@@ -34,7 +34,7 @@ const readings: [operation: string, parameters: Record<string, unknown>][] = [
   ["log_stats", { p_query_dsl: "service:shop | count() by level" }],
 ];
 
-/** A tenant with something of all that is kept. */
+/** A tenant with objects of all kinds. */
 async function tenantWithEverything(sql: Database): Promise<Tenant> {
   const tenant = await newTenant("upgraded");
   await createKey(tenant);
@@ -47,7 +47,7 @@ async function tenantWithEverything(sql: Database): Promise<Tenant> {
       p_comparison: "gt",
       p_window_minutes: 5,
       p_cooldown_minutes: 5,
-      // A round would leave its mark in between.
+      // Disabled, because a round would change it.
       p_enabled: false,
     }],
     ["update_tenant_settings", { pipeline_config: { retention_days: 5 } }],
@@ -72,7 +72,7 @@ async function tenantWithEverything(sql: Database): Promise<Tenant> {
 
 async function read(tenant: Tenant): Promise<unknown[]> {
   const answers: unknown[] = [];
-  // A range of its own, so that both readings mean the same records.
+  // A fixed range, so that both readings have the same records.
   for (const [operation, parameters] of readings) {
     const { status, body } = await call<unknown>(`/rest/v1/rpc/${operation}`, {
       method: "POST",
@@ -90,14 +90,14 @@ async function read(tenant: Tenant): Promise<unknown[]> {
 }
 
 function withoutRange(body: unknown): unknown {
-  // What is stored as rows is a share of tables that others fill meanwhile.
+  // `stored` depends on other tenants' records.
   const { ts_from: _from, ts_to: _to, next_cursor: _cursor, stored: _stored, ...rest } = Object(
     body,
   );
   return Array.isArray(body) ? body : rest;
 }
 
-/** What an answer says of the members that it had before: a newer version may add some. */
+/** The answer without members that a newer version added. */
 function asKnown(answer: unknown, before: unknown): unknown {
   if (Array.isArray(answer) && Array.isArray(before)) {
     return answer.map((one, n) => asKnown(one, before[n]));
@@ -115,8 +115,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * What stands in for newer migrations while there are none: every function replaced by itself, and
- * a change of the table that each request reads and of the one that it ends up in.
+ * A substitute while there is no newer migration: replaces every function by itself, and changes the table that each
+ * request reads and the table of records.
  */
 async function migrationOfNothing(sql: Database): Promise<string> {
   const functions = await sql`
@@ -152,7 +152,7 @@ async function sealedAcrossMidnight(sql: Database): Promise<Tenant & { midnight:
   await recordsOf(sql, tenant.id, events.length);
   await using _sealing = await changeSettings(sql, { seal_day_records: 1 });
   await eventually("the days are sealed", async () => {
-    // The job may have been at a day, and found by the number of before that there is nothing to seal.
+    // The job may have looked at a day already and found nothing to seal.
     await sql`
       update logloom_private.sealing_days set checked_at = '-infinity', checked_through = null`;
     await callAsOwner(sql, "select logloom_private.seal_step()");
@@ -162,7 +162,7 @@ async function sealedAcrossMidnight(sql: Database): Promise<Tenant & { midnight:
   return { ...tenant, midnight };
 }
 
-/** Each record is found by its own time, and counted. */
+/** Asserts that each record is found by its time, and counted. */
 async function assertFoundAcrossMidnight({ token, midnight }: Tenant & { midnight: number }) {
   for (const [from, to] of [[-4, 10], [-4, 0], [0, 5], [5, 10], [0, 10], [3, 7], [4, 5]]) {
     const range = {
@@ -181,7 +181,7 @@ async function assertFoundAcrossMidnight({ token, midnight }: Tenant & { midnigh
   }
 }
 
-Deno.test("an upgrade under load loses nothing and keeps what tenants have", async () => {
+Deno.test("an upgrade under load loses nothing and keeps everything of tenants", async () => {
   await using sql = openDatabase();
   const old = await sealedAcrossMidnight(sql);
   const tenant = await tenantWithEverything(sql);

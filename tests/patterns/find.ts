@@ -1,6 +1,6 @@
 import { checkout, functionNames } from "../../local/stack.ts";
 
-/** A regular expression as it stands in a file. */
+/** A regular expression in a file. */
 export interface Pattern {
   /** File and line. */
   readonly place: string;
@@ -8,14 +8,14 @@ export interface Pattern {
   readonly flags: string;
 }
 
-/** What stands for a value that a pattern is made of at run time. */
+/** Replaces a value that is inserted into a pattern at run time. */
 const interpolated = "interpolated";
 
-/** Every regular expression of the functions: of their first files, and of what these import of ours. */
+/** Every regular expression of the functions and of the files that they import. */
 export async function functionPatterns(): Promise<Pattern[]> {
   const patterns: Pattern[] = [];
   const files = new Set(functionNames.map((name) => `supabase/functions/${name}/index.ts`));
-  // A set goes on with what is added to it meanwhile.
+  // Iterating a Set includes items added meanwhile.
   for (const file of files) {
     const text = await Deno.readTextFile(`${checkout}/${file}`);
     const { found, imports, hasMade } = patternsIn(file, text);
@@ -25,7 +25,7 @@ export async function functionPatterns(): Promise<Pattern[]> {
   return patterns;
 }
 
-/** Those that a file makes of parts, which it exports as `patterns`. */
+/** The patterns that a file builds from parts and exports as `patterns`. */
 async function madePatterns(file: string): Promise<Pattern[]> {
   const { patterns } = await import(`file://${checkout}/${file}`) as { patterns?: RegExp[] };
   if (!patterns) {
@@ -38,7 +38,7 @@ async function madePatterns(file: string): Promise<Pattern[]> {
   }));
 }
 
-/** The regular expressions of a text, and the files of ours that it imports. */
+/** The regular expressions in a text, and our files that it imports. */
 export function patternsIn(
   file: string,
   text: string,

@@ -1,9 +1,9 @@
-/** What a pattern may be kept busy with: `before`, then `again` over and over, then `after`. */
+/** A text that may keep a pattern busy: `before`, then `again` repeated, then `after`. */
 export interface Letters {
   readonly before: string;
   readonly again: string;
   readonly after: string;
-  /** What a loop of the pattern takes, over and over, and nothing after it. */
+  /** Whether it is only the repeated text of a loop. */
   readonly isLoop: boolean;
 }
 
@@ -13,12 +13,12 @@ type Node =
   | { readonly kind: "choice"; readonly parts: readonly (readonly Node[])[] }
   | { readonly kind: "loop"; readonly inner: Node; readonly least: number; readonly most: number };
 
-/** More repetitions than anybody writes by hand are as good as any number. */
+/** More repetitions than this count as unlimited. */
 const many = 50;
 
 /**
- * Letters for a pattern, made of what it is made of: before each of its loops what leads there, in
- * the loop what it takes and what its neighbours take as well, behind it what does not fit.
+ * Texts for a pattern, made from its parts: the text before each loop, repeated text that the loop and its neighbours
+ * match, and an end that does not match.
  */
 export function lettersFor(source: string, flags: string): Letters[] {
   const tree = new Parser(source).read();
@@ -77,7 +77,7 @@ function collect(nodes: readonly Node[], sources: Set<string>): void {
 
 interface Kind {
   readonly letter: string;
-  /** Those of the pattern's letters and sets that it fits. */
+  /** The pattern's letters and sets that it matches. */
   readonly fits: ReadonlySet<string>;
 }
 
@@ -87,7 +87,7 @@ const asked = [
   ..."\u00a0\u00e9\u2028\ud800\ufffd",
 ];
 
-/** A letter for each combination of sets that one of them is in; one that fits nothing, too. */
+/** A letter for each combination of sets, and one that matches none. */
 function lettersOfEachKind(sources: readonly string[], flags: string): Kind[] {
   const patterns = sources.map((source) => [source, new RegExp(`^(?:${source})$`, flags)] as const);
   const kinds = new Map<string, Kind>();
@@ -114,7 +114,7 @@ function sampleOf(node: Node, times: number, kinds: readonly Kind[]): string {
   }
 }
 
-/** Reads what is a regular expression already, so that it need not say what is wrong with one. */
+/** Parses a valid regular expression. */
 class Parser {
   #at = 0;
 
@@ -156,7 +156,7 @@ class Parser {
     if (open !== null) {
       const inner = this.read();
       this.#at++;
-      // What must not stand there, or stands before, is no text of its own.
+      // Negative look-ahead and look-behind add no text.
       return open[1] === undefined ? inner : { kind: "loop", inner, least: 0, most: 0 };
     }
     const letter = this.#take(

@@ -1,41 +1,41 @@
 import { processorMs } from "../../supabase/functions/_shared/testing_processor.ts";
 import { type Letters, lettersFor } from "./letters.ts";
 
-/** What a pattern's worst letters cost. */
+/** The cost of a pattern's worst text. */
 export interface Cost {
   readonly letters: Letters;
-  /** Times that of half as many, over two doublings. */
+  /** The cost as a multiple of half the length, over two doublings. */
   readonly doubling: number;
   readonly length: number;
   readonly milliseconds: readonly number[];
 }
 
-/** What is linear doubles, and a processor's caches and neighbours add to it. */
+/** The most for a linear cost, which doubles, plus effects of caches and other processes. */
 export const mostForDouble = 2.6;
 
-/** What a square comes near to, and no noise twice. */
+/** A quadratic cost comes near to this; noise does not do so twice. */
 const squareDoubles = 3.6;
 
-/** The best of so many. */
+/** The best of this many rounds counts. */
 const rounds = 5;
-/** A first look ends at so many letters. */
+/** A first look uses up to this many letters. */
 const firstLength = 400;
-/** What takes less is not told from nothing. */
+/** Shorter times cannot be measured. */
 const leastLookMs = 0.01;
-/** So long a first look is measured at once: of what is linear it takes a twentieth. */
+/** A first look of this time is measured at once. Linear patterns take a twentieth. */
 const suspiciousMs = 0.1;
-/** So many that were slow at first are looked at once more, with more letters; the slowest of them are measured. */
+/** This many slow texts are tried again with more letters, and the slowest of them are measured. */
 const lookedAt = 40;
 const lookLength = 2000;
 const measured = 4;
-/** As long as a body. */
+/** The length of the largest body. */
 const longest = 8 * 1024 * 1024;
-/** As long as a measurement has to be, so that it is one. */
+/** The shortest time that counts as a measurement. */
 const leastMs = 1;
-/** What took so long and did not double is judged by it: no longer text is tried. */
+/** A time that is long enough, so that no longer text is tried. */
 const plainMs = 100;
 
-/** The worst of what can be asked of a pattern, or the first that is too much. */
+/** The worst cost of a pattern, or the first that is too high. */
 export function worstCost(source: string, flags: string): Cost {
   const pattern = new RegExp(source, flags);
   const all = lettersFor(source, flags);
@@ -44,7 +44,7 @@ export function worstCost(source: string, flags: string): Cost {
   for (const letters of all) {
     let took = firstLook(pattern, letters);
     if (slowest.length === lookedAt && took <= slowest[lookedAt - 1].took) continue;
-    // Once more: the first time may have been another process's.
+    // Once more, because another process may have disturbed the first time.
     took = Math.min(took, firstLook(pattern, letters));
     if (took === Infinity) return endless(letters);
     if (took > suspiciousMs) {
@@ -72,15 +72,15 @@ function endless(letters: Letters): Cost {
   return { letters, doubling: Infinity, length: 0, milliseconds: [] };
 }
 
-/** Milliseconds for some hundred letters; Infinity where a few more cost many times as much. */
+/** The milliseconds for some hundred letters; Infinity if a few more letters cost many times as much. */
 function firstLook(pattern: RegExp, letters: Letters): number {
   let last = leastLookMs;
   let took = 0;
-  // After what costs next to nothing twice as many letters cost at worst the square of its steps.
+  // Doubles the length while it costs next to nothing, and grows slowly afterwards.
   for (let length = 12; length < firstLength; length *= last > leastLookMs ? 1.3 : 2) {
     const text = textOf(letters, length);
     took = wallMs(pattern, text);
-    // Another process may have had the processor: what costs little shows it at a quiet moment.
+    // More looks, because another process may have used the processor.
     for (let look = 0; took > 0.5 && took > 4 * last; look++) {
       if (look === 20) return Infinity;
       took = Math.min(took, wallMs(pattern, text));
@@ -94,7 +94,7 @@ function costOf(pattern: RegExp, letters: Letters): Cost {
   let length = lookLength;
   while (8 * length <= longest && wallMs(pattern, textOf(letters, length)) < leastMs) length *= 2;
   let cost = costFrom(pattern, letters, length);
-  // A cache that a text has outgrown looks like a square once; a square looks like one ever after.
+  // A text that outgrows a cache looks quadratic once; a quadratic pattern does so at every length.
   while (
     cost.doubling > mostForDouble && cost.milliseconds[2] < plainMs && 8 * cost.length <= longest
   ) cost = costFrom(pattern, letters, 2 * cost.length);
@@ -103,17 +103,17 @@ function costOf(pattern: RegExp, letters: Letters): Cost {
 
 function costFrom(pattern: RegExp, letters: Letters, length: number): Cost {
   const texts = [length, 2 * length, 4 * length].map((many) => textOf(letters, many));
-  // A text that was put together becomes one when it is first read.
+  // Flattens the concatenated texts before measuring.
   for (const text of texts) run(pattern, text);
   const milliseconds = texts.map(() => Infinity);
   let doubling = Infinity;
-  // What is linear proves to be so at the first quiet moment; a square is one at any moment.
+  // More rounds on a busy machine. A quadratic cost shows in every round.
   for (let round = 0; round < rounds && doubling > mostForDouble; round++) {
     if (round === 2 && doubling > squareDoubles) break;
     for (const [n, text] of texts.entries()) {
       milliseconds[n] = Math.min(milliseconds[n], processorMs(() => run(pattern, text)));
     }
-    // What takes no time to speak of doubles as it likes.
+    // Very short times are not compared.
     doubling = Math.sqrt(Math.max(milliseconds[2], leastMs) / Math.max(milliseconds[0], leastMs));
   }
   return { letters, doubling, length, milliseconds };
@@ -123,16 +123,16 @@ function textOf({ before, again, after }: Letters, length: number): string {
   return before + again.repeat(Math.ceil(length / again.length)) + after;
 }
 
-/** Whether a text as long as a body has more places to come back to than there is room for. */
+/** Whether a text of the largest body's length exceeds the memory for backtracking. */
 function isBeyond(pattern: RegExp, letters: Letters): boolean {
   let last = Infinity;
   for (let length = longest / 512; length <= longest; length *= 8) {
     try {
       const text = textOf(letters, length);
       const took = processorMs(() => run(pattern, text));
-      // Whoever keeps places goes through the text, and that takes three times as long.
+      // Backtracking would read the whole text, which takes longer.
       if (length === longest / 8 && took < 0.1) return false;
-      // Eight times as long, and more than half of what its square costs.
+      // For eight times the length, more than half of a quadratic cost.
       if (took > 500 && took > 40 * last) return true;
       last = Math.max(took, leastMs);
     } catch (error) {
@@ -149,12 +149,12 @@ function wallMs(pattern: RegExp, text: string): number {
   return performance.now() - began;
 }
 
-/** Every match where it looks for more than one, else the first. */
+/** Runs a pattern: all matches if it is global, else the first. */
 function run(pattern: RegExp, text: string): void {
   let from = 0;
   pattern.lastIndex = 0;
   while (pattern.test(text) && (pattern.global || pattern.sticky) && from < text.length) {
-    // An empty match would be found again.
+    // Moves on after an empty match.
     if (pattern.lastIndex === from) pattern.lastIndex++;
     from = pattern.lastIndex;
   }
@@ -166,7 +166,7 @@ if (import.meta.main) {
     await new Response(Deno.stdin.readable).text(),
   );
   const costs = patterns.map(({ source, flags }) => worstCost(source, flags));
-  // JSON has no word for Infinity.
+  // JSON has no Infinity.
   console.log(JSON.stringify(costs.map((cost) => ({
     ...cost,
     doubling: Math.min(cost.doubling, Number.MAX_VALUE),

@@ -3,7 +3,7 @@ import { bareDatabase } from "../../local/migrations/clone_database.ts";
 import { databaseUrl, type Stack } from "../../local/stack.ts";
 import { grantsUntilOctober2026 } from "../support/legacy_grants.ts";
 
-/** Puts a project's database before its first migration in the place of the stack's, which stays under another name. */
+/** Replaces the stack's database by a new project's, and keeps the old one under another name. */
 export async function beginAnew(of: Stack): Promise<void> {
   const sql = postgres(databaseUrl("supabase_admin", of.ports.postgres, "template1"), {
     max: 1,

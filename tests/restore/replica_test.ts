@@ -14,7 +14,7 @@ const range = {
   p_ts_to: new Date(Date.now() + hour).toISOString(),
 };
 
-/** What only reads, with parameters that show something. */
+/** Reading operations, with parameters that find something. */
 const reading: [string, Record<string, unknown>][] = [
   ["search_logs", { p_query_dsl: "level:error", ...range }],
   ["log_stats", { p_query_dsl: "* | count() by level", ...range }],
@@ -29,7 +29,7 @@ const reading: [string, Record<string, unknown>][] = [
   ["list_saved_searches", {}],
 ];
 
-Deno.test("what only reads answers on a replica as it does here, what writes is refused there", async () => {
+Deno.test("reading operations give the same answers on a replica, and writing ones are refused there", async () => {
   await using sql = openDatabase();
   const tenant = await newTenant();
   const events = Array.from({ length: 20 }, (_, n) => ({
@@ -55,7 +55,7 @@ Deno.test("what only reads answers on a replica as it does here, what writes is 
     server(copy, {
       primary_conninfo: databaseUrl("supabase_admin", stack.ports.postgres, "postgres"),
     }),
-    // What it listens to cannot be heard on a replica.
+    // LISTEN is not possible on a replica.
     { ...api, env: { ...api.env, PGRST_DB_CHANNEL_ENABLED: "false" } },
   ]);
   const there = async (operation: string, parameters: unknown): Promise<Answer<unknown>> => {
@@ -71,7 +71,7 @@ Deno.test("what only reads answers on a replica as it does here, what writes is 
     };
   };
 
-  // What came after the copy was made comes over the wire.
+  // A later event arrives by replication.
   await ingest(tenant.headers, [{ level: "error", msg: "the last one" }]);
   await recordsOf(sql, tenant.id, events.length + 1);
   await queueIsEmpty(sql);
@@ -107,7 +107,7 @@ async function assertRefused(
   }
 }
 
-/** A cursor tells when its first page was read. */
+/** An answer without its cursor, which contains the time of the first page. */
 function withoutMoment(body: unknown): unknown {
   if (body === null || typeof body !== "object" || Array.isArray(body)) return body;
   const { next_cursor: _cursor, ...rest } = body as Record<string, unknown>;

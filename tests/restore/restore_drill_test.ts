@@ -8,7 +8,7 @@ import { stack, system } from "../support/second_server.ts";
 
 async function drill(): Promise<{ code: number; text: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", `${checkout}/local/drill.ts`, `--stack=${stack.name}`],
+    args: ["run", "--allow-all", `${checkout}/local/restore_drill.ts`, `--stack=${stack.name}`],
     stdin: "null",
   }).output();
   const decoder = new TextDecoder();
@@ -21,7 +21,7 @@ async function assertNothingIsLeft(): Promise<void> {
   assert.ok(!await exists(system.outside(system.folder(copy))));
 }
 
-Deno.test("a drill restores while events come in, and tells what would be lost", async () => {
+Deno.test("a drill restores while events arrive, and reports what would be lost", async () => {
   const sender = new Sender(await newTenant("drill"), { eventsPerRequest: 10, mostPerSecond: 100 });
   await sender.send(20);
   sender.start();
@@ -60,7 +60,7 @@ Deno.test("a drill that finds a difference names it and fails", async () => {
     await assertNothingIsLeft();
   } finally {
     await countAs(-1);
-    // The stack's own verification may have met it; health would tell of it in the tests that follow.
+    // Otherwise health would report the difference in later tests.
     await sql`delete from logloom_private.verifications`;
   }
 });

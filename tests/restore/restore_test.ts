@@ -8,9 +8,9 @@ import { eventually } from "../support/eventually.ts";
 import { stack, system } from "../support/second_server.ts";
 import { beginAnew } from "./begin_anew.ts";
 
-// After this test the stack's database is the restored one: what follows is tested in that.
+// After this test the stack uses the restored database, also for the following tests.
 
-/** The commands that the manual has for a backup and a restore: what is dumped where to, and what is read in which order. */
+/** The manual's commands for backup and restore: the dumps and their files, and the order of restoring. */
 async function manual(): Promise<
   { dumps: { file: string; options: string[] }[]; files: string[] }
 > {
@@ -50,7 +50,7 @@ async function read(tenant: Tenant): Promise<unknown[]> {
   ) {
     const { status, body } = await rpc<unknown>(tenant.token, operation, parameters);
     assert.equal(status, 200, `${operation}: ${JSON.stringify(body)}`);
-    // A cursor tells when its first page was read.
+    // A cursor contains the time of its first page.
     const { next_cursor: _cursor, ...rest } = Object(body);
     answers.push(Array.isArray(body) ? body : rest);
   }
@@ -83,7 +83,7 @@ const writeSeq = async (sql: Database): Promise<bigint> => {
   return BigInt(last);
 };
 
-Deno.test("a dump that is restored and repaired serves as the database did before", async () => {
+Deno.test("a restored and repaired dump gives the same answers as the original", async () => {
   const before = openDatabase();
   const tenant = await tenantWithRecords(before);
   await queueIsEmpty(before);

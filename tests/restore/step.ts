@@ -10,7 +10,7 @@ export const restore: Step = {
   run: dumpAndRestore,
 };
 
-/** Who may see what, and that events get in and out, in the database that was restored. */
+/** Tests of rights, and of sending and reading events, which run in the restored database. */
 const contract = ["isolation", "api_keys", "authentication", "ingest", "audit"]
   .map((name) => `tests/e2e/${name}_test.ts`);
 

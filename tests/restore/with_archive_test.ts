@@ -32,7 +32,7 @@ async function isErased(sql: Database, tenant: Tenant) {
   });
 }
 
-Deno.test("erasures that were made after the dump are made again, in the database and in the bucket", async () => {
+Deno.test("erasures after the dump are repeated, in the database and in the bucket", async () => {
   const before = openDatabase();
   const bucket = bucketAt(`http://127.0.0.1:${stack.ports.bucket}/${localBucket}`);
   const tenant = await archivingTenant(before);
@@ -115,7 +115,7 @@ Deno.test("erasures that were made after the dump are made again, in the databas
     return (await partsOf(sql, gone)).length === 0;
   });
 
-  // What was archived after the dump may be all that there is of it.
+  // Files from after the dump may be the only copy of their records.
   const { status, reason } = await archiveHealth(sql);
   assert.equal(status, "degraded");
   assert.equal(

@@ -1,7 +1,7 @@
 /** How many seconds each test file took. */
 export type FileTimes = Record<string, number>;
 
-/** Measures the files of `deno test`, by the lines that say which file comes next. */
+/** Measures the test files of `deno test` by the lines that announce them. */
 export class DenoFileTimes {
   readonly times: FileTimes = {};
   readonly #now: () => number;
@@ -27,10 +27,10 @@ export class DenoFileTimes {
   }
 }
 
-/** The times in what `pg_prove --timer` says; a file that it ran twice has them together. */
+/** The times in the output of `pg_prove --timer`. A file that ran twice has the sum. */
 export function proveFileTimes(text: string): FileTimes {
   const times: FileTimes = {};
-  // What psql says in between can come before the result, which then is on a line of its own.
+  // Output of psql may come before the result, which is then on a line of its own.
   for (
     const [, file, ms] of text.matchAll(
       /^(?:\[[\d:]+\] )?(\S+\.sql) \.+(?:(?!\.sql \.)[^])*?ok +(\d+) ms/gm,

@@ -18,7 +18,7 @@ const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions"
 const digestFile = `${stack.folder}/made-of`;
 const progress = (step: string) => console.log(`  ${step} …`);
 
-/** The stack that an earlier run kept, or a new one where what it is made of has changed since. */
+/** The stack of an earlier run, or a new one if its sources have changed. */
 export async function keptStack(): Promise<TestStack> {
   const system = await prepareSystem(progress);
   const running = await runningState(stack);
@@ -29,7 +29,7 @@ export async function keptStack(): Promise<TestStack> {
     await Deno.readTextFile(digestFile).catch(() => "") === await digestOfSources();
   if (!isCurrent) {
     if (running) {
-      console.log("  The SQL, the functions or local/ changed: the kept stack is made anew.");
+      console.log("  The SQL, the functions or local/ changed: the kept stack is recreated.");
       await stop(stack);
     }
     await updateMigration();
@@ -59,7 +59,7 @@ export async function endKeptStack(): Promise<boolean> {
   return wasRunning;
 }
 
-/** A stack is made of the migrations, and these have to say what the schemas say. */
+/** Updates the migrations from the schemas, because a stack is made from the migrations. */
 async function updateMigration(): Promise<void> {
   await command([Deno.execPath(), "run", "--allow-all", "local/migration.ts"], {
     cwd: checkout,
@@ -67,7 +67,7 @@ async function updateMigration(): Promise<void> {
   });
 }
 
-/** Tells whether a running stack is the one that the checkout would make. */
+/** A digest of the sources, to see whether a running stack is current. */
 async function digestOfSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const path of await walk(sources)) {

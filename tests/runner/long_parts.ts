@@ -1,6 +1,6 @@
 import { chosenTests } from "./step.ts";
 
-/** A part of a long step that is tried at once: one of its test files, or a share of what that has many of. */
+/** A part of a long step: a test file, or a share of a file with many tests. */
 export interface Part {
   name: string;
   step: string;
@@ -10,23 +10,23 @@ export interface Part {
   seconds: number;
 }
 
-/** How a long step is divided. Seconds are those of two slow cores, beside two other stacks. */
+/** How a long step is divided. Seconds are for two slow cores, beside two other stacks. */
 interface Division {
   /** Folders with its test files; a step without any is one part. */
   tests?: string[];
-  /** A change below these concerns all of its parts; a change of a test file only concerns that file. */
+  /** A change below these paths concerns all parts. A change of a test file concerns only its own parts. */
   sources: string[];
-  /** Before the first test. */
+  /** Seconds before the first test. */
   setup: number;
-  /** How long a part takes. */
+  /** Seconds of a part. */
   seconds: number;
-  /** Files that take longer; with a share into how many parts their tests are dealt, each of which takes that long. */
+  /** Files that take longer. `shares`: into how many parts of this time their tests are dealt. */
   slow?: Record<string, { seconds: number; shares?: number }>;
-  /** Makes a part of what goes on for as long as it is told to. */
+  /** Variables that limit a test without an end of its own. */
   env?: Record<string, string>;
 }
 
-// Those first that need most turns: a step has one stack in a turn.
+// Steps that need most turns come first, because a step has one stack in each turn.
 export const divisions: Record<string, Division> = {
   "hosted-all": {
     tests: ["tests/e2e/long", "tests/faults/long", "tests/hosted/long"],
@@ -134,7 +134,7 @@ export async function longParts(): Promise<Part[]> {
   return parts;
 }
 
-/** Whether a part tries what one of these files has. */
+/** Whether a part tests one of these files. */
 export function concerns(changed: string[], { step, file }: Part): boolean {
   return changed.some((path) =>
     path === file ||

@@ -6,19 +6,19 @@ import type { Work } from "./run_in_parallel.ts";
 import { concerns, divisions, longParts, type Part } from "./long_parts.ts";
 import { longSteps } from "./steps.ts";
 
-// Continuous integration has no time for all long trials, so each landing tries some parts of them. tests/long-turn.json
-// has the turns, the next one last; a part stands in the turn that had it last. `npm test -- --next-turn` writes it.
+// Continuous integration has no time for all long tests, so each merge runs some parts. tests/long-turn.json lists the
+// turns, the next one last, and each part in the turn that last ran it. `npm test -- --next-turn` writes the file.
 
 export interface Turn {
-  /** The commit that had been reached. */
+  /** The commit before the turn. */
   after: string;
   parts: string[];
 }
 
-/** Seconds that a turn may take by what its parts are thought to take, on three stacks. */
+/** The estimated seconds that a turn may take on three stacks. */
 export const turnSeconds = 330;
 const stacks = 3;
-/** All parts have their turn within so many landings. */
+/** Every part runs within this many merges. */
 export const landings = 10;
 
 /** The parts of each step run together, on one stack. */
@@ -30,7 +30,7 @@ function secondsOf(group: Part[]): number {
   return group.reduce((sum, { seconds }) => sum + seconds, divisions[group[0].step].setup);
 }
 
-/** How long parts take beside each other; there is one stack for the steps that share "scratch". */
+/** The time of parts in parallel. Steps that share the stack "scratch" run one after the other. */
 export function wallSeconds(parts: Part[], on = stacks): number {
   const lanes: number[] = new Array(on).fill(0);
   const all = [...groups(parts).values()].map((group) => ({ group, seconds: secondsOf(group) }));
@@ -45,8 +45,8 @@ export function wallSeconds(parts: Part[], on = stacks): number {
 }
 
 /**
- * The turns with the next one: first what is new or changed since it was tried, as much as one stack can try; then what was not
- * tried for longest, a tenth of all; then more of what changed, and of the rest.
+ * Adds the next turn: first new and changed parts, as many as one stack can run; then a tenth of all parts, those that
+ * were not run for longest; then more changed parts, and more of the rest.
  */
 export function nextTurn(
   parts: Part[],
@@ -88,7 +88,7 @@ function sum(parts: Part[]): number {
 
 const file = "tests/long-turn.json";
 
-/** npm test -- --next-turn: writes the next turn, for the commit that goes before a landing. */
+/** npm test -- --next-turn: writes the next turn, to be committed before a merge. */
 export async function takeNextTurn(): Promise<void> {
   const parts = await longParts();
   const committed = await git("show", `HEAD:${file}`);
@@ -96,7 +96,7 @@ export async function takeNextTurn(): Promise<void> {
   const changes = new Map<string, string[]>();
   for (const { after } of turns) {
     const paths = await git("diff", "--name-only", after, "HEAD");
-    // Of a commit that is not there everything counts as changed.
+    // If the commit is unknown, everything counts as changed.
     changes.set(after, paths === undefined ? parts.flatMap(filesOf) : paths.split("\n"));
   }
   const next = nextTurn(parts, turns, {
@@ -107,7 +107,7 @@ export async function takeNextTurn(): Promise<void> {
   const chosen = partsOf(next, parts);
   console.log(chosen.map(({ name }) => `  ${name}`).join("\n"));
   console.log(
-    `\nThe next landing tries these ${chosen.length} of ${parts.length} parts. Commit ${file}.`,
+    `\nThe next merge runs these ${chosen.length} of ${parts.length} parts. Commit ${file}.`,
   );
 }
 
@@ -135,7 +135,7 @@ export async function worksOfTurn(): Promise<Work[]> {
     });
 }
 
-/** Which parts of a file are tried, as "1,3/5"; files that are tried as a whole have none. */
+/** The shares of each file, such as "1,3/5"; files that run as a whole are left out. */
 export function sharesOf(parts: Part[]): Record<string, string> {
   const shares: Record<string, string> = {};
   for (const { file, share } of parts) {
@@ -146,7 +146,7 @@ export function sharesOf(parts: Part[]): Record<string, string> {
   return shares;
 }
 
-/** What git says; nothing where it fails, as in a clone without the history. */
+/** The output of git; undefined if it fails, as in a clone without history. */
 async function git(...args: string[]): Promise<string | undefined> {
   return await command(["git", ...args], { cwd: checkout, failure: "git" }).catch(() => undefined);
 }

@@ -18,8 +18,8 @@ export interface ReleasedStack {
 }
 
 /**
- * A stack of its own with the released migrations only, or with those of the checkout, and beside its database "bare", a project's before its first migration. With workers its
- * tables are sharded over these.
+ * A stack with only the released migrations, or with all of the checkout's. Its database "bare" is a project's before
+ * the first migration. With workers, tables are sharded over them.
  */
 export async function startReleasedStack(
   version: "released" | "checkout" = "released",

@@ -1,13 +1,13 @@
 import { slowest } from "./file_times.ts";
 import type { StepResult } from "./step.ts";
 
-/** What a step came to. */
+/** The result of a step. */
 export interface Row extends StepResult {
   name: string;
   seconds: number;
 }
 
-/** Prints what each step came to, and tells whether one failed. */
+/** Prints the result of each step. True if one failed. */
 export function report(rows: Row[]): boolean {
   console.log("\n== summary\n");
   const width = Math.max(11, ...rows.map(({ name }) => name.length));
@@ -24,7 +24,7 @@ export function report(rows: Row[]): boolean {
     console.log(`  ${seconds.toFixed(1).padStart(7)} s   ${step}: ${file}`);
   }
   console.log(`\n${closingLine(rows)}`);
-  // Last, because whoever keeps a part of what was printed keeps its end.
+  // Last, because logs that are cut keep their end.
   for (const { name, failures = [] } of rows) {
     for (const failure of failures) console.log(`\n== failed in ${name}: ${failure}`);
   }
@@ -32,9 +32,9 @@ export function report(rows: Row[]): boolean {
   return failed > 0 || passed + skipped === 0;
 }
 
-/** In a word, and what could not run, with the reasons. */
+/** The result as text, with the tests that could not run and the reasons. */
 export function verdict({ passed, failed, skipped = 0, notRun = [] }: StepResult): string {
-  const reasons = notRun.join("; ") || "it is not known why";
+  const reasons = notRun.join("; ") || "for an unknown reason";
   if (skipped === 0) return failed > 0 ? "FAILED" : passed > 0 ? "ok" : "nothing to test";
   if (passed + failed === 0) return `not run: ${reasons}`;
   return `${failed > 0 ? "FAILED" : "ok"}; ${skipped} not run: ${reasons}`;

@@ -9,18 +9,18 @@ export interface Work extends Step, Partial<Pick<TurnOfStep, "shares">> {
   env?: Record<string, string>;
 }
 
-/** In how many minutes work may begin, and when what goes on is ended: it hangs. */
+/** The minutes in which work may begin, and after which running work counts as hanging and is ended. */
 export interface Limits {
   begin: number;
   end: number;
 }
 
-/** A step takes half of it where all run beside each other. What takes longer hangs, and is ended and shown. */
+/** A step in a parallel run takes half of this time. A longer one hangs and is ended. */
 const longest = 30;
 
-/** Steps that need nothing of the others: each runs as a process of its own, as soon as somebody works on it. */
+/** Runs independent steps, each in a process of its own. */
 export class Beside {
-  // As it is now: what the stack of the tests will set is not meant for these.
+  // A copy of the variables, because the tests' stack will change them.
   readonly #env = Deno.env.toObject();
   readonly #ended = new AbortController();
   readonly #steps: Work[];
@@ -37,7 +37,7 @@ export class Beside {
     this.#minutes = limits?.end ?? longest;
   }
 
-  /** Runs one step after the other on a stack until none is left; without a stack those that start none. */
+  /** Runs one step after the other on a stack; without a stack, only steps that start none. */
   async work(stack?: StackName): Promise<Row[]> {
     const rows: Row[] = [];
     while (!this.#ended.signal.aborted) {
@@ -57,7 +57,7 @@ export class Beside {
     return rows;
   }
 
-  /** Prints what the steps that have ended said. */
+  /** Prints the output of the steps that have ended. */
   show(): void {
     for (const text of this.#said.splice(0)) console.log(text);
   }

@@ -3,10 +3,10 @@ import { checkout } from "../../local/stack.ts";
 import type { Row } from "./report.ts";
 import type { StepResult } from "./step.ts";
 
-/** The file into which a run of one step writes its row, for the run that began it. */
+/** The variable with the file into which a step's process writes its result. */
 export const rowFileName = "LOGLOOM_ROW_FILE";
 
-/** Runs a step as a process of its own. The result is its row, and what it said. */
+/** Runs a step as a process of its own. Returns its result and output. */
 export async function runApart(
   { name, files = [] }: { name: string; files?: string[] },
   { env, signal }: { env: Record<string, string>; signal?: AbortSignal },
@@ -27,7 +27,7 @@ export async function runApart(
   const late = new AbortController();
   let killing: ReturnType<typeof setTimeout> | undefined;
   const isAborted = () => {
-    // It stops its stack first.
+    // Gives it time to stop its stack.
     killing = setTimeout(() => late.abort(), 60_000);
   };
   signal?.addEventListener("abort", isAborted);

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import type { TestStack } from "./test_stack.ts";
 
-/** Rows that hold for every tenant of a stack, as JSON by name: settings and the plans that we ship. */
+/** Rows that concern all tenants of a stack, as JSON by name: settings and our plans. */
 async function sharedRows({ stack }: TestStack): Promise<Map<string, string>> {
   const sql = postgres(stack.databaseUrl, { max: 1 });
   try {
@@ -19,8 +19,8 @@ async function sharedRows({ stack }: TestStack): Promise<Map<string, string>> {
 }
 
 /**
- * Watches that a step leaves these rows as it found them: the steps after it share the stack, and would fail for it.
- * The result tells each row that differs.
+ * Checks that a step leaves these rows unchanged, because later steps share the stack. The result lists each differing
+ * row.
  */
 export async function watchSharedRows(stack: TestStack): Promise<() => Promise<string[]>> {
   const before = await sharedRows(stack);

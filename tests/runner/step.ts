@@ -12,7 +12,7 @@ export interface StepResult {
   /** How many tests could not run here, and why. */
   skipped?: number;
   notRun?: string[];
-  /** What failed, each with the beginning of its reason. */
+  /** The failed tests, each with the beginning of its error. */
   failures?: string[];
   files?: FileTimes;
 }
@@ -27,11 +27,11 @@ export interface Step {
   name: string;
   title: string;
   needsStack: boolean;
-  /** Needs nothing of the other steps, so in a run of many it has its turn beside those that share a stack. */
+  /** Whether it is independent, so that in a full run it runs beside the steps that share a stack. */
   isBeside?: boolean;
-  /** Works on the stack "scratch", of which there is one: beside others of these it waits. */
+  /** Whether it uses the stack "scratch", so that it waits for other steps that use it. */
   isOnScratch?: boolean;
-  /** Is all processor and starts no stack, also not of its own: in a run of many it begins at once, beside both. */
+  /** Whether it only needs the processor and no stack, so that in a full run it begins at once. */
   isPure?: boolean;
   run(context: Context): Promise<StepResult>;
 }
@@ -48,7 +48,7 @@ interface DenoOptions {
   env: Record<string, string>;
 }
 
-// A service that is broken lets each test wait in vain: a few tell.
+// Ends early, because with a broken service every test would wait for nothing.
 const denoTestOptions = [
   "--allow-all",
   "--no-check",
@@ -57,7 +57,7 @@ const denoTestOptions = [
   "--fail-fast=3",
 ];
 
-/** Runs Deno tests, the files that were named or else all of the folders, on this Deno or another. */
+/** Runs Deno tests: the named files, or all files of the folders. */
 export async function denoTests(
   folders: string[],
   { files, stack }: { files: string[]; stack: Pick<TestStack, "stack"> | undefined },
@@ -67,8 +67,8 @@ export async function denoTests(
   if (tests.length === 0) return { passed: 0, failed: 0 };
   const run = async (paths: string[], part = Deno.env.get(partName)): Promise<StepResult> => {
     const times = new DenoFileTimes();
-    // Of files that are named some tests each; of all files some.
-    const preload = `--preload=${checkout}/tests/support/part.ts`;
+    // A share of the tests of each named file, or a share of all files.
+    const preload = `--preload=${checkout}/tests/support/choose_tests.ts`;
     const ofPart = !part ? [] : files.length > 0 ? [preload] : [`--shard=${part}`];
     const { code, text } = await output(
       [program, "test", ...denoTestOptions, ...options, ...ofPart, ...paths],
@@ -87,7 +87,7 @@ export async function denoTests(
   return sum(results);
 }
 
-/** Runs each file by itself, until a moment (in milliseconds), and of some files a part: "2,3/4". */
+/** Runs each file by itself until a moment (in milliseconds), and only a share of some files: "2,3/4". */
 export interface TurnOfStep {
   until: number;
   shares: Record<string, string>;
@@ -95,14 +95,14 @@ export interface TurnOfStep {
 
 export const turnName = "LOGLOOM_TURN";
 
-/** "2/4": only the second of four parts of the tests. */
+/** The variable with the share of tests to run: "2/4" is the second of four. */
 export const partName = "LOGLOOM_PART";
 
 export function outOfTime(name: string): StepResult {
   return { passed: 0, failed: 0, skipped: 1, notRun: [`no time was left for ${name}`] };
 }
 
-/** What `deno test` said it came to. */
+/** The result in the output of `deno test`. */
 export function denoResult(text: string, code: number): StepResult {
   const [, passed, failed, skipped] =
     /^\w+ \| (\d+) passed[^|\n]*\| (\d+) failed(?: \| (\d+) ignored)?/m.exec(text) ?? [];
@@ -116,7 +116,7 @@ export function denoResult(text: string, code: number): StepResult {
 
 const reasonLength = 600;
 
-/** The errors that `deno test` lists at its end; of one that lists none what it said last. */
+/** The errors that `deno test` lists at its end; without a list, its last output. */
 function failuresIn(text: string, code: number): string[] {
   const at = text.lastIndexOf("\n ERRORS ");
   if (at < 0) return code === 0 ? [] : [text.trim().slice(-reasonLength)];
@@ -124,7 +124,7 @@ function failuresIn(text: string, code: number): string[] {
     .map((failure) => failure.trim().slice(0, reasonLength));
 }
 
-/** The tests that were named, each by itself or by a folder that it is in. */
+/** The test files at these paths, which may be folders. */
 export async function chosenTests(paths: string[], ending: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of paths) {
@@ -136,7 +136,7 @@ export async function chosenTests(paths: string[], ending: string): Promise<stri
   return found;
 }
 
-/** What a test needs to find the stack and to do to it what it has in mind. */
+/** The variables by which tests find the stack. */
 function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
   return {
     LOGLOOM_URL: stack.url,
@@ -150,22 +150,22 @@ function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
   };
 }
 
-/** The tests of a folder that are quick: those that take long are in `long` below it. */
+/** The tests of a folder without those in `long`. */
 export async function quickTests(folder: string): Promise<string[]> {
   return (await chosenTests([folder], "_test.ts")).filter((path) => !path.includes("/long/"));
 }
 
-/** A tool that fails without saying which test did so has failed all the same. */
+/** A tool that fails without naming a failed test counts as one failure. */
 export function atLeastOneFailure(code: number, passed: number, failed: number): StepResult {
   return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
-/** What works says something within twenty minutes: a test takes at most three, and five times as long beside others. */
+/** A tool without output for this time hangs: a test takes at most three minutes, and five times as long beside others. */
 const longestSilence = 1_200_000;
 
 /**
- * Runs a command, shows what it says as it says it, and gives it back as well. One that hangs is ended, so that the
- * others are heard: a run has less time than it could wait.
+ * Runs a command, prints its output as it comes, and returns the output. A command that hangs is ended, so that the
+ * other steps can run.
  */
 export async function output(
   [program, ...args]: string[],
@@ -202,13 +202,13 @@ export async function output(
     watch = setTimeout(() => late.abort(), silence);
   };
   const rest = { stdout: "", stderr: "" };
-  // A run that is ended leaves nobody behind who goes on in its folders; a browser's driver hears SIGTERM and stays.
+  // A run that ends must not leave processes behind. SIGKILL, because a browser's driver ignores SIGTERM.
   const end = () => signalIfRunning(child, "SIGKILL");
   globalThis.addEventListener("unload", end);
   heard();
   try {
     const { code } = await outputOf(child, late.signal, (chunk, from) => {
-      // What says only that it goes on waiting says nothing.
+      // Messages about waiting do not count as output.
       if (!chunk.includes("has been running for over")) heard();
       text += chunk;
       const lines = (rest[from] + chunk).split("\n");
@@ -217,7 +217,7 @@ export async function output(
     });
     for (const last of Object.values(rest)) if (last !== "") show(last);
     if (late.signal.aborted) {
-      const words = `\nIt has said nothing for ${silence / 1000} s and is ended.`;
+      const words = `\nNo output for ${silence / 1000} s: it is ended.`;
       console.log(words);
       text += words;
     }
@@ -228,7 +228,7 @@ export async function output(
   }
 }
 
-/** What several runs of a step come to together. */
+/** The sum of several results. */
 export function sum(results: StepResult[]): StepResult {
   return {
     passed: results.reduce((total, { passed }) => total + passed, 0),

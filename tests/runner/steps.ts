@@ -17,7 +17,7 @@ import { site } from "../site/step.ts";
 import { sql } from "../sql/step.ts";
 import { check, type Context, denoTests, type Step, type StepResult, sum } from "./step.ts";
 
-/** What is quick to tell comes first, then, of those that run beside the others, what takes longest. */
+/** Quick steps come first, then parallel steps, the longest first. */
 export const steps: Step[] = [
   {
     name: "format",
@@ -80,9 +80,9 @@ export const steps: Step[] = [
   secrets,
 ];
 
-/** What takes too long for every change: `npm test -- long`. */
+/** Steps that take too long for every change: `npm test -- long`. */
 export const longSteps: Step[] = [
-  // Of the beside ones first those that take longest, and mostly wait.
+  // Parallel steps first, beginning with those that take longest and mostly wait.
   archive,
   sendersAll,
   hostedAll,
@@ -134,12 +134,12 @@ const unitTests = [
 ];
 
 async function typeScript(): Promise<string[]> {
-  // These stand on packages of their own, and are checked when those are there.
+  // Other folders have their own packages and are checked once these are installed.
   const sources = ["local", "cli", "tests", "types", "citus", "bench", "supabase/functions"];
   const others = (await walk(sources)).filter((path) =>
     path.endsWith(".ts") && !/^tests\/(archive|console|mcp|package)\//.test(path)
   );
-  // The rest of the package is checked when it is built.
+  // The package's other files are checked when it is built.
   const ofPackage = await walk(["packages/logloom/src"]);
   return [...others, ...ofPackage.filter((path) => path.endsWith("_test.ts"))];
 }

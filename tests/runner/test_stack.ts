@@ -9,20 +9,20 @@ import { runningState } from "../../local/state.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/start_stack.ts";
 
-/** The database that pgTAP tests in: as migrated, with no job at work in it. */
+/** The database for pgTAP: only migrated, and without jobs. */
 export const pgtapDatabase = "pgtap";
 
 export interface TestStack {
   stack: Stack;
   system: System;
-  /** Stays up for the next run, so no step may change it. */
+  /** Whether it stays up for the next run, so that no step may change it. */
   isKept?: true;
-  /** Serves the edge functions in another way from now on. */
+  /** Changes how the edge functions are served. */
   serve(serving: Serving): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a stack of the tests' own, with no data of an earlier run, beside whatever else runs. */
+/** Starts an empty stack for the tests, beside other stacks. */
 export async function startTestStack(
   name = (Deno.env.get("LOGLOOM_TEST_STACK") ?? "test") as StackName,
   workers?: number,
@@ -52,7 +52,7 @@ export async function clearStack(system: System, stack: Stack): Promise<void> {
   await removeIfThere(stack.folder);
 }
 
-/** Brings a stack up as the tests want it. */
+/** Starts a stack with the tests' settings. */
 export async function upTestStack(
   system: System,
   stack: Stack,
@@ -62,7 +62,7 @@ export async function upTestStack(
   return await up(stack, system, {
     ...options,
     progress,
-    // A database that is spread over nodes is no template.
+    // A sharded database cannot be a template.
     afterDatabase: options.workers ? undefined : async () => {
       const sql = connect(await cloneDatabase(stack, "postgres", pgtapDatabase));
       await sql`select logloom_private.maintain_partitions()`.finally(() => sql.end());
@@ -70,7 +70,7 @@ export async function upTestStack(
   });
 }
 
-/** What goes out goes to servers that the tests start: any port for webhooks, one for email, one for the archive. */
+/** Sets the receivers to servers that the tests start: any port for webhooks, one for email, one for the archive. */
 export function nameReceivers(stack: Stack): void {
   const { ports } = stack;
   Deno.env.set("LOGLOOM_ALLOW_LOCAL_WEBHOOKS", "1");

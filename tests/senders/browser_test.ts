@@ -6,7 +6,7 @@ import { found, longTest, runNode, withTrial } from "./sender.ts";
 
 const driver = `${checkout}/console/node_modules/playwright-core/index.mjs`;
 
-/** What the page sends: a path below ingest, and the headers of the request. */
+/** A request of the page: a path below ingest, and headers. */
 interface Sent {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -86,7 +86,7 @@ longTest({
             answers.push(navigator.sendBeacon(url + "/lines?api_key=" + key, "browser 5"));
             return answers;
           }, { url, sent: ${JSON.stringify(sent)}, key: process.env.LOGLOOM_API_KEY });
-          // A beacon is on its way when the page leaves.
+          // The beacon is sent when the page closes.
           await page.goto("about:blank");
           console.log(JSON.stringify(answers));
           await browser.close();

@@ -3,9 +3,8 @@ import { blockOf, flooded, longTest, type Trial, withTrial } from "./sender.ts";
 import { pause } from "../support/eventually.ts";
 import { onlyIf } from "../support/skip_unless.ts";
 
-// Neither Debian nor npm has it: its requests are replayed by
-// supabase/functions/ingest/protocols/shippers_test.ts, as 5.1.1 sent them with these pages' blocks.
-// Where LOGLOOM_FLUENT_BIT names a binary it is run.
+// Neither Debian nor npm has Fluent Bit. supabase/functions/ingest/protocols/shippers_test.ts replays the requests that
+// version 5.1.1 sent with these pages' blocks. If LOGLOOM_FLUENT_BIT names a binary, this test runs it.
 const program = Deno.env.get("LOGLOOM_FLUENT_BIT") ?? "";
 
 const outputs = [
@@ -14,7 +13,7 @@ const outputs = [
   { page: "loki.md", block: "fluent-bit-loki.conf", credentials: /^ +http_user / },
 ];
 
-/** Runs it with the page's configuration on a file of its own, whose path it hands over. */
+/** Runs Fluent Bit with the page's configuration on a new file, and passes the file's path. */
 async function withFluentBit(
   { env }: Trial,
   config: string,
@@ -47,7 +46,7 @@ async function withFluentBit(
 }
 
 for (const { page, block, credentials } of outputs) {
-  Deno.test(`Fluent Bit, ${block}: sends a key, keeps what waits, and never gives up`, async () => {
+  Deno.test(`Fluent Bit, ${block}: sends a key, stores waiting events, and never gives up`, async () => {
     const lines = (await blockOf(page, block)).split("\n");
     for (
       const needed of [credentials, /^ +retry_limit no_limits$/, /^ +storage.type filesystem$/]

@@ -4,7 +4,7 @@ import { installPackages } from "../../local/npm.ts";
 import { cacheFolder } from "../../local/system_root.ts";
 import { checkout } from "../../local/stack.ts";
 
-/** Installs the senders from npm that are not there yet: the few that every test run needs, or all. */
+/** Installs the senders from npm: the few of every test run, or all. */
 export async function installSenders(
   which: "few" | "all",
   progress: (step: string) => void,
@@ -19,7 +19,7 @@ export async function installSenders(
 /** Part of the folder's name: raised when the packages change. */
 const revision = 2;
 
-/** Those that conflict with each other are found apart, and unpacked beside each other. */
+/** Packages that conflict are downloaded separately and unpacked into the same folder. */
 const debianPackages = [
   [
     "python3-minimal",
@@ -33,8 +33,8 @@ const debianPackages = [
 ];
 
 /**
- * A folder with Debian's senders, unpacked and not installed, so that the machine stays as it is;
- * undefined where there is no Debian to take them from.
+ * A folder with Debian's senders, unpacked but not installed, so that the machine stays unchanged. Undefined without
+ * Debian.
  */
 export async function debianSenders(): Promise<string | undefined> {
   if (Deno.uid() !== 0 || !(await exists("/etc/debian_version"))) return undefined;
@@ -68,7 +68,7 @@ async function unpackInto(place: string): Promise<void> {
   await Deno.rename(draft, place);
 }
 
-/** The environment in which what was unpacked finds its libraries and modules. */
+/** The variables by which unpacked programs find their libraries and modules. */
 export function debianEnv(place: string): Record<string, string> {
   const arch = Deno.build.arch === "aarch64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
   return {

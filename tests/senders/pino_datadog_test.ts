@@ -1,6 +1,6 @@
 import { declined, testNodeSender } from "./sender.ts";
 
-// Datadog's own client, on which it stands, takes seconds to be loaded.
+// Datadog's own client, which it uses, takes seconds to load.
 testNodeSender({
   name: "pino-datadog-transport",
   page: "others.md",

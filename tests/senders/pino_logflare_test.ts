@@ -74,7 +74,7 @@ Deno.test({
     withTrial("pino-logflare", (trial) =>
       withProxy(trial, async (url, accessLog) => {
         const program = await blockOf("others.md", "pino-logflare.mjs");
-        // nginx' lines have seconds.
+        // Times in nginx's lines have whole seconds.
         const began = Date.now() - 1000;
         await tellNode(
           { block: program },
@@ -100,7 +100,7 @@ Deno.test({
       })),
 });
 
-// It looks at the answer only to tell of it.
+// It only logs the answer.
 longTest({
   name: "pino-logflare: through an outage of five seconds",
   ...isOnDebian(),

@@ -1,6 +1,6 @@
 import { declined, testNodeSender } from "./sender.ts";
 
-// It sends nothing again, whatever it is answered.
+// It never sends again, whatever the answer is.
 testNodeSender({
   name: "pino-loki",
   page: "loki.md",

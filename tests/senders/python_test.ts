@@ -25,7 +25,7 @@ interface PythonSender {
   readonly page: string;
   readonly block: string;
   readonly outages: readonly Away[];
-  /** Makes a program of the block that sends the trial's events through an outage, and what arrives. */
+  /** Sends events through an outage with a program made from the block, and checks the arrived ones. */
   readonly outage: (trial: Trial, block: string, away: Away) => Promise<void>;
 }
 
@@ -40,7 +40,7 @@ const senders: PythonSender[] = [
     page: "others.md",
     block: "graypy.py",
     outages: ["refuses"],
-    // Each event is a request, and they go out one after the other: not as many as of the others.
+    // Fewer events, because each is a request of its own.
     outage: (trial, block) =>
       tellProgram(
         pythonRun(
@@ -84,7 +84,7 @@ for done, line in enumerate(sys.stdin, 1):
 
 for (const { name, page, block, outages, outage } of senders) {
   Deno.test({
-    name: `${name}: what its example sends is found`,
+    name: `${name}: the example's event is found`,
     ...isOnDebian(),
     fn: () =>
       withTrial("python", async (trial) => {

@@ -11,7 +11,7 @@ export interface Trial {
   readonly tenant: Tenant;
   readonly key: string;
   readonly db: Database;
-  /** What a sender's program finds in its environment. */
+  /** The environment of the sender's program. */
   readonly env: Record<string, string>;
 }
 
@@ -23,7 +23,7 @@ export async function withTrial(name: string, act: (trial: Trial) => Promise<voi
   await act({ tenant, key, db, env });
 }
 
-/** The block of a page of docs/guides/send that has this name behind its language. */
+/** The block with this name (after its language) in a page of docs/guides/send. */
 export async function blockOf(page: string, name: string): Promise<string> {
   const text = await Deno.readTextFile(`${checkout}/docs/guides/send/${page}`);
   const block = new RegExp(`^\`\`\`\\w+ ${name.replaceAll(".", "\\.")}\n([\\s\\S]*?)^\`\`\``, "m")
@@ -40,7 +40,7 @@ export interface Run {
   readonly stdin?: string;
 }
 
-/** Runs a program to its end, which has to be a good one. */
+/** Runs a program, which must succeed. */
 export async function runProgram({ program, args, env, cwd, stdin }: Run): Promise<string> {
   const child = new Deno.Command(program, {
     args: [...args],
@@ -62,10 +62,10 @@ export async function runProgram({ program, args, env, cwd, stdin }: Run): Promi
 
 const folder = `${checkout}/tests/senders`;
 
-/** Tells a running program a line, and waits until it has done what that says. */
+/** Sends a line to a running program, and waits until the program has done it. */
 export type Tell = (line: string) => Promise<void>;
 
-/** Runs a program that is told lines and answers `done` with the number of each, until there are no more of them. */
+/** Runs a program that reads lines and answers each with `done` and its number. */
 export async function tellProgram(
   { program, args, env, cwd }: Run,
   act: (tell: Tell) => Promise<void>,
@@ -99,19 +99,19 @@ export async function tellProgram(
       assert.ok(!hasEnded, `${program} has ended: ${said}`);
     });
   } finally {
-    // It has done all that it was told, and Node may hang where it ends by itself.
+    // Killed after its work, because Node may hang at its end.
     if (!hasEnded) child.kill("SIGKILL");
     await ended;
     await reading;
   }
 }
 
-/** Runs a program of Node as a file beside the senders' packages. */
+/** Runs a Node program beside the senders' packages. */
 export function runNode(source: string, env: Record<string, string>): Promise<string> {
   return asNodeFile(source, env, runProgram);
 }
 
-/** Runs the page's block in Node, told what to send, and stays for what is on its way. */
+/** Runs the page's block in Node, which sends events as told. */
 export function tellNode(
   { block, say = () => "", end = "", atOnce = 1 }: {
     block: string;
@@ -166,7 +166,7 @@ export interface Log {
   attrs: Record<string, unknown> | null;
 }
 
-/** Waits until a search finds as many events as are wanted, and gives them back. */
+/** Waits until a search finds this many events, and returns them. */
 export async function found({ tenant }: Trial, query: string, count = 1): Promise<Log[]> {
   const search = async () => {
     const body = await clientOf(tenant.token).call("search_logs", { p_query_dsl: query });
@@ -176,7 +176,7 @@ export async function found({ tenant }: Trial, query: string, count = 1): Promis
   return await search();
 }
 
-/** A test of the long step alone. */
+/** A test that only the long step runs. */
 export function longTest(test: Deno.TestDefinition): void {
   if (Deno.env.get("LOGLOOM_LONG") === "1") Deno.test(test);
 }
@@ -188,7 +188,7 @@ export interface Promised {
   /** How many of the numbered events may be missing. */
   readonly lost: "none" | "some";
   readonly doubled: "none" | "some";
-  /** What a sender loses by itself, whether or not there is an outage, may be the last event, too. */
+  /** Whether the sender may lose events without an outage, also the last one. */
   readonly isLeaky?: boolean;
 }
 
@@ -196,15 +196,15 @@ export interface Promised {
 export interface Sending {
   /** Sends the events from `from` up to `to`, some milliseconds apart. */
   readonly say: (from: number, to: number) => Promise<void>;
-  /** Sends what it still keeps. */
+  /** Flushes the sender. */
   readonly end?: () => Promise<void>;
-  /** How long it takes to send again what was refused, and so what would come twice. */
+  /** How long the sender takes to send refused events again, and so until duplicates would arrive. */
   readonly stayMs?: number;
 }
 
 /**
- * Sends numbered events ("event 7"), a third of them while the service answers 503 for five seconds, and compares what
- * arrived with what the protocol promises.
+ * Sends numbered events ("event 7"), a third of them while the service answers 503 for five seconds. Compares the arrived
+ * events with the sender's promise.
  */
 export async function throughAnOutage(
   trial: Trial,
@@ -223,24 +223,24 @@ export async function throughAnOutage(
     if (promised.lost === "none") return numbers.size === events;
     return promised.isLeaky ? Math.max(...numbers) >= third : numbers.has(events - 1);
   });
-  // What would come twice is sent again as late as anything.
+  // Waits for possible duplicates.
   await pause(stayMs - (performance.now() - said));
   assert.ok((await arrived(trial, promised)).has(0));
 }
 
-/** Who does not answer in an outage: the service refuses, there is none, or nobody listens. */
+/** Kinds of outages: the service answers 503, the function is down, or the gateway is down. */
 export const ways = ["refuses", "is not there", "cannot be reached"] as const;
 export type Away = typeof ways[number];
 
 export interface Flood extends Sending {
   readonly away: Away;
-  /** How many may be there twice. */
+  /** How many events may arrive twice. */
   readonly mostDoubled: number;
 }
 
 export const many = 20_000;
 
-/** Many events, the last half of them in an outage of ten seconds. */
+/** Sends many events, half of them during an outage of ten seconds. */
 export async function flooded(trial: Trial, flood: Flood): Promise<void> {
   const { away, say, stayMs = 0, mostDoubled } = flood;
   await say(0, many / 2);
@@ -256,7 +256,7 @@ export async function flooded(trial: Trial, flood: Flood): Promise<void> {
   assert.ok(doubled <= mostDoubled, `${doubled} of ${many} are there twice`);
 }
 
-/** The same for a sender that sends many at once, and ends when it has, after the outage has begun. */
+/** The same for a program that sends all events after the beginning of the outage and then ends. */
 export async function intoAnOutage(
   trial: Trial,
   send: () => Promise<unknown>,
@@ -267,7 +267,7 @@ export async function intoAnOutage(
   assert.deepEqual(await numbersOf(trial), Array.from({ length: many }, (_, n) => n));
 }
 
-/** What is done in an outage may take longer than it. */
+/** Runs an action during an outage. The action may take longer. */
 async function duringAnOutage(
   trial: Trial,
   act: () => Promise<unknown>,
@@ -295,7 +295,7 @@ async function serviceRefuses({ tenant }: Trial): Promise<void> {
   });
 }
 
-/** The numbers of the events that arrived, as it was promised. */
+/** The numbers of the arrived events, after checking the promise. */
 async function arrived(trial: Trial, { lost, doubled }: Promised): Promise<Set<number>> {
   await queueIsEmpty(trial.db);
   const numbers = await numbersOf(trial);
@@ -319,27 +319,27 @@ export interface NodeSender {
   readonly name: string;
   readonly page: string;
   readonly block: string;
-  /** What is changed in the block to try a variant of it. */
+  /** Changes the block to test a variant. */
   readonly variant?: (block: string) => string;
   /** Finds what the block sends. */
   readonly query: string;
-  /** Logs "event <n>" by what the block made; `n` is an expression. */
+  /** Code that logs "event <n>" with the block's logger; `n` is an expression. */
   readonly say: (n: string) => string;
   readonly promised: Promised;
   /** Flushes. */
   readonly end?: string;
-  /** How long a sender takes to send again what was refused. */
+  /** How long the sender takes to send refused events again. */
   readonly stayMs?: number;
-  /** In which outages it sends 20,000 events and loses none. */
+  /** The outages in which it loses none of 20,000 events. */
   readonly floods?: readonly Away[];
 }
 
-/** Runs the page's block and finds what it sent; in long trials through an outage, too. */
+/** Tests that the page's block sends an event; in the long step, also through an outage. */
 export function testNodeSender(sender: NodeSender): void {
   const { name, page, block, variant = (text) => text, say, end, stayMs, promised } = sender;
   const trialName = name.replace(/\W+/g, "-");
 
-  Deno.test(`${name}: what its example sends is found`, async () => {
+  Deno.test(`${name}: the example's event is found`, async () => {
     await withTrial(trialName, async (trial) => {
       const program = { block: variant(await blockOf(page, block)), end };
       await tellNode(program, trial.env, async (tell) => {
@@ -382,7 +382,7 @@ export function testNodeSender(sender: NodeSender): void {
   });
 }
 
-/** A program that sends what it is told to. */
+/** Sends by telling a program. */
 export function sayingBy(tell: Tell): Sending {
   return { say: (from, to) => tell(`${from} ${to}`), end: () => tell("end") };
 }

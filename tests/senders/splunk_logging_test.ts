@@ -1,6 +1,6 @@
 import { declinedOfNobody, testNodeSender } from "./sender.ts";
 
-// It hands every failure to a callback and sends nothing again.
+// It reports failures to a callback and never sends again.
 testNodeSender({
   name: "splunk-logging",
   page: "others.md",

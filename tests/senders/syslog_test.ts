@@ -27,9 +27,9 @@ interface Daemon {
   readonly program: string;
   readonly args: (config: string, folder: string) => string[];
   readonly promised: Promised;
-  /** How long it takes to send again what was refused. */
+  /** How long it takes to send refused events again. */
   readonly stayMs: number;
-  /** How many of thousands may come twice where their answers are cut off. */
+  /** How many of thousands of events may arrive twice if answers are cut off. */
   readonly mostDoubled: number;
 }
 
@@ -46,7 +46,7 @@ const daemons: Daemon[] = [
     ],
     promised: { lost: "none", doubled: "none" },
     stayMs: 10_000,
-    // Of each of its two actions a request or two of 128 lines, whose answers were cut off.
+    // Each of its two actions may repeat one or two requests of 128 lines.
     mostDoubled: 512,
   },
   {
@@ -103,7 +103,7 @@ async function withDaemon(
   }
 }
 
-/** As RFC 3164 has it: error of a program called shop. */
+/** A line of RFC 3164: an error of the program shop. */
 function line(text: string): string {
   const now = new Date();
   const month = now.toLocaleString("en", { month: "short", timeZone: "UTC" });
@@ -113,7 +113,7 @@ function line(text: string): string {
 
 for (const daemon of daemons) {
   Deno.test({
-    name: `${daemon.name}: what it is told is found`,
+    name: `${daemon.name}: a line is found`,
     ...isOnDebian(),
     fn: () =>
       withTrial("syslog", (trial) =>
@@ -139,7 +139,7 @@ for (const daemon of daemons) {
               }
             };
             await throughAnOutage(trial, { say, stayMs: daemon.stayMs }, daemon.promised);
-            // What came again is what was sent first.
+            // Duplicates are events of the first half.
             await found(trial, "service:shop level:error host:web-1 event", events);
           }),
       ),
@@ -167,7 +167,7 @@ for (const daemon of daemons) {
 const [rsyslog] = daemons;
 
 Deno.test({
-  name: "rsyslog: a message is whole, by either RFC, and an event that is refused for good is kept",
+  name: "rsyslog: messages of both RFCs arrive whole, and a rejected event is kept in a file",
   ...isOnDebian(),
   fn: () =>
     withTrial("syslog", (trial) =>
@@ -186,7 +186,7 @@ Deno.test({
           async () => (await Deno.readTextFile(`${folder}/logloom-refused.log`)).trim(),
         );
         assert.equal(JSON.parse(kept).message, "of another time");
-        // What was taken beside it is not sent again.
+        // Events that were accepted beside it are not sent again.
         await queueIsEmpty(trial.db);
         const logs = await found(trial, "service:shop", 3);
         assert.deepEqual(logs.map(({ msg }) => msg).sort(), [

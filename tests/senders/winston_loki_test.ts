@@ -1,7 +1,7 @@
 import { declined, testNodeSender } from "./sender.ts";
 
 for (const form of ["protobuf", "JSON"]) {
-  // What was refused comes again when its circuit breaker closes, after a minute.
+  // Refused events are sent again when its circuit breaker closes, after a minute.
   testNodeSender({
     name: `winston-loki, ${form}`,
     page: "loki.md",

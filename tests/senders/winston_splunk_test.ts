@@ -1,6 +1,6 @@
 import { testNodeSender } from "./sender.ts";
 
-// It hands every failure to a callback and sends nothing again.
+// It reports failures to a callback and never sends again.
 testNodeSender({
   name: "winston-splunk-httplogger",
   page: "others.md",

@@ -1,7 +1,7 @@
 import type { AlertRule, ParametersOf } from "../../packages/logloom/src/read.ts";
 import { clientOf } from "./client.ts";
 
-/** A rule of the user's tenant: more than one error in five minutes, unless told otherwise. */
+/** Creates a rule of the user's tenant: by default, more than one error in five minutes. */
 export function createRule(
   { token }: { token: string },
   parameters: Partial<ParametersOf<"create_alert_rule">> = {},

@@ -1,5 +1,5 @@
-// Loaded before a test file by `deno test --preload`: LOGLOOM_PART=2/4 leaves it the second of every four tests,
-// 2,3/4 the second and the third.
+// Loaded before a test file by `deno test --preload`: with LOGLOOM_PART=2/4 only the second of every four tests runs,
+// with 2,3/4 the second and the third.
 
 const [dealt, parts] = (Deno.env.get("LOGLOOM_PART") ?? "1/1").split("/");
 const chosen = dealt.split(",").map((part) => Number(part) - 1);

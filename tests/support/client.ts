@@ -13,11 +13,11 @@ import { userToken } from "./tokens.ts";
 export interface Answer<Body = Record<string, unknown>> {
   status: number;
   headers: Headers;
-  /** Parsed where it is JSON, else the text. */
+  /** The parsed JSON, or the text of another body. */
   body: Body;
 }
 
-/** One request to the front door, its answer read to the end. */
+/** Sends a request to the gateway and reads the whole answer. */
 export async function call<Body = Record<string, unknown>>(
   path: string,
   init: RequestInit = {},
@@ -31,7 +31,7 @@ export async function call<Body = Record<string, unknown>>(
   return { status: response.status, headers: response.headers, body: body as Body };
 }
 
-/** Sends events, or a body as it is: text and bytes. */
+/** Sends events as JSON, or a text or bytes unchanged. */
 export function ingest(
   headers: Record<string, string>,
   events: unknown,
@@ -68,7 +68,7 @@ export function health(endpoint = "", init: RequestInit = {}): Promise<Answer> {
   return call(`/functions/v1/health${endpoint}`, init);
 }
 
-/** Waits until what serves requests does, as after a kill: PostgREST needs its time after PostgreSQL. */
+/** Waits until the service is ready, for example after a kill. */
 export async function isReady(): Promise<void> {
   await eventually("the service is ready", async () => (await health("/ready")).status === 200);
 }
@@ -81,17 +81,17 @@ export function apiKey(key: string): Record<string, string> {
   return { "x-api-key": key };
 }
 
-/** supabase-js as a signed-in user's browser has it. */
+/** supabase-js in a signed-in user's browser. */
 export function supabase(token: string): SupabaseClient {
   return createClient(stack.url, stack.anonKey, { accessToken: () => Promise.resolve(token) });
 }
 
-/** The package's client, which an answer that is wrong fails at once. */
+/** The package's client, without retries. */
 export function clientOf(token: string): Reader {
   return createReader({ url: stack.url, key: stack.anonKey, token }, { patienceMs: 0 });
 }
 
-/** A tenant that nobody else uses, with one signed-in user. */
+/** A new tenant with one signed-in user. */
 export interface Tenant {
   id: string;
   userId: string;
@@ -113,12 +113,12 @@ export function createKey(
   return clientOf(tenant.token).call("create_api_key", { p_name: "test", ...parameters });
 }
 
-/** The answer is this one, to the letter. */
+/** Asserts the exact answer. */
 export function assertAnswer(answer: Answer<unknown>, status: number, body: unknown): void {
   assert.deepEqual({ status: answer.status, body: answer.body }, { status, body });
 }
 
-/** An error that an operation raises: its status, our code and its message. */
+/** Asserts an operation's error: status, code and message. */
 export function assertRpcError(answer: Answer<unknown>, status: number, message: string): void {
   const { code, message: said } = answer.body as Record<string, unknown>;
   assert.deepEqual(

@@ -1,10 +1,10 @@
-/** Tests that mostly wait, by their names: all begin with the first of them, and each tells of itself. */
+/** Registers tests that mostly wait: all begin with the first one, and each reports its own result. */
 export function atOnce(tests: Record<string, () => Promise<void>>): void {
   const begun = new Map<string, Promise<void>>();
   const begin = () => {
     for (const [name, test] of Object.entries(tests)) {
       const running = test();
-      // Who awaits it in its turn hears of its failure.
+      // Its own test reports the failure.
       running.catch(() => {});
       begun.set(name, running);
     }

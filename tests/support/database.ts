@@ -7,8 +7,8 @@ import { stack } from "./stack.ts";
 export type Database = postgres.Sql & AsyncDisposable;
 
 /**
- * A connection pool that a test closes by leaving its scope. Where its connections are to be cut it does without the
- * types of arrays: the client asks for them on each new connection in a promise of its own, which nobody could catch.
+ * A connection pool that closes at the end of the test's scope. `isCut`: for tests that cut connections. It does not
+ * fetch array types, because the client does this in a promise that nobody can catch.
  */
 export function openDatabase(
   url = stack.adminDatabaseUrl,
@@ -26,9 +26,9 @@ export function openDatabase(
 }
 
 /**
- * The client writes in a timer. Where the server has just gone such a write is an error, which the socket tells after it
- * has told that it is closed: the client listens no more, so that the error ends the test run and the statement is never
- * answered. A socket that is closed as soon as the server ends it has no write to refuse, and the statement is refused.
+ * The client writes in a timer. If the server has just gone, the socket reports the write's error after the client has
+ * stopped listening, so the error would end the test run. This socket closes as soon as the server ends it, so that the
+ * statement fails instead.
  */
 function socketThatIsCut({ host: [host], port: [port] }: { host: string[]; port: number[] }) {
   const socket = net.connect(port, host);
@@ -36,10 +36,10 @@ function socketThatIsCut({ host: [host], port: [port] }: { host: string[]; port:
   return socket;
 }
 
-/** A record of logloom.logs as JSON shows it. */
+/** A record of logloom.logs as JSON. */
 export type LogRecord = ShownRecord & { write_seq: number };
 
-/** What is stored of a tenant, also what was sealed meanwhile: records of an earlier week may be at any minute. */
+/** The number of a tenant's stored records, as rows and in blocks. */
 export async function countRecords(sql: Database, tenantId: string): Promise<number> {
   const [{ count }] = await sql`
     select (
@@ -49,12 +49,12 @@ export async function countRecords(sql: Database, tenantId: string): Promise<num
   return count;
 }
 
-/** Runs statements as the jobs do: what they make, such as a partition, belongs to the service's owner. */
+/** Runs statements as the service's owner, like the jobs, so that new partitions belong to the owner. */
 export async function callAsOwner(
   sql: Database,
   statements: string,
 ): Promise<Record<string, unknown>[]> {
-  // The client never gives a connection that is reserved before a first statement.
+  // The client can only reserve a connection after a first statement.
   await sql`select`;
   const connection = await sql.reserve();
   try {
@@ -66,7 +66,7 @@ export async function callAsOwner(
   }
 }
 
-/** Waits until the tenant has that many records, and gives them back in the order they were sent. */
+/** Waits until the tenant has this many records, and returns them in the order of sending. */
 export async function recordsOf(
   sql: Database,
   tenantId: string,
@@ -82,7 +82,7 @@ export async function recordsOf(
   return rows.map((row) => row.record as LogRecord);
 }
 
-/** Removes the records, of the alias l, that pass a condition, as the service itself does. */
+/** Removes records by a condition on the alias l, like the service. */
 export async function removeRecords(sql: Database, condition: string): Promise<void> {
   const [{ statement }] = await sql`
     select logloom_private.removed_records_sql(
@@ -91,18 +91,18 @@ export async function removeRecords(sql: Database, condition: string): Promise<v
   await sql.unsafe(statement);
 }
 
-/** Waits until nothing that was sent before is on its way any more. */
+/** Waits until all events sent before are stored. */
 export async function queueIsEmpty(sql: Database): Promise<void> {
   await eventually("the queue is empty", async () => {
     const [{ depth }] = await sql`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
   });
-  // Where records are spread, their nodes hear after the queue that a step is committed, and before its lock is free.
+  // With Citus, nodes commit after the queue, but before the writer's lock is released.
   await sql`select pg_advisory_xact_lock(logloom_private.lock_key('writer'))`;
 }
 
 /**
- * Changes thresholds for as long as the test runs. Their columns are named as in logloom_private.settings.
+ * Changes columns of logloom_private.settings until the end of the scope.
  */
 export async function changeSettings(
   sql: Database,
@@ -121,7 +121,7 @@ export async function changeSettings(
   };
 }
 
-/** Gives a constant of the SQL, a function without parameters, another value for as long as the test runs. */
+/** Replaces a constant of the SQL (a function without parameters) until the end of the scope. */
 export async function changeConstant(
   sql: Database,
   name: string,
@@ -140,7 +140,7 @@ export async function changeConstant(
   };
 }
 
-/** Keeps a job from running for as long as the test runs. */
+/** Stops a job until the end of the scope. */
 export async function stopJob(sql: Database, name: string): Promise<AsyncDisposable> {
   const pause = (isPaused: boolean) =>
     sql`update logloom_private.jobs set is_paused = ${isPaused}, next_at = now() where name = ${name}
@@ -159,7 +159,7 @@ export async function stopJob(sql: Database, name: string): Promise<AsyncDisposa
   return stopped.move();
 }
 
-/** Moves what is in the queue, also while the writer is paused: a slot that was closed before goes first. */
+/** Moves the whole queue, also while the writer is paused. A slot that is closed already goes first. */
 export async function runWriter(sql: Database): Promise<void> {
   for (let slot = 1; slot <= 2; slot++) {
     await callAsOwner(sql, "call logloom_private.run_job('write_logs')");
@@ -167,8 +167,8 @@ export async function runWriter(sql: Database): Promise<void> {
 }
 
 /**
- * Keeps the writer from running for as long as the test runs. Ingest would run it after a while,
- * which it is kept from too unless the test is about that.
+ * Stops the writer until the end of the scope. Ingest would run it after a while, which is also prevented unless the test
+ * wants it.
  */
 export async function stopWriter(
   sql: Database,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 
 /**
- * After so many milliseconds what is awaited is taken for something that never comes. It decides no test: however slow a
- * machine is, what comes at all comes sooner, be it an alert's round of a minute and a pause after it.
+ * The most milliseconds to wait for a condition. Longer than any real wait on a slow machine, such as an alert round
+ * of a minute and a pause after it.
  */
 export const patience = 300_000;
 
-/** Asks until the answer is neither undefined, null nor false, and fails with what was asked for when patience ends. */
+/** Repeats a question until the answer is neither undefined, null nor false. Fails with `what` after `patience`. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined | null | false>,
@@ -29,7 +29,7 @@ export async function eventually<T>(
   }
 }
 
-/** What is asked may itself wait for something that never comes. */
+/** Fails if the answer takes too long. */
 async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error("there is no answer")), milliseconds);
@@ -40,7 +40,7 @@ async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Asks until the answer is this, and shows the difference if it never is. */
+/** Waits until the answer equals this value, and fails with the difference. */
 export async function becomes(expected: unknown, ask: () => Promise<unknown>): Promise<void> {
   await eventually("what is expected", async () => {
     assert.deepEqual(await ask(), expected);

@@ -1,4 +1,4 @@
-/** A port that nobody has at this moment. */
+/** A free port. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;

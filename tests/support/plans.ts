@@ -1,7 +1,7 @@
 import { type Tenant } from "./client.ts";
 import type { Database } from "./database.ts";
 
-/** Puts a tenant on a plan of its own: free, but for what is named as in logloom.plans. */
+/** Gives a tenant its own plan: the free one, with these columns of logloom.plans changed. */
 export async function putOnPlan(
   sql: Database,
   tenant: Tenant,
@@ -20,7 +20,7 @@ export async function putOnPlan(
   });
 }
 
-/** Has a tenant keep its records for so many days, on a copy of its plan: so that old events are taken. */
+/** Gives a tenant a copy of its plan with another retention, so that old events are accepted. */
 export async function keepRecords(sql: Database, tenantId: string, days: number): Promise<void> {
   const planId = `plan-${crypto.randomUUID()}`;
   const plan = JSON.stringify({
@@ -42,7 +42,7 @@ export async function keepRecords(sql: Database, tenantId: string, days: number)
   });
 }
 
-/** What the tenant used this month, as the service counts it. */
+/** The tenant's usage of this month. */
 export async function usageOf(
   sql: Database,
   tenant: Tenant,

@@ -11,7 +11,7 @@ type FunctionName =
   | "logloom-read"
   | "logloom-stream";
 
-/** Where a function has several processes, the second one is called ingest-2, for example. */
+/** A process of the stack. A function's second process is called ingest-2, for example. */
 export type ProcessName =
   | "postgres"
   | `postgres-${1 | 2}`
@@ -24,7 +24,7 @@ export async function stackState(): Promise<State> {
   return JSON.parse(await Deno.readTextFile(stack.stateFile));
 }
 
-/** Kills a process of the stack without a word to it. */
+/** Kills a process of the stack by SIGKILL. */
 export async function killProcess(name: ProcessName): Promise<ProcessIdentity> {
   const { pid, started } = await eventually(`${name} runs`, async () => {
     const status = (await stackState()).processes[name];
@@ -34,7 +34,7 @@ export async function killProcess(name: ProcessName): Promise<ProcessIdentity> {
   return { pid, started };
 }
 
-/** Waits until the supervisor has another process in the place of the killed one, and it serves. */
+/** Waits until the supervisor has replaced the killed process, and the new one serves. */
 export async function isBack(name: ProcessName, killed: ProcessIdentity): Promise<void> {
   await eventually(`${name} is back`, async () => {
     const { pid, state } = (await stackState()).processes[name];
@@ -42,13 +42,13 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
   });
 }
 
-/** A part and, where several processes serve it, those beside the first. */
+/** All processes of a part. */
 async function processesOf(name: ProcessName): Promise<ProcessName[]> {
   const { processes } = await stackState();
   return [name, `${name}-2`, `${name}-3`].filter((one) => one in processes) as ProcessName[];
 }
 
-/** Kills each process of a part without a word to it. What it gives waits until all are back. */
+/** Kills each process of a part by SIGKILL. The returned function waits until all are back. */
 export async function killPart(name: ProcessName): Promise<() => Promise<void>> {
   const names = await processesOf(name);
   const killed = await Promise.all(names.map(killProcess));
@@ -58,8 +58,8 @@ export async function killPart(name: ProcessName): Promise<() => Promise<void>> 
 }
 
 /**
- * Stops every process of PostgreSQL without ending it: connections stay open, nothing answers. The
- * postmaster first, so that no child is born meanwhile; a child is one before the database lists it.
+ * Freezes every process of PostgreSQL: connections stay open, but nothing answers. The postmaster comes first, so that no
+ * new child starts meanwhile.
  */
 export async function freezePostgres(
   name: "postgres" | `postgres-${1 | 2}` = "postgres",
@@ -84,8 +84,8 @@ async function childrenOf(parent: number): Promise<number[]> {
 }
 
 /**
- * Keeps a part down, each process of it: the supervisor sleeps, so that nobody starts it again.
- * Whatever becomes of the test, the supervisor wakes after a while.
+ * Keeps all processes of a part down: the supervisor is frozen, so that it cannot restart them. The supervisor wakes
+ * after a while, even if the test fails.
  */
 export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
   const { supervisor: { pid: supervisor } } = await stackState();
@@ -95,10 +95,10 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
     stdin: "null",
     stdout: "null",
     stderr: "null",
-    // A group of its own, so that its sleep ends with it.
+    // A process group, so that its `sleep` ends with it.
     detached: true,
   }).spawn();
-  // The alarm alone must not keep a test from ending.
+  // The alarm must not keep the test running.
   alarm.unref();
   Deno.kill(supervisor, "SIGSTOP");
   let killed: ProcessIdentity[];
@@ -119,7 +119,7 @@ export async function keepDown(name: ProcessName): Promise<AsyncDisposable> {
   };
 }
 
-/** Signals a process; false where it has ended. */
+/** Signals a process; false if it has ended. */
 export function signalIfThere(pid: number, signal: Deno.Signal): boolean {
   try {
     Deno.kill(pid, signal);

@@ -1,4 +1,4 @@
-/** Numbers that a seed repeats. */
+/** Random numbers that a seed repeats. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -8,7 +8,7 @@ export function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** The same items, shuffled as a seed says. */
+/** The items in an order that the seed determines. */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {
   const random = randomOf(seed);
   const left = [...items];

@@ -12,11 +12,11 @@ export interface ReceivedWebhook {
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly ReceivedWebhook[];
-  /** Waits until so many arrived. */
+  /** Waits until this many have arrived. */
   wait(count: number): Promise<readonly ReceivedWebhook[]>;
 }
 
-/** An HTTP server that webhooks can be sent to. `answer` is told how many came before, and the path. */
+/** An HTTP server for webhooks. `answer` gets the number of earlier requests, and the path. */
 export function receiveWebhooks(
   answer: (before: number, path: string) => Response | Promise<Response> = () => new Response("ok"),
   port = 0,
@@ -60,7 +60,7 @@ export interface Mailbox extends AsyncDisposable {
   waitForCode(to: string): Promise<string>;
 }
 
-/** The mail server that the stack under test is told of. */
+/** The mail server of the stack under test. */
 export async function receiveEmails(): Promise<Mailbox> {
   const received: ReceivedEmail[] = [];
   const server = new SMTPServer({

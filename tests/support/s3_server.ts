@@ -4,7 +4,7 @@ import { signedHeaders } from "../../supabase/functions/_shared/s3.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free_port.ts";
 
-/** What a test asks of a bucket. */
+/** A bucket, for tests. */
 export interface Bucket {
   keys(): Promise<string[]>;
   remove(key: string): Promise<void>;

@@ -5,13 +5,13 @@ import { databasePassword, stackNamed } from "../../local/stack.ts";
 import { type ProcessDefinition, Supervisor } from "../../local/supervisor.ts";
 import { findSystem, type System } from "../../local/system.ts";
 
-/** The stack of a step that has one to itself. */
+/** The stack of a step with its own stack. */
 export const stack = stackNamed("scratch");
 const found = await findSystem();
 if (found === null) throw new Error("the stack that is tested runs on a system");
 export const system: System = found;
 
-/** Runs processes beside the stack's own until the test leaves its scope. */
+/** Runs further processes until the end of the scope. */
 export async function startBeside(definitions: ProcessDefinition[]): Promise<AsyncDisposable> {
   const logs = `${stack.folder}/logs/beside`;
   await Deno.mkdir(logs, { recursive: true });
@@ -26,7 +26,7 @@ export async function startBeside(definitions: ProcessDefinition[]): Promise<Asy
   return { [Symbol.asyncDispose]: stop };
 }
 
-/** A server as the stack's own are, with some settings of its own. */
+/** A PostgreSQL server like the stack's, with further settings. */
 export function server(
   node: Node,
   settings: Record<string, string> = {},
@@ -37,7 +37,7 @@ export function server(
   return { ...definition, command: [...definition.command, ...options] };
 }
 
-/** A copy of a running server's files, without the log that makes it whole. */
+/** A base backup of a running server, without WAL. */
 export async function copyOf(node: Node, port: number): Promise<Node> {
   const data = `${system.folder(stack)}/copies/${node.name}`;
   await removeIfThere(system.outside(data));

@@ -4,13 +4,12 @@ import { countRecords, type Database, queueIsEmpty } from "./database.ts";
 import { patience, pause } from "./eventually.ts";
 
 /**
- * A client as it should be: it numbers its events, gives each request an Idempotency-Key, and
- * repeats what was not acknowledged.
+ * A correct client: numbers its events, gives each request an Idempotency-Key, and repeats unacknowledged requests.
  */
 export class Sender {
-  /** Events of requests that were answered with 200. */
+  /** The number of events in requests that were answered with 200. */
   acknowledged = 0;
-  /** Requests that had to be repeated. */
+  /** The number of repeated requests. */
   repeats = 0;
   /** Milliseconds from the first byte to the answer, of each request that was answered with 200. */
   readonly durations: number[] = [];
@@ -24,8 +23,8 @@ export class Sender {
   #work: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ballast is random text, in bytes an event: it takes its full size wherever it is stored. Of what is sent until it
-   * is stopped, at most so many events go in a second: a free plan's month then lasts for a quarter of an hour.
+   * `ballast`: bytes of random text in each event, which cannot be compressed. `mostPerSecond` limits `start`, so that a
+   * free plan's month lasts for a quarter of an hour.
    */
   constructor(
     tenant: Tenant,
@@ -38,7 +37,7 @@ export class Sender {
     this.#mostPerSecond = mostPerSecond;
   }
 
-  /** Sends a number of requests, a few at a time, and returns when all are acknowledged. */
+  /** Sends requests, a few at a time, until all are acknowledged. */
   async send(requests: number, connections = 2): Promise<void> {
     let left = requests;
     await Promise.all(Array.from({ length: connections }, async () => {
@@ -46,7 +45,7 @@ export class Sender {
     }));
   }
 
-  /** Sends until it is stopped, at a pace that no machine exceeds: however fast it is, its load is the same. */
+  /** Sends until it is stopped, at a limited rate, so that the load is the same on all machines. */
   start(connections = 2): void {
     const least = connections * this.#eventsPerRequest * 1000 / this.#mostPerSecond;
     this.#work = Promise.all(Array.from({ length: connections }, async () => {
@@ -60,7 +59,7 @@ export class Sender {
     this.#work.catch(() => {});
   }
 
-  /** Stops, once everything that was begun is acknowledged. */
+  /** Stops when all requests under way are acknowledged. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#work;
@@ -75,7 +74,7 @@ export class Sender {
       msg: `event ${first + index} of a client that wants to know what becomes of it`,
       service: "sender",
       n: first + index,
-      // The same for a whole request would be compressed away.
+      // Different in each event, because equal texts in a request would be compressed.
       ballast: shifted(random, index),
     }));
     const body = JSON.stringify(events);
@@ -107,14 +106,14 @@ function shifted(random: Uint8Array<ArrayBuffer>, by: number): string | undefine
 
 export interface Outcome {
   records: number;
-  /** Different numbers among them. */
+  /** The number of different events. */
   numbers: number;
   least: number | null;
   greatest: number | null;
   dead: number;
 }
 
-/** What became of a sender's events, once nothing is on its way any more. */
+/** The stored events of a sender, after the queue is empty. */
 export async function outcomeOf(sql: Database, tenant: Tenant): Promise<Outcome> {
   await queueIsEmpty(sql);
   const [row] = await sql`
@@ -134,7 +133,7 @@ export async function outcomeOf(sql: Database, tenant: Tenant): Promise<Outcome>
   };
 }
 
-/** Every event that the sender's requests held is a record, once. */
+/** The outcome if every event is stored exactly once. */
 export function complete({ acknowledged }: Sender): Outcome {
   return {
     records: acknowledged,

@@ -1,8 +1,8 @@
 import type { Database } from "./database.ts";
 
 /**
- * Moves what the jobs remember of the time: to them it is as if the clock had gone the other way. Only of those that
- * run every minute or more often: of another, health would rightly miss a run for longer than a trial takes.
+ * Shifts the times that jobs remember, as if the clock had been set the other way. Only for jobs that run at least every
+ * minute: for others health would rightly report a missing run for longer than a test takes.
  */
 export async function shiftClock(sql: Database, by: string): Promise<void> {
   await sql`

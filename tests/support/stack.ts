@@ -1,4 +1,4 @@
-/** The stack under test, as `npm test` names it. */
+/** The stack under test, from variables that `npm test` sets. */
 export const stack = {
   url: required("LOGLOOM_URL"),
   databaseUrl: required("LOGLOOM_DB_URL"),

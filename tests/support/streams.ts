@@ -4,7 +4,7 @@ import { bearer, call, clientOf, type Tenant } from "./client.ts";
 import { changeConstant, changeSettings, type Database } from "./database.ts";
 import { stack } from "./stack.ts";
 
-/** Seals secrets as a program of the tenant does, those of channels by the function that sends there. */
+/** Seals secrets like a program of the tenant, by the function that will use them. */
 export async function sealed(
   tenant: Pick<Tenant, "token">,
   secrets: Record<string, string>,
@@ -26,7 +26,7 @@ export async function sealed(
   return body.p_secrets;
 }
 
-/** Has streams be less patient than those of a service, for as long as the test runs. */
+/** Shortens the waits of streams until the end of the scope. */
 export async function hurriedStreams(sql: Database): Promise<AsyncDisposable> {
   await using hurried = new AsyncDisposableStack();
   hurried.use(await changeSettings(sql, { stream_interval: "500 ms" }));
@@ -49,20 +49,20 @@ export async function newStream(
   });
 }
 
-/** Our own receiver of a kind, and what it keeps of a record beside what the sender has of it. */
+/** Our own receiver for a kind of stream, and the members that it adds to a record. */
 export interface OwnReceiver {
   readonly path: string;
   readonly config?: Record<string, string>;
   readonly secret: (key: string) => Record<string, string>;
   readonly id: string;
   readonly extras: readonly string[];
-  /** To which times are carried, where not to the microsecond. */
+  /** The precision of times, if not microseconds. */
   readonly precision?: "milliseconds" | "microseconds";
 }
 
 const inHeader = (key: string) => ({ "header.x-api-key": key });
 
-/** Those of our own receivers that a stream of a kind can send to. */
+/** Our own receiver for each kind of stream. */
 export const ownReceivers: Readonly<Record<Exclude<StreamKind, "s3">, OwnReceiver>> = {
   webhook: { path: "", secret: inHeader, id: "id", extras: ["id", "received_at"] },
   otlp: {

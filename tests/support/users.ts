@@ -3,7 +3,7 @@ import { LogloomError, type Reader } from "../../packages/logloom/src/read.ts";
 import { clientOf, type Tenant } from "./client.ts";
 import { userToken } from "./tokens.ts";
 
-/** A signed-in user with the client that an application would make. */
+/** A signed-in user with an application's client. */
 export interface User {
   id: string;
   tenantId: string;
@@ -11,7 +11,7 @@ export interface User {
   client: Reader;
 }
 
-/** A user of a tenant that nobody else uses, unless one is named. */
+/** A user of a new tenant, or of the named one. */
 export async function newUser(tenantId = `tenant-${crypto.randomUUID()}`): Promise<User> {
   const id = crypto.randomUUID();
   return asUser({
@@ -25,7 +25,7 @@ export function asUser({ id, userId, token }: Pick<Tenant, "id" | "userId" | "to
   return { id: userId, tenantId: id, token, client: clientOf(token) };
 }
 
-/** The operation refuses: with this status, our code for it, and this message. */
+/** Asserts that a call is refused with this status and message. */
 export async function refused(
   call: Promise<unknown>,
   status: number,

@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { usageOf } from "../support/plans.ts";
 import { tell } from "../support/trial_counts.ts";
 
-// Fuzzed bodies of every protocol, at the stack's front door. A run is repeated by its seed: BODIES_SEED=… BODIES=…
+// Fuzzed bodies of every protocol, sent to the gateway. BODIES_SEED=… BODIES=… repeats a run.
 
 const seed = Number(Deno.env.get("BODIES_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const wanted = Number(Deno.env.get("BODIES") ?? 2_000);
@@ -32,7 +32,7 @@ const noHeaders: Record<string, string> = {};
 const encoded = (encoding: string, headers: Record<string, string>): Record<string, string> =>
   encoding === "" ? headers : { ...headers, "Content-Encoding": encoding };
 
-/** A body of a protocol with bytes changed, and cut, for what it is or for something else; or compressed as it says. */
+/** A body with changed or cut bytes, sent to its own or another protocol, or compressed. */
 const changed: fc.Arbitrary<Sent> = fc.record({
   seed: fc.constantFrom(...seeds),
   changes: fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 }),
@@ -80,7 +80,7 @@ const body = fc.oneof(
   { weight: 4, arbitrary: wrapped },
 );
 
-Deno.test(`${wanted} fuzzed bodies are taken or refused, and what is taken is stored, seed ${seed}`, async () => {
+Deno.test(`${wanted} fuzzed bodies are accepted or refused, and accepted events are stored, seed ${seed}`, async () => {
   console.log(`BODIES_SEED=${seed} BODIES=${wanted}`);
   await using db = openDatabase();
   const tenant = await newTenant("bodies");

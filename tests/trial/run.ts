@@ -8,7 +8,7 @@ import { reportOf } from "./report.ts";
 import { forgetState, readState, writeState } from "./state.ts";
 import { type Kind, kindsOf, nextKind } from "./turns.ts";
 
-// npm run trial -- --hours N [KIND…]: what takes hours, in turns of a minute or two, on a stack of its own.
+// npm run trial -- --hours N [KIND…]: runs trials for hours, in turns of a minute or two, on its own stack.
 
 const { values: { hours, anew }, positionals: wanted } = parseArgs({
   options: { hours: { type: "string", default: "8" }, anew: { type: "boolean" } },
@@ -26,7 +26,7 @@ await run(async () => {
     failure: "git does not name the commit",
   });
   const state = await readState(commit.trim());
-  if (state.seconds > 0) console.log(`It goes on after ${Math.round(state.seconds)} s.`);
+  if (state.seconds > 0) console.log(`Continuing after ${Math.round(state.seconds)} s.`);
   let isEnded = false;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     Deno.addSignalListener(signal, () => {
@@ -41,7 +41,7 @@ await run(async () => {
       const kind = nextKind(chosen, state.reached);
       console.log(`\n== ${kind.name}, after ${Math.round(state.seconds)} s`);
       const { tallies, took, disagreement } = await turn(kind, stack);
-      // Its stack was taken away: it tells nothing.
+      // Its stack was stopped, so the result does not count.
       if (isEnded) await new Promise(() => {});
       state.seconds += took;
       for (const [counts, value] of tallies.flatMap((tally) => Object.entries(tally))) {

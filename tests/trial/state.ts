@@ -1,20 +1,20 @@
 import { checkout } from "../../local/stack.ts";
 import type { Tally } from "../support/trial_counts.ts";
 
-/** What a trial came to so far. It is kept after each turn, so that a trial goes on where it was ended. */
+/** The results of a trial so far, stored after each turn, so that an interrupted trial can continue. */
 export interface State {
   commit: string;
   began: string;
   seconds: number;
   reached: Tally;
-  /** Turns that failed, each with how it is repeated. */
+  /** Failed turns, each with the command that repeats it. */
   disagreements: string[];
 }
 
-// Beside the stack's folder, which each start removes.
+// Outside the stack's folder, which each start removes.
 const file = `${checkout}/.logloom/trial.json`;
 
-/** The state of a trial of this commit that was ended before, or of a new one. */
+/** The state of an interrupted trial of this commit, or of a new one. */
 export async function readState(commit: string): Promise<State> {
   const text = await Deno.readTextFile(file).catch(() => undefined);
   const earlier: State | undefined = text && JSON.parse(text);

@@ -4,22 +4,22 @@ import { runApart } from "../runner/run_in_process.ts";
 import { type Context, denoTests, partName, type StepResult } from "../runner/step.ts";
 import { talliesIn, type Tally } from "../support/trial_counts.ts";
 
-/** A kind of trial, whose turns come by how much it lacks of what is wanted. */
+/** A kind of trial. The kind that is furthest from its target has the next turn. */
 export interface Kind {
   name: string;
   /** A turn of some minutes. */
   run(context: Pick<Context, "files" | "stack">, env: Record<string, string>): Promise<TurnResult>;
-  /** What `npm test` is called with, and by which variables it repeats a turn. */
+  /** The arguments and variables of `npm test` that repeat a turn. */
   repeat: string;
   env(seed: number): Record<string, string>;
-  /** What its turns count of what is wanted, and how much that is in eight hours. */
+  /** The count that its turns add to, and the target in eight hours. */
   counts: string;
   wanted: number;
 }
 
 export type TurnResult = StepResult & { tallies: Tally[] };
 
-/** A turn of the tests of a file, which write down what they count. */
+/** Runs a test file as a turn. The tests write their counts into a file. */
 function tests(step: string, file: string): Pick<Kind, "run" | "repeat"> {
   return {
     repeat: `${step} ${file}`,
@@ -37,7 +37,7 @@ function tests(step: string, file: string): Pick<Kind, "run" | "repeat"> {
   };
 }
 
-/** A turn of the interleavings: so many orders of as many pairs as fit into two minutes. */
+/** A turn of the interleavings: a number of orders for as many pairs as fit into two minutes. */
 async function runInterleavings(
   context: Pick<Context, "files" | "stack">,
   env: Record<string, string>,
@@ -50,10 +50,10 @@ async function runInterleavings(
   return { ...result, tallies: [{ orders: result.passed + result.failed }] };
 }
 
-// Before the stack of the trial sets what is its own.
+// A copy from before the trial's stack sets its variables.
 const ownEnv = Deno.env.toObject();
 
-/** A turn of a long step, on a stack of its own: a fourth of its files, or of the tests of those that are named. */
+/** A turn of a long step on its own stack: a quarter of its files, or of the tests in the named files. */
 function fourth(step: string, wanted: number, files: string[] = []): Kind {
   return {
     name: `the step ${step}`,
@@ -130,7 +130,7 @@ const kinds: Kind[] = [
   fourth("memory", 12, ["tests/memory/memory_test.ts"]),
 ];
 
-/** Those that are named by what they count, or all. */
+/** The kinds with these counts, or all. */
 export function kindsOf(wanted: string[]): Kind[] {
   const names = kinds.map(({ counts }) => counts);
   const unknown = wanted.find((name) => !names.includes(name));
@@ -140,7 +140,7 @@ export function kindsOf(wanted: string[]): Kind[] {
   return kinds.filter(({ counts }) => wanted.length === 0 || wanted.includes(counts));
 }
 
-/** The one that lacks most. */
+/** The kind that is furthest from its target. */
 export function nextKind(chosen: Kind[], reached: Tally): Kind {
   const share = ({ counts, wanted }: Kind) => (reached[counts] ?? 0) / wanted;
   return chosen.reduce((least, kind) => share(kind) < share(least) ? kind : least);

@@ -3,10 +3,10 @@ import { dirname, join } from "node:path/posix";
 import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/list_files.ts";
 
-/** The files that each file imports of ours, by paths. */
+/** Our files that each file imports, by path. */
 type Imports = Map<string, string[]>;
 
-Deno.test("no file imports one that imports it again, by whatever way", async () => {
+Deno.test("there are no circular imports", async () => {
   const folders = [
     "bench",
     "citus",
@@ -27,7 +27,7 @@ Deno.test("no file imports one that imports it again, by whatever way", async ()
   assert.deepEqual(circles(imports), []);
 });
 
-Deno.test("a circle is found, however it is closed", () => {
+Deno.test("circular imports of all forms are found", () => {
   const imports: Imports = new Map([
     ["a/a.ts", importsIn("a/a.ts", 'import { b } from "./b.ts";\nimport { d } from "d";')],
     ["a/b.ts", importsIn("a/b.ts", 'export type { C } from "../c.ts";')],
@@ -44,7 +44,7 @@ function importsIn(path: string, text: string): string[] {
   return [...named].map(([, name]) => join(dirname(path), name));
 }
 
-/** The files that reach themselves, those of each circle together. */
+/** The files of each circular import. */
 function circles(imports: Imports): string[] {
   const reached = (from: string) => {
     const found = new Set<string>();

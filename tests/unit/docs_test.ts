@@ -12,7 +12,7 @@ Deno.test("docs/guides/local-stack.md lists every step of the tests, in their or
   assert.deepEqual(listed, [...steps, ...longSteps].map(({ name }) => name));
 });
 
-Deno.test("the workflow runs what .ci/run runs", async () => {
+Deno.test("the workflow runs the commands of .ci/run", async () => {
   const commands = async (path: string, command: RegExp) =>
     [...(await Deno.readTextFile(`${checkout}/${path}`)).matchAll(command)].map(([, name]) => name);
   const wanted = await commands(".ci/run", /^(npm .+)$/gm);
@@ -111,7 +111,7 @@ Deno.test("every link within the documents leads to a file, and to a heading of 
 
 const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
 
-/** The names by which a page's headings can be linked to, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub makes them. */
 function headings(page: string): string[] {
   return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")

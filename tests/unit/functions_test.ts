@@ -13,7 +13,7 @@ const documents = async () => [
 ];
 const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
 
-Deno.test("each edge function is one that everything knows", async () => {
+Deno.test("each edge function is listed everywhere", async () => {
   const folders: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(`${checkout}/supabase/functions`)) {
     if (isDirectory && !name.startsWith("_")) folders.push(name);
@@ -37,7 +37,7 @@ Deno.test("each edge function is one that everything knows", async () => {
   }
 });
 
-Deno.test("where documents deploy the functions they deploy each", async () => {
+Deno.test("documents that deploy the functions deploy all of them", async () => {
   const all = functionNames.join(" ");
   let deployed = 0;
   for (const path of await documents()) {
@@ -51,7 +51,7 @@ Deno.test("where documents deploy the functions they deploy each", async () => {
   assert.ok(deployed >= 4);
 });
 
-Deno.test("db push says that it means the linked project wherever it is said", async () => {
+Deno.test("every `db push` in documents names the linked project", async () => {
   const texts = await Promise.all(
     [...await documents(), ...(await walk(["cli", "local"])).filter((path) => /\.ts$/.test(path))]
       .map(async (path) => ({ path, text: await read(path) })),
@@ -62,7 +62,7 @@ Deno.test("db push says that it means the linked project wherever it is said", a
   assert.deepEqual(local, []);
 });
 
-Deno.test("drains leave out what the functions are asked, and what they ask the database", async () => {
+Deno.test("drains leave out requests to the functions, and the functions' calls of the database", async () => {
   assert.equal(userAgent, `logloom/${JSON.parse(await read("package.json")).version}`);
   const { isOwn } = createOwnTraffic()("");
   const stays = (path: string) =>

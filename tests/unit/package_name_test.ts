@@ -22,12 +22,12 @@ const folders = [
 ];
 const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 
-Deno.test("nobody is told to take the package from npm before it is published", async () => {
+Deno.test("no document installs the package from npm before it is published", async () => {
   assert.ok(fromNpm.test(["npx", "--yes", "logloom", "tail"].join(" ")));
   assert.ok(fromNpm.test(["npm", "install", "logloom"].join(" ")));
   assert.ok(!fromNpm.test("npm install ../logloom/.logloom/logloom-1.0.0.tgz"));
 
-  // The one place that says whether it is published.
+  // package.json says whether it is published.
   const manifest = JSON.parse(await read("packages/logloom/package.json"));
   if (manifest.private !== true) return;
   const wrong: string[] = [];
@@ -39,7 +39,7 @@ Deno.test("nobody is told to take the package from npm before it is published", 
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("the command line is built with the library that a clone runs it with", async () => {
+Deno.test("the built command line uses the same library as a clone", async () => {
   const versions = await Promise.all(
     ["package.json", "packages/package.json"].map(async (path) =>
       JSON.parse(await read(path)).devDependencies.commander

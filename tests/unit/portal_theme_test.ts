@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { propertiesOf } from "../../console/src/portal/theme.ts";
 
-Deno.test("an accent is made as dark or light as it takes to be read, and no more", () => {
+Deno.test("an accent is only as dark or light as needed to be readable", () => {
   const properties = propertiesOf({ accent: "#0F7" });
   assert.deepEqual(
     [properties["--accent"], properties["--accent-text"]],
@@ -10,7 +10,7 @@ Deno.test("an accent is made as dark or light as it takes to be read, and no mor
   assert.match(propertiesOf({ accent: "#7c2fb8" })["--accent"], /^light-dark\(#7c2fb8, /);
 });
 
-Deno.test("what is no colour, font or radius becomes no style", () => {
+Deno.test("an invalid colour, font or radius is ignored", () => {
   for (
     const accent of ["#12345", "red", "#fff; x: y", "var(--x)", "url(x)", "", {}, null, ["#fff"]]
   ) {

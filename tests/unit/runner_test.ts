@@ -16,19 +16,19 @@ import { longSteps } from "../runner/steps.ts";
 
 const quiet = () => null;
 
-Deno.test("a tool that says nothing is ended, and what it said is kept", async () => {
+Deno.test("a tool without output is ended, and its earlier output is kept", async () => {
   const { code, text } = await output(["bash", "-c", "echo begun; sleep 600"], {}, quiet, 1_000);
   assert.notEqual(code, 0);
-  assert.equal(text, "begun\n\nIt has said nothing for 1 s and is ended.");
+  assert.equal(text, "begun\n\nNo output for 1 s: it is ended.");
 });
 
-Deno.test("what a tool left behind does not hold up what comes after it", async () => {
+Deno.test("processes that a tool leaves behind do not delay the next one", async () => {
   const { code, text } = await output(["bash", "-c", "sleep 600 & echo $!"], {}, quiet, 60_000);
   assert.equal(code, 0);
   Deno.kill(Number(text));
 });
 
-Deno.test("a step that runs apart has its row, and a run that ends later does not touch it", async () => {
+Deno.test("a step in its own process returns its result, and a later run does not change it", async () => {
   const ended = new AbortController();
   const env = Deno.env.toObject();
   const { row, text } = await runApart({ name: "sql" }, { env, signal: ended.signal });
@@ -39,7 +39,7 @@ Deno.test("a step that runs apart has its row, and a run that ends later does no
   assert.doesNotMatch(text, /== summary/);
 });
 
-Deno.test("a step that is ended has failed", async () => {
+Deno.test("a step that was ended counts as failed", async () => {
   const env = Deno.env.toObject();
   const { row } = await runApart({ name: "types" }, { env, signal: AbortSignal.timeout(500) });
   assert.deepEqual([row.passed, row.failed], [0, 1]);
@@ -48,7 +48,7 @@ Deno.test("a step that is ended has failed", async () => {
 const parts = await longParts();
 const nobody = { after: "head", changedSince: () => [] };
 
-Deno.test("every long step is divided into parts, each of which has room in a turn", async () => {
+Deno.test("every long step is divided into parts that fit a turn", async () => {
   assert.deepEqual(Object.keys(divisions).sort(), longSteps.map(({ name }) => name).sort());
   for (const part of parts) assert.ok(wallSeconds([part]) <= turnSeconds, part.name);
   for (const { slow = {} } of Object.values(divisions)) {
@@ -65,7 +65,7 @@ for (
     ["everything changes", parts.flatMap(({ file, step }) => [file ?? divisions[step].sources[0]])],
   ] as const
 ) {
-  Deno.test(`all parts have their turn within ten landings while ${changes}`, () => {
+  Deno.test(`all parts run within ten merges while ${changes}`, () => {
     let turns: Turn[] = [];
     const tried: string[][] = [];
     for (let landing = 0; landing < 3 * landings; landing++) {
@@ -83,7 +83,7 @@ for (
   });
 }
 
-Deno.test("a part that changed since it was tried is tried again, and so are all that its helpers concern", () => {
+Deno.test("a changed part runs again, and so do all parts that use changed helpers", () => {
   let turns: Turn[] = [];
   for (let landing = 0; landing < landings; landing++) turns = nextTurn(parts, turns, nobody);
   const unchanged = nextTurn(parts, turns, nobody).at(-1)?.parts;
@@ -99,7 +99,7 @@ Deno.test("a part that changed since it was tried is tried again, and so are all
   );
 });
 
-Deno.test("parts of a file that are tried together are named together", () => {
+Deno.test("several parts of a file are named together", () => {
   const of = (name: string) => parts.filter((part) => part.name.startsWith(name));
   const some = [
     ...of("archive tests/archive/kills_test.ts").slice(1, 3),
@@ -108,7 +108,7 @@ Deno.test("parts of a file that are tried together are named together", () => {
   assert.deepEqual(sharesOf(some), { "tests/archive/kills_test.ts": "2,3/5" });
 });
 
-Deno.test("the times of files are those between the lines that name them", () => {
+Deno.test("the time of a file is measured between the lines that announce files", () => {
   let now = 0;
   const times = new DenoFileTimes(() => now);
   for (
@@ -137,7 +137,7 @@ Deno.test("the times of files are those between the lines that name them", () =>
   ]);
 });
 
-Deno.test("what did not run is counted apart, with its reason", () => {
+Deno.test("skipped tests are counted separately, with their reason", () => {
   const text =
     "not run: curl is not installed\nrunning 2 tests from ./a_test.ts\n\nok | 3 passed | 0 failed | 2 ignored (1s)\n";
   const ignored = denoResult(text, 0);

@@ -13,7 +13,7 @@ Deno.test("no file of the schemas is longer than 300 lines", () => {
   assert.deepEqual(long, []);
 });
 
-Deno.test("a function is read with its own body, a text or standard SQL", () => {
+Deno.test("a function is parsed with its body, a text or standard SQL", () => {
   const text = `create function a.one(p integer)
 returns integer
 language sql
@@ -57,7 +57,7 @@ Deno.test("every private function is called: by another, a table, a job, code or
   for (const { name, head, body } of functions) {
     for (const call of callsIn(head + body, names)) if (call !== name) called.add(call);
   }
-  // Triggers, policies, defaults and constraints are what is left of the schemas.
+  // The rest of the schemas has triggers, policies, defaults and constraints.
   for (const { text } of texts) {
     const rest = functions.reduce((left, { body }) => left.replace(body, ""), text)
       .replace(/^create (?:or replace )?(?:function|procedure) [\w.]+/gm, "")
@@ -69,7 +69,7 @@ Deno.test("every private function is called: by another, a table, a job, code or
     if (!path.startsWith("supabase/schemas/schedules/")) continue;
     for (const [, job] of text.matchAll(/'(\w+)'/g)) called.add(`logloom_private.${job}`);
   }
-  // What the documents tell an operator to call stands there with its schema.
+  // Documents name the functions for operators with their schema.
   for (const file of await walk(["supabase/functions", "local", "cli", "citus", "docs"])) {
     if (!/\.(?:ts|mjs|sql|psql|md)$/.test(file)) continue;
     const text = await Deno.readTextFile(`${checkout}/${file}`);

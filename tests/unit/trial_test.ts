@@ -6,14 +6,14 @@ import { kindsOf, nextKind } from "../trial/turns.ts";
 
 const kinds = kindsOf([]);
 
-Deno.test("the kind that lacks most of what is wanted has the next turn", () => {
+Deno.test("the kind that is furthest from its target has the next turn", () => {
   assert.equal(nextKind(kinds, {}).name, kinds[0].name);
   const reached = Object.fromEntries(kinds.map(({ counts, wanted }) => [counts, wanted / 2]));
   assert.equal(nextKind(kinds, { ...reached, kills: 499 }).name, "kills under load");
   assert.equal(nextKind(kinds, { ...reached, kills: 499, bodies: 0 }).name, "fuzzed bodies");
 });
 
-Deno.test("kinds are named by what they count, and the help has them all", async () => {
+Deno.test("kinds are named by their counts, and the help lists all", async () => {
   assert.deepEqual(kindsOf(["kills", "bodies"]).map(({ name }) => name), [
     "fuzzed bodies",
     "kills under load",
@@ -27,7 +27,7 @@ Deno.test("kinds are named by what they count, and the help has them all", async
   assert.ok(help.includes(`${names.slice(0, -1).join(", ")} or ${names.at(-1)}\n`));
 });
 
-Deno.test("every kind is a step, or a test of it that is there, and counts in the report", async () => {
+Deno.test("every kind is an existing step or test, and its count is in the report", async () => {
   const known = new Set([...steps, ...longSteps].map(({ name }) => name));
   for (const { repeat, counts } of kinds) {
     const [step, ...files] = repeat.split(" ");
@@ -46,7 +46,7 @@ const state = {
   disagreements: [],
 };
 
-Deno.test("a report names date, commit, hours, what was reached and each disagreement", () => {
+Deno.test("a report has date, commit, hours, counts and each disagreement", () => {
   const report = reportOf(state);
   assert.match(report, /^2026-11-26, commit a27ffef5, 1\.5 hours\.\n/);
   assert.match(report, /^\| fuzzed bodies, over all protocols \| 12,000 \| 1,000,000 \|$/m);
@@ -56,7 +56,7 @@ Deno.test("a report names date, commit, hours, what was reached and each disagre
   assert.match(found, /\nDisagreements:\n\n- `QUERY_SEED=1 npm test -- query`\n$/);
 });
 
-Deno.test("what tests tell is read from the file that is named for it", async () => {
+Deno.test("the counts of tests are read from their file", async () => {
   const file = await Deno.makeTempFile();
   Deno.env.set("LOGLOOM_TALLY_FILE", file);
   tell({ bodies: 16 });

@@ -12,7 +12,7 @@ import {
 import { eventually } from "../../support/eventually.ts";
 import { type ReceivedWebhook, receiveWebhooks } from "../../support/receivers.ts";
 
-/** Seals secrets as a client does. */
+/** Seals secrets like a client. */
 async function seal(tenant: Tenant, secrets: Record<string, string>) {
   const { status, body } = await call<{ p_secrets: Record<string, string> }>(
     "/functions/v1/logloom-notify/v1/seal",
@@ -133,7 +133,7 @@ Deno.test("an alert reaches each channel in its form, with the newest records an
     ["trigger", "R0123456789012345678901234567890"],
   );
 
-  // It holds no longer.
+  // Ends the alert.
   await db`
     update logloom.alert_rules set enabled = false where rule_id = ${rule.rule_id}`;
   const [, resolve] = await pager.wait(2);
@@ -175,7 +175,7 @@ Deno.test("a database holds no secret of a channel or a webhook in plain text", 
     p_notification_config: { webhook_url: `${receiver.url}/hook` },
     p_secrets: await seal(tenant, { slack_url: slackUrl }),
   });
-  // As one that an earlier version kept, then a new one.
+  // A secret in plain text, as from an earlier version, and a new one.
   await db`
     insert into logloom_private.webhook_secrets (rule_id, secret)
     values (${rule.rule_id}, ${`whsec_${btoa("x".repeat(32))}`})`;
@@ -188,7 +188,7 @@ Deno.test("a database holds no secret of a channel or a webhook in plain text", 
       where rule_id = ${rule.rule_id}`;
     return row.secret.startsWith("lls1.") && row.previous_secret.startsWith("lls1.");
   });
-  // What is sealed still signs: the new one and, for a day, the one before.
+  // Sealed secrets still sign: the new one and, for a day, the previous one.
   await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: rule.rule_id });
   const received = await receiver.wait(2);
   const hook = received.find(({ path }) => path === "/hook");
@@ -211,7 +211,7 @@ Deno.test("a database holds no secret of a channel or a webhook in plain text", 
     assert.equal(rows.length, 0, `${name} holds a secret`);
   }
 
-  // Another tenant has no use for a sealed text.
+  // Another tenant cannot use a sealed text.
   const other = await newTenant("sealed");
   const [{ notification_secrets }] = await db`
     select notification_secrets from logloom.alert_rules where rule_id = ${rule.rule_id}`;

@@ -3,7 +3,7 @@ import { trickle } from "../../../supabase/functions/_shared/testing.ts";
 import { bearer, newTenant } from "../../support/client.ts";
 import { stack } from "../../support/stack.ts";
 
-// With a shorter time: supabase/functions/ingest/slow_bodies_test.ts.
+// supabase/functions/ingest/slow_bodies_test.ts has the same test with a shorter limit.
 Deno.test("a body that takes longer than 30 seconds is a 408, with a bad token too", async () => {
   const tenant = await newTenant("slow");
   const senders = [
@@ -22,13 +22,13 @@ Deno.test("a body that takes longer than 30 seconds is a 408, with a bad token t
   }
 });
 
-Deno.test("a head that takes longer than 30 seconds ends its connection, however steadily it comes", async () => {
+Deno.test("a head that takes longer than 30 seconds ends its connection, even if it arrives steadily", async () => {
   const { hostname, port } = new URL(stack.url);
   using connection = await Deno.connect({ hostname, port: Number(port) });
   const write = (text: string) => connection.write(new TextEncoder().encode(text));
   const began = performance.now();
   await write(`POST /rest/v1/rpc/list_api_keys HTTP/1.1\r\nHost: ${hostname}\r\nX-Slow: `);
-  // Once it is closed nobody reads on, and a write fails.
+  // A write fails once the connection is closed.
   const timer = setInterval(() => {
     write("a").catch(() => clearInterval(timer));
   }, 1_000);
@@ -53,7 +53,7 @@ Deno.test("an operation's body that takes longer than 30 seconds is a 408, whole
   }
 });
 
-Deno.test("a body that comes after its head is answered at once", async () => {
+Deno.test("a body that arrives after its head is answered at once", async () => {
   const { hostname, port } = new URL(stack.url);
   using connection = await Deno.connect({ hostname, port: Number(port) });
   const write = (text: string) => connection.write(new TextEncoder().encode(text));

@@ -37,11 +37,11 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
   await using receiver = receiveWebhooks(async (before) => {
     if (before === 0) return new Response("no", { status: 503 });
     if (before === 1) return new Response("wait", { status: 429, headers: { "Retry-After": "1" } });
-    // Answered too late, to a function that is there no more.
+    // Answers only after the function was killed.
     if (before === 2) await killed.promise;
     return new Response("ok");
   });
-  // Whatever becomes of the test: the receiver waits for its answers when it is closed.
+  // Also if the test fails, because closing the receiver waits for its answers.
   using _release = { [Symbol.dispose]: () => killed.resolve() };
   const stream = await newStream(tenant, { p_kind: "webhook", p_config: { url: receiver.url } });
   await send(tenant, ["a", "b", "c"]);
@@ -65,7 +65,7 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
   assert.deepEqual([done.status, done.failing_since, done.last_error], ["sending", null, null]);
 });
 
-Deno.test("a record that the receiver refuses is set aside, and the others arrive", async () => {
+Deno.test("a refused record is set aside, and the others arrive", async () => {
   await using sql = openDatabase();
   await using _hurried = await hurriedStreams(sql);
   const tenant = await newTenant();
@@ -105,7 +105,7 @@ Deno.test("a record that the receiver refuses is set aside, and the others arriv
   assert.equal(record.msg, "poison");
 });
 
-Deno.test("a test says what the receiver answers, and an address that leads inside is none", async () => {
+Deno.test("a stream's test shows the receiver's answer, and internal addresses are refused", async () => {
   const tenant = await newTenant();
   const client = clientOf(tenant.token);
   const outcome = async (url: string) => {

@@ -18,18 +18,18 @@ import { hurriedStreams, newStream, ownReceivers } from "../../support/streams.t
 
 const count = 40;
 
-/** What befalls the attempts of a stream, one after another; those after them arrive. */
+/** The troubles of a stream's first attempts, one each. Later attempts arrive. */
 const troubles = ["outage", "too many requests", "lost answer", "slow", "killed sender"];
 
 interface Road extends AsyncDisposable {
   readonly url: string;
   /** Attempts so far. */
   readonly attempts: () => number;
-  /** The attempt that the sender is killed in is under way. */
+  /** Whether the attempt is under way during which the sender is killed. */
   readonly waitsForKill: () => boolean;
 }
 
-/** A way to a receiver on which an attempt meets each trouble once. */
+/** A proxy to a receiver, with each trouble once. */
 function troubledRoad(receiver: string, killed: Promise<void>): Road {
   let waitsForKill = false;
   const givenUp = Promise.withResolvers<unknown>();
@@ -82,7 +82,7 @@ interface Trial {
   readonly source: Tenant;
   readonly streamId: string;
   readonly road: Road;
-  /** How many records arrived, and how many of them are different ones. */
+  /** The number of arrived records, and of different ones among them. */
   readonly arrived: (sql: Database) => Promise<readonly [number, number]>;
 }
 

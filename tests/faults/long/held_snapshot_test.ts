@@ -4,13 +4,13 @@ import { changeConstant, type Database, openDatabase } from "../../support/datab
 import { eventually, pause } from "../../support/eventually.ts";
 import { complete, outcomeOf, percentile, Sender } from "../../support/sender.ts";
 
-/** How long each load lasts: a proof takes 300, a check of every change cannot. */
+/** The seconds of each load. A full test takes 300. */
 const seconds = Number(Deno.env.get("LOGLOOM_SOAK_SECONDS") ?? 10);
 
-/** Bytes of each event that no compression takes away. */
+/** Incompressible bytes in each event. */
 const ballast = 400;
 
-/** What the slots may take, whatever was sent: a tenth of what five minutes bring. Of less it says nothing. */
+/** The largest size of the slots: a tenth of five minutes' events. Shorter loads have no limit. */
 const bound = seconds < 300 ? Infinity : 64_000_000;
 
 interface Sample {
@@ -30,8 +30,7 @@ async function sample(sql: Database): Promise<Sample> {
 }
 
 /**
- * Sends for a while beside a transaction that somebody forgot, waits for what is to come meanwhile, and tells what the
- * queue looked like.
+ * Sends for a while beside a forgotten transaction, and returns the sizes of the queue.
  */
 async function loadBeside(
   what: string,
@@ -51,7 +50,7 @@ async function loadBeside(
   await db`insert into logloom.tenants (tenant_id, plan_id) values (${tenant.id}, 'enterprise')`;
   await holder.unsafe("begin isolation level repeatable read");
   await forgotten(holder);
-  // From here on: what was emptied before stood in nobody's way.
+  // Counts only slots that are emptied from here on.
   const [{ began }] = await db`select clock_timestamp() as began`;
 
   sender.start(2);
@@ -82,7 +81,7 @@ async function loadBeside(
 
 Deno.test("beside a forgotten snapshot the queue drains and its slots stay small", async () => {
   await using db = openDatabase();
-  // On a slow machine ten seconds bring too little for a slot to be emptied for its size.
+  // On a slow machine ten seconds do not fill a slot.
   await using _soon = await changeConstant(db, "truncate_age", "interval '1 second'");
   const { emptied } = await loadBeside(
     "held snapshot",
@@ -92,7 +91,7 @@ Deno.test("beside a forgotten snapshot the queue drains and its slots stay small
   assert.ok(emptied >= 1, `${emptied} slots were emptied`);
 });
 
-Deno.test("beside a held lock on its slots the queue drains, and shrinks when the lock is gone", async () => {
+Deno.test("with a lock on its slots the queue drains, and shrinks when the lock is released", async () => {
   const { emptied } = await loadBeside(
     "held lock",
     (sql) => sql`select count(*) from logloom_private.queue`,
@@ -108,7 +107,7 @@ Deno.test("beside a held lock on its slots the queue drains, and shrinks when th
 async function slotsAreSmall(sql: Database): Promise<void> {
   const sender = new Sender(await newTenant());
   await eventually("every slot is small", async () => {
-    // The open slot is closed, and then emptied, only when something comes in.
+    // The open slot is only closed and emptied when an event arrives.
     await sender.send(1);
     return (await sample(sql)).bytes < 2_000_000;
   }, { every: 250 });

@@ -15,8 +15,7 @@ async function assertNothingLost(sql: Database, tenant: Tenant, sender: Sender):
 }
 
 /**
- * The process that runs the writer, as soon as it writes and not all of the tenant's events are records; nothing if they
- * all are before that was seen.
+ * The process of the writer while it writes the tenant's events; undefined if it finished before it was seen.
  */
 async function writerAtWork(
   sql: Database,
@@ -37,12 +36,12 @@ async function writerAtWork(
   return pid;
 }
 
-/** Fills the queue, lets the writer begin, and ends what is to be ended while it is at it. */
+/** Fills the queue, lets the writer begin, and kills a process meanwhile. */
 async function killWhileWriting(kill: (writer: number) => Promise<void>): Promise<void> {
   const tenant = await newTenant();
   const sender = new Sender(tenant, { eventsPerRequest: 1000 });
   await using db = openDatabase(undefined, 2, { isCut: true });
-  // On a busy machine the writer may be done before anybody looks; then there is another batch.
+  // On a busy machine the writer may finish too early; then the next batch is tried.
   const writer = await eventually("the writer is met at work", async () => {
     const stopped = await stopWriter(db);
     await sender.send(60);
@@ -72,11 +71,11 @@ Deno.test("the writer's backend killed in the middle of a batch loses and double
 for (const name of ["postgrest", "ingest", "gateway"] as const) {
   Deno.test(`${name} killed while events come in loses and doubles nothing`, async () => {
     const tenant = await newTenant();
-    // Without a pause: a request is on its way whenever a part is killed.
+    // Sends without a pause, so that a request is under way at each kill.
     const sender = new Sender(tenant, { mostPerSecond: Infinity });
     await using db = openDatabase(undefined, 2, { isCut: true });
     sender.start();
-    // Seldom a part is killed between two requests, so that nobody notices.
+    // Repeats a kill that happened between two requests.
     for (let kill = 0; kill < 2 || sender.repeats === 0 && kill < 20; kill++) {
       const before = sender.acknowledged;
       await eventually("events come in", () => Promise.resolve(sender.acknowledged > before + 500));
@@ -108,7 +107,7 @@ Deno.test("after twenty kills at random every acknowledged event is there exactl
       if (writer !== undefined) signalIfThere(writer, "SIGKILL");
     } else killed.set(victim, await killProcess(victim));
   }
-  // Before that an answer may be counted that was given earlier.
+  // Not earlier, because an earlier answer could count.
   for (const [name, process] of killed) await isBack(name, process);
   const before = sender.acknowledged;
   await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before));

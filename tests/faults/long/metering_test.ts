@@ -7,7 +7,7 @@ import { isBack, killProcess } from "../../support/processes.ts";
 import { complete, outcomeOf, Sender } from "../../support/sender.ts";
 import { stack } from "../../support/stack.ts";
 
-Deno.test("after kills the usage is what was acknowledged", async () => {
+Deno.test("after kills the usage equals the acknowledged events", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
   await putOnPlan(db, tenant, { monthly_events_limit: 100_000_000 });
@@ -18,7 +18,7 @@ Deno.test("after kills the usage is what was acknowledged", async () => {
     await killProcess(victim);
   }
   await pause(300 + Math.random() * 700);
-  // Before that an answer may be counted that was given earlier.
+  // Not earlier, because an earlier answer could count.
   await isBack("postgres", await killProcess("postgres"));
   const before = sender.acknowledged;
   await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before));
@@ -32,7 +32,7 @@ Deno.test("after kills the usage is what was acknowledged", async () => {
   assert.equal(events, sender.acknowledged);
 });
 
-Deno.test("a client whose answer was lost repeats its request and doubles nothing", async () => {
+Deno.test("a client that repeats a request after a lost answer doubles nothing", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
   const { hostname, port } = new URL(stack.url);
@@ -76,7 +76,7 @@ async function isSilent(sql: Database): Promise<boolean> {
   return silent;
 }
 
-Deno.test("with pg_cron stopped events become visible all the same", async () => {
+Deno.test("with pg_cron stopped, events become visible anyway", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
   {
@@ -92,6 +92,6 @@ Deno.test("with pg_cron stopped events become visible all the same", async () =>
     assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
     assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
   }
-  // The next test is not to meet a guardian at work.
+  // The watchdog must not run during the next test.
   await eventually("pg_cron runs the writer again", async () => !(await isSilent(db)));
 });

@@ -17,23 +17,23 @@ async function ruleFor(tenant: Tenant, webhook_url: string): Promise<string> {
   return rule_id;
 }
 
-Deno.test("a function that is killed while it delivers delivers again, under the same id", async () => {
+Deno.test("a killed function delivers again, under the same id", async () => {
   const tenant = await newTenant("notify");
   await using db = openDatabase();
   const killed = Promise.withResolvers<void>();
   await using receiver = receiveWebhooks(async (before) => {
-    // The first is answered too late, by a peer that nobody listens to any more.
+    // Answers the first only after the kill.
     if (before === 0) await killed.promise;
     return new Response("ok");
   });
-  // Whatever becomes of the test: the receiver waits for its answers when it is closed.
+  // Also if the test fails, because closing the receiver waits for its answers.
   using _release = { [Symbol.dispose]: () => killed.resolve() };
   const ruleId = await ruleFor(tenant, receiver.url);
   await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: ruleId });
   await receiver.wait(1);
   const isBack = await killPart("logloom-notify");
   killed.resolve();
-  // As if the time of its claim were over.
+  // As if its claim had ended.
   await db`
     update logloom_private.notifications set next_attempt_at = now()
     where tenant_id = ${tenant.id} and claim_id is not null`;
@@ -69,7 +69,7 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
   assert.equal((await ingest(tenant.headers, [{ msg: "one" }, { msg: "two" }])).status, 200);
   const ruleId = await ruleFor(tenant, receiver.url);
 
-  // Whoever evaluates has written alert and notification when it waits for the rule's row.
+  // The evaluator has written alert and notification when it waits for the rule's row.
   const release = Promise.withResolvers<void>();
   const holding = Promise.withResolvers<void>();
   const holder = db.begin(async (sql) => {

@@ -14,7 +14,7 @@ Deno.test("the functions' regular expressions are found", () => {
 for (let from = 0; from < all.length; from += atOnce) {
   const patterns = all.slice(from, from + atOnce);
   const which = `${from + 1} to ${from + patterns.length}`;
-  Deno.test(`regular expressions ${which} cost as much as their text is long`, async () => {
+  Deno.test(`the cost of regular expressions ${which} is linear in the text`, async () => {
     const runtime = await findRuntime(hostedVersion, () => {});
     const program = new Deno.Command(runtime.program, {
       args: ["run", "--allow-all", "--no-lock", `${checkout}/tests/patterns/measure.ts`],
