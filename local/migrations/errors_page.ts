@@ -45,8 +45,8 @@ const row = new RegExp(
 
 /** The rows of a register's values list, which has only literals. */
 export function registerIn(sql: string): Omit<Register, "name"> {
-  const start = /from \(\s*values\s+/.exec(sql);
-  if (!start) throw new Error("A register is a function that selects from a list of values.");
+  const start = /(?:return query|from \()\s*values\s+/.exec(sql);
+  if (!start) throw new Error("A register is a function that returns a list of values.");
   row.lastIndex = start.index + start[0].length;
   const errors: RegisteredError[] = [];
   while (true) {
@@ -64,8 +64,10 @@ export function registerIn(sql: string): Omit<Register, "name"> {
       hint: textOf(found[4]),
       explanation: textOf(found[5]),
     });
-    const next = /^,\s+|^\s+\) e \(name, status, message, hint, explanation\)/.exec(sql.slice(end));
-    if (!next) throw new Error(`What follows a row is no row: ${sql.slice(end, end + 80)}`);
+    const next = /^,\s+|^;|^\s+\) e \(name, status, message, hint, explanation\)/.exec(
+      sql.slice(end),
+    );
+    if (!next) throw new Error(`What follows a row is not a row: ${sql.slice(end, end + 80)}`);
     if (!next[0].startsWith(",")) break;
     row.lastIndex = end + next[0].length;
   }

@@ -53,11 +53,10 @@ missing.')
 });
 
 Deno.test("a register that is not read to its end is an error", () => {
-  const values = (rows: string) =>
-    `from (\n values\n ${rows}\n  ) e (name, status, message, hint, explanation);`;
+  const values = (rows: string) => `return query values\n ${rows};`;
   assert.throws(() => registerIn("select 1"), /list of values/);
   assert.throws(() => registerIn(values("('a.b', 404, 'A', 'B')")), /A row is not/);
-  assert.throws(() => registerIn(values("('a.b', 404, 'A', null, null) or true")), /no row/);
+  assert.throws(() => registerIn(values("('a.b', 404, 'A', null, null) or true")), /not a row/);
   assert.throws(() => registerIn(values("('a.b', 404, 'A' || 'B', null, null)")), /A row is not/);
 });
 

@@ -5,15 +5,16 @@ set local search_path = pg_catalog, pg_temp;
 
 select logloom_private.hold_writers();
 
--- Most of what runs reads the settings first. Altered last, they would be waited for by a migration
--- that holds what their readers want next.
+-- Most jobs read the settings first, so they are locked first. If they were altered last, the
+-- migration would hold locks that their readers want next, and would wait for them.
 do $$
 begin
   lock table logloom_private.settings in access exclusive mode;
 end;
 $$;
 
--- As finish_migration() does from here on: functions that have not changed need not be made anew.
+-- finish_migration() does this from now on. Done here, unchanged functions need not be created
+-- again.
 do $$
 declare
   v_function regprocedure;
@@ -28,7 +29,7 @@ begin
 end;
 $$;
 
--- Functions of these names take their place.
+-- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
@@ -65,6 +66,20 @@ SELECT cron.unschedule('logloom_send_notifications');
 SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
+
+COMMENT ON COLUMN "logloom"."alert_history"."incident_id" IS NULL;
+
+COMMENT ON COLUMN "logloom"."api_keys"."key_digest" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_log_dashboards" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_log_streams" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_members" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_views" IS NULL;
+
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."token_digest" IS NULL;
 
 DROP POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards";
 
@@ -900,6 +915,105 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.acting_role (
+  p_tenant_id text,
+  p_user_id   text,
+  p_claims    jsonb DEFAULT NULL::jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because policies of the tables that it reads call it
+declare
+  v_role text;
+  v_required boolean;
+  v_from_token boolean;
+begin
+  if logloom_private.is_being_deleted(p_tenant_id) then
+    return null;
+  end if;
+  select m.role into v_role
+  from logloom.tenant_members m
+  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
+  if found then
+    return v_role;
+  end if;
+  select s.roles_required, s.roles_from_token into v_required, v_from_token
+  from logloom_private.settings s;
+  if v_from_token then
+    -- Only administrators of Auth can write app_metadata. Users can write user_metadata.
+    v_role := p_claims -> 'app_metadata' ->> 'logloom_role';
+    return case when v_role in ('viewer', 'member', 'admin', 'owner') then v_role end;
+  elsif v_required or exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id)
+  then
+    return null;
+  end if;
+  return 'owner';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.add_alert_unit (
+  p_table     text,
+  p_group_ids bigint[],
+  p_froms     timestamp with time zone[],
+  p_records   numeric,
+  p_round     logloom_private.alert_rounds
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_seqscan TO 'off'
+  SET enable_hashjoin TO 'off'
+  SET enable_mergejoin TO 'off'
+  AS $function$
+declare
+  v_began constant timestamptz := clock_timestamp();
+  v_group logloom_private.alert_groups;
+begin
+  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_ids[1];
+  execute logloom_private.add_alert_partials_sql(
+    'select i.group_id, l.* from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
+      || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
+      || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
+      || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
+      || 'where l.write_seq > i.write_seq '
+      || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id)',
+    v_group
+  )
+  using p_group_ids, p_froms;
+  update logloom_private.alert_groups g
+  set
+    write_seq = p_round.write_seq_to,
+    filled_from = i.starts,
+    -- With few records the cost of the statement itself would dominate.
+    ms_per_record = case
+      when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
+      else g.ms_per_record
+    end,
+    retry_at = null,
+    last_error = null,
+    failures = 0
+  from unnest(p_group_ids, p_froms) i (group_id, starts)
+  where g.group_id = i.group_id;
+exception when others then
+  if cardinality(p_group_ids) = 1 then
+    perform logloom_private.empty_alert_groups(
+      p_group_ids, sqlerrm, p_round.window_end + interval '1 minute'
+    );
+    return;
+  end if;
+  for v_at in 1..cardinality(p_group_ids) loop
+    perform logloom_private.add_alert_unit(
+      p_table, p_group_ids[v_at:v_at], p_froms[v_at:v_at], 0, p_round
+    );
+  end loop;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
   p_tenant_id    text,
   p_incident_ids uuid[]
@@ -950,6 +1064,54 @@ begin
     left join logloom_private.auth_users_by_id(p_user_ids) u on u.user_id = i.id
     left join logloom.tenant_members m on m.tenant_id = p_tenant_id and m.user_id = i.id
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.adopt_pre_request()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_ours constant text := 'logloom_private.check_request';
+  v_setting constant record := logloom_private.pre_request_setting();
+  v_host text := nullif(v_setting.function, '');
+begin
+  if v_host = v_ours then
+    return;
+  end if;
+  if v_host is null and logloom_private.is_restored() then
+    -- A dump does not contain settings of roles; only this table knows the function.
+    select i.host_pre_request into v_host
+    from logloom_private.installation i
+    where exists (
+      select
+      from pg_catalog.pg_proc p
+      join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+      where p.proname = substr(i.host_pre_request, strpos(i.host_pre_request, '.') + 1)
+        and (
+          strpos(i.host_pre_request, '.') = 0
+          or n.nspname = split_part(i.host_pre_request, '.', 1)
+        )
+    );
+  end if;
+  -- PostgREST reads the part before the first dot as the schema, and quotes both parts.
+  execute format(
+    'create or replace function logloom_private.call_host_pre_request() returns void '
+      'language plpgsql volatile security invoker as %L',
+    format(
+      e'\nbegin\n  %s;\nend;\n',
+      case
+        when v_host is null then 'null'
+        when v_host like '%.%' then format(
+          'perform %I.%I()', split_part(v_host, '.', 1), substr(v_host, strpos(v_host, '.') + 1)
+        )
+        else format('perform %I()', v_host)
+      end
+    )
+  );
+  update logloom_private.installation set host_pre_request = v_host where singleton;
+  perform logloom_private.set_pre_request(v_ours, coalesce(v_setting.of_database, false));
 end;
 $function$;
 
@@ -1104,9 +1266,9 @@ declare
   v_late interval;
   v_reason text;
 begin
-  -- One that does not end is as late as one that does not begin.
+  -- A round that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
-  -- As late_seconds() has it, without a call for each rule.
+  -- The same as late_seconds(), without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
@@ -1118,7 +1280,7 @@ begin
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then
-    v_reason := 'Rules wait until all that was acknowledged is visible';
+    v_reason := 'Rules wait until all acknowledged events are visible';
   elsif v_has_rules and v_round.window_end is not null
     and logloom_private.silence_since(v_round.window_end, p_now) > v_limit
   then
@@ -1269,7 +1431,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Or may have by the time that this runs.
+    -- Or they may be sealed by the time that this runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -1297,27 +1459,24 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_shows_since constant timestamptz := (
+    select v.shows_since from logloom.log_views v where v.view_id = p_view_id
+  );
 begin
   if not p_sees_addresses then
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
-  -- What it found before it was bound to the view as it is now is none of the view.
-  if p_view_id is not null and (
-    p_row.last_evaluated_at > greatest(
-      p_row.asked_at,
-      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
-    )
-  ) is not true
+  -- What a rule found before its view changed is not shown.
+  if p_view_id is not null
+    and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
     p_row.last_error := null;
-    p_row.asked_at := greatest(
-      p_row.asked_at,
-      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
-    );
+    p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
   return logloom_private.alert_rule_of(p_row);
 end;
@@ -1366,14 +1525,11 @@ CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
-    ('alerts.query_reads_what_is_hidden', 400, 'The query asks for what the view %s hides',
-      'Ask for other fields, or bind the rule to another view.',
-      'A rule that is evaluated in a view names one of its hidden fields, or an attribute beside '
-        'one, or looks through any text.'),
+  return query values
+    ('alerts.query_reads_what_is_hidden', 400, 'The query reads fields that the view %s hides',
+      'Remove these fields from the query, or bind the rule to another view.',
+      'The query of a rule in a view names a hidden field, an attribute that contains one, or '
+        '`any`.'),
     ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
       'p_ts_from is inclusive, p_ts_to is not.', null),
     ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
@@ -1384,67 +1540,65 @@ begin
       'Send a JSON number.', null),
     ('alerts.alert_rules_comparison_is_known', 400,
       'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
-      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
+      'The value of the query is on the left: gt fires when the value is above p_threshold.', null),
     ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
       'A day is the longest window.', null),
     ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
       'Seven days is the longest cooldown.', null),
     ('alerts.alert_rules_destinations_are_known', 400,
-      'Invalid p_notification_destinations: any of email, webhook, slack, '
-        'discord, teams, pagerduty',
-      'Send a flat array of these texts.', null),
+      'Invalid p_notification_destinations: any of email, webhook, slack, discord, teams, '
+        'pagerduty', 'Send a flat array of these texts.', null),
     ('alerts.alert_rules_config_is_object', 400,
       'Invalid p_notification_config: an object of at most 8192 bytes',
       'Send a JSON object with email and webhook_url.', null),
     ('alerts.alert_rules_email_is_valid', 400,
-      'Invalid p_notification_config: email is no email address',
+      'Invalid p_notification_config: email is not an email address',
       'Send one address, without a name or angle brackets.', null),
     ('alerts.alert_rules_webhook_url_is_valid', 400,
-      'Invalid p_notification_config: webhook_url is no https URL',
-      'Send an https URL without user name and password.', null),
+      'Invalid p_notification_config: webhook_url is not an https URL',
+      'Send an https URL without a user name or password.', null),
     ('alerts.alert_rules_destinations_have_addresses', 400,
       'Invalid p_notification_config: an enabled rule needs the address of each destination',
-      'Send email for the destination email, webhook_url for webhook, and of p_secrets slack_url, '
-        'discord_url, teams_url or pagerduty_key for the others; or disable the rule.', null),
+      'Send email for email, webhook_url for webhook, and in p_secrets slack_url, discord_url, '
+        'teams_url or pagerduty_key for the others. Or disable the rule.', null),
     ('alerts.alert_rules_webhook_template_is_valid', 400,
       'Invalid p_notification_config: webhook_template is a text of 1 to 4000 characters, '
-        'webhook_template_type is json or text',
-      'Leave both out for the usual payload.', null),
+        'webhook_template_type is json or text', 'Leave both out to send the default payload.',
+      null),
     ('alerts.alert_rules_for_minutes_are_valid', 400, 'Invalid p_for_minutes: 0 to 1440',
-      'A day is the longest.', null),
+      'The longest time is a day.', null),
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
-      'fire tells when a group stops that sent before.', null),
+      'fire: the rule also fires when a group stops sending.', null),
     ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
-      'An hour is the longest.', null),
+      'The longest wait is an hour.', null),
     ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
-      'Group by the field whose values are to go on sending, or compare count() with lt.', null),
+      'Group by the field whose values must keep sending, or compare count() with lt.', null),
     ('alerts.rule_not_found', 404, 'Alert rule not found',
       'list_alert_rules shows the rules of this tenant.', null),
-    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
+    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id from list_alert_history.',
       null),
     ('alerts.matcher_is_invalid', 400,
       'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)',
       'Send {} for all alerts of the tenant.', null),
-    ('alerts.silence_ends_too_early', 400,
-      'Invalid p_to: after p_from, and in the future', 'Send when alerts are to be sent again.',
-      null),
+    ('alerts.silence_ends_too_early', 400, 'Invalid p_to: after p_from, and in the future',
+      'Send the time when alerts are to be sent again.', null),
     ('alerts.silence_comment_is_too_long', 400, 'Invalid p_comment: at most 2000 characters',
       'Shorten it.', null),
     ('alerts.no_room_for_silence', 400, 'Plan limit exceeded: alert silences (max %s)',
-      'Expire one that nobody needs; or choose a larger plan.',
+      'Expire a silence that is no longer needed, or choose a larger plan.',
       '`create_alert_silence`: the plan''s `max_alert_silences`.'),
     ('alerts.silence_not_found', 404, 'Silence not found',
-      'Send a silence_id of list_alert_silences.', null),
+      'Send a silence_id from list_alert_silences.', null),
     ('alerts.incident_not_found', 404, 'Incident not found',
-      'Send an incident_id of list_alert_incidents.', null),
+      'Send an incident_id from list_alert_incidents.', null),
     ('alerts.incident_state_is_unknown', 400,
-      'Invalid p_state: one of open, acknowledged, resolved',
-      'Leave it out for all incidents.', null),
+      'Invalid p_state: one of open, acknowledged, resolved', 'Leave it out for all incidents.',
+      null),
     ('alerts.too_many_incidents', 400, 'Invalid p_incident_ids: 1 to 1000 ids',
-      'Change further ones in another call.', null),
+      'Change the others in another call.', null),
     ('alerts.no_change_of_incident', 400,
       'Nothing to change: send p_acknowledged, p_assigned_to or p_note',
-      'An empty p_assigned_to or p_note takes it away.', null),
+      'An empty p_assigned_to or p_note removes it.', null),
     ('alerts.assignee_is_unknown', 400,
       'Invalid p_assigned_to: not the user_id or email address of one member',
       'list_tenant_members shows who can have an incident: all but viewers. '
@@ -1453,14 +1607,13 @@ begin
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      'Leave the other stages out; the filter may stand before the bar.', null),
+      'Remove the other stages; the filter may stay before the bar.', null),
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
-      'Leave ts out: the window says which time is meant.',
-      '`preview_alert_rule`: `now` differs from window to window.'),
+      'Remove ts from the query: each window has its own time.',
+      '`preview_alert_rule`: `now` is different in each window.'),
     ('alerts.preview_took_too_long', 408, 'The preview took too long',
-      'Narrow the query, by service or level say.',
-      '`preview_alert_rule`: 15 seconds. Narrow the query.')
-  ) e (name, status, message, hint, explanation);
+      'Narrow the query, for example by service or level.',
+      '`preview_alert_rule`: it took more than 15 seconds.');
 end;
 $function$;
 
@@ -1577,42 +1730,37 @@ CREATE OR REPLACE FUNCTION logloom_private.api_keys_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
-      'Revoke one that is no longer needed, or move to a larger plan.',
-      'The plan''s `max_api_keys`: revoke one.'),
+      'Revoke a key that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_api_keys`.'),
     ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
-      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+      'Name the key after the server that will use it.', null),
     ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
       'Send a later time, or leave it out for a key that does not expire.', null),
     ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
-      'Left out it is ["ingest"].', null),
+      'Without p_scopes a key gets ["ingest"].', null),
     ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
-      'A view limits what is read. Send p_scopes ["read"], and make another key for sending.',
-      'A view, and the scope `ingest`: a key that sends is held by a server, which a view would '
-        'not limit.'),
+      'A view limits what is read. Send p_scopes ["read"], and create another key for sending.',
+      'A view together with the scope `ingest`.'),
     ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
-      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+      'Both keys work during the overlap; 10080 minutes are a week.', null),
     ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
-      'Create a new key.', '`rotate_api_key`: create a new key.'),
+      'Create a new key.', null),
     ('api_keys.token_service_is_invalid', 400,
       'Invalid p_service: 1 to 200 characters after trimming',
-      'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
+      'The token can only send events of this service.', null),
     ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
-      'Make another token when this one has expired.',
-      '`create_ingest_token`: 900 seconds at most.'),
+      'Create another token when this one has expired.',
+      '`create_ingest_token`: at most 900 seconds.'),
     ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
       'Retry-After says when the next one expires. One token can serve many pages.',
       'The plan''s `max_ingest_tokens`.'),
     ('api_keys.too_many_new_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s per minute)',
       'Use a token until it expires. One token can serve many pages.',
       'The plan''s `ingest_tokens_per_minute`.'),
-    ('api_keys.not_found', 404, 'API key not found',
-      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
-  ) e (name, status, message, hint, explanation);
+    ('api_keys.not_found', 404, 'API key not found', 'list_api_keys shows the keys of this tenant.',
+      null);
 end;
 $function$;
 
@@ -1684,6 +1832,27 @@ CREATE OR REPLACE FUNCTION logloom_private.archive_delay (
   LANGUAGE sql
   IMMUTABLE
 RETURN LEAST(('00:00:05'::interval * ((2)::double precision ^ (LEAST(p_failures, 10))::double precision)), '00:10:00'::interval);
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('archive.nothing_in_range', 404, 'Nothing in this range is archived',
+      'list_log_archive shows the files of the archive.', null),
+    ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to %s',
+      'You can restore them again later.', 'At most `settings.restored_days_lifetime_max`.'),
+    ('archive.too_many_days', 400, 'Plan limit exceeded: restored days (max %s, would be %s)',
+      'Narrow the range, or wait until restored days expire: list_log_archive_restores shows when.',
+      'The plan''s `max_restored_days` at the same time.'),
+    ('archive.claim_not_found', 404, 'The claim no longer exists',
+      'Another run of logloom-archive has taken over the work.',
+      '`logloom-archive` took too long, and another run has taken over the work.');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_has_work()
   RETURNS boolean
@@ -2100,7 +2269,7 @@ CREATE OR REPLACE FUNCTION logloom_private.assignee_named (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Only the caller surely belongs to a tenant that has no members.
+  -- In a tenant without members only the caller is known to belong to it.
   v_ids constant text[] := array(
     select m.user_id
     from logloom.tenant_members m
@@ -2239,6 +2408,104 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_api_keys()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+declare
+  v_key constant logloom.api_keys := coalesce(new, old);
+begin
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_key.tenant_id,
+    logloom_private.actor(),
+    case
+      when tg_op = 'INSERT' then 'api_key.created'
+      when tg_op = 'DELETE' then 'api_key.deleted'
+      when new.revoked_at is not null and old.revoked_at is null then 'api_key.revoked'
+      else 'api_key.changed'
+    end,
+    v_key.key_id::text,
+    -- Listed one by one, so that a digest never gets in.
+    jsonb_build_object('name', v_key.name, 'key_prefix', v_key.key_prefix)
+    || case
+      when tg_op = 'UPDATE' then logloom_private.changed_members(
+        jsonb_build_object('expires_at', old.expires_at, 'revoked_at', old.revoked_at),
+        jsonb_build_object('expires_at', new.expires_at, 'revoked_at', new.revoked_at)
+      )
+      else jsonb_strip_nulls(jsonb_build_object(
+        'expires_at', v_key.expires_at, 'view_id', v_key.view_id
+      ))
+    end
+  );
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.authenticate_sender (
+  p_tenant_id  text,
+  p_key_digest text,
+  p_claims     jsonb,
+  OUT          tenant_id text,
+  OUT          key_id uuid,
+  OUT          service text
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_key logloom.api_keys;
+  v_token logloom_private.ingest_tokens;
+begin
+  if p_key_digest is not null then
+    v_key := logloom_private.key_of_digest(p_key_digest);
+    if v_key.key_id is not null then
+      if not v_key.scopes @> '{ingest}' then
+        perform logloom_private.refuse('callers.key_may_only_read');
+      end if;
+      perform logloom_private.note_key_use(v_key);
+      authenticate_sender.tenant_id := v_key.tenant_id;
+      authenticate_sender.key_id := v_key.key_id;
+      return;
+    end if;
+    select t.* into v_token
+    from logloom_private.ingest_tokens t
+    where t.token_digest = decode(p_key_digest, 'hex');
+    if not found then
+      perform logloom_private.refuse('callers.key_is_unknown');
+    elsif v_token.expires_at <= now() then
+      perform logloom_private.refuse('callers.ingest_token_is_expired');
+    elsif not logloom_private.ingest_token_is_alive(v_token) then
+      perform logloom_private.refuse('callers.ingest_token_is_revoked');
+    end if;
+    authenticate_sender.tenant_id := v_token.tenant_id;
+    authenticate_sender.service := v_token.service;
+    return;
+  end if;
+  authenticate_sender.tenant_id := case
+    when p_claims is not null then logloom_private.tenant_of_claims(p_claims)
+    when not logloom_private.is_being_deleted(p_tenant_id)
+      then logloom_private.usable_id(p_tenant_id)
+  end;
+  if authenticate_sender.tenant_id is null then
+    -- service_role is authenticated: only the tenant that it names is wrong.
+    if p_claims is null and p_tenant_id is not null then
+      perform logloom_private.refuse('ingest.tenant_is_not_known', p_tenant_id);
+    end if;
+    perform logloom_private.refuse('callers.not_known');
+  end if;
+  perform logloom_private.require_writing_client(p_claims);
+  if logloom_private.is_viewer(authenticate_sender.tenant_id, p_claims) then
+    perform logloom_private.refuse('callers.viewer_may_only_read');
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.awaits_archive (
   p_tenant_id text,
   p_day       date,
@@ -2360,14 +2627,14 @@ declare
   v_window_minutes integer;
   v_from timestamptz;
 begin
-  -- Nobody else reads these.
+  -- No group of the tenant needs them.
   delete from logloom_private.log_removals r
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    -- The clock was set back. With times in the future the rules would wait until then.
     v_last := null;
     update logloom.alert_rules r
     set
@@ -2389,14 +2656,14 @@ begin
     - v_grace - logloom_private.alert_catch_up_limit();
   if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
   then
-    -- Too long ago: every group reads its windows anew.
+    -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- A day that is dropped takes its write sequences with it.
+  -- Not lower than before: a dropped day takes its write sequences with it.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
-  -- A round that was cut short is done again from where it began.
+  -- A round that was interrupted starts again from its beginning.
   v_round.write_seq_from := case
     when v_last.window_end is null then v_round.write_seq_to
     when v_last.finished_at is null then v_last.write_seq_from
@@ -3257,6 +3524,48 @@ RETURN
   COALESCE((p_log).user_id, '--'::text),
   COALESCE((p_log).route, '--'::text), COALESCE((p_log).host, '--'::text))))::text)) - 2) + octet_length((COALESCE((p_log).attrs, 'null'::jsonb))::text)));
 
+CREATE OR REPLACE FUNCTION logloom_private.caller_tenant (
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_claims jsonb;
+  v_tenant_id text;
+begin
+  if logloom_private.is_service_role() then
+    v_claims := logloom_private.claims();
+    -- Without claims this is not a request but a session of the database.
+    if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
+      perform logloom_private.refuse('callers.not_known');
+    end if;
+    if p_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_must_be_named');
+    end if;
+    v_tenant_id := logloom_private.usable_id(p_tenant_id);
+    if v_tenant_id is null then
+      perform logloom_private.refuse('callers.tenant_is_invalid');
+    end if;
+    if logloom_private.is_being_deleted(v_tenant_id) then
+      perform logloom_private.refuse('tenants.being_deleted');
+    end if;
+    return v_tenant_id;
+  end if;
+
+  v_tenant_id := logloom_private.tenant_of_claims(logloom_private.claims());
+  if v_tenant_id is null then
+    perform logloom_private.refuse('callers.tenant_is_missing');
+  end if;
+  if p_tenant_id <> v_tenant_id then
+    perform logloom_private.refuse('callers.tenant_is_another');
+  end if;
+  return v_tenant_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -3264,52 +3573,47 @@ CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('callers.authorization_is_missing', 400, 'Missing authorization header',
-      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+      'Send Authorization: Bearer <access token>.', null),
     ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
-      'The token cannot be used, or its tenant is being deleted.'),
+      'The token is not valid, or its tenant is being deleted.'),
     ('callers.key_is_unknown', 401, 'Invalid token, API key, or missing tenant_id',
-      'No such API key or ingest token: perhaps it is one of another project.', null),
+      'There is no such API key or ingest token in this project.', null),
     ('callers.key_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
       'The API key was revoked: create_api_key makes another.', null),
     ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
-      'The API key has expired: rotate_api_key or create_api_key makes another.', null),
+      'The API key has expired: create_api_key makes another.', null),
     ('callers.ingest_token_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The ingest token has expired: create_ingest_token makes another.', null),
     ('callers.ingest_token_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
-      'Whoever made the ingest token may no longer send, or has signed out.', null),
+      'The user who created the ingest token may no longer send, or has signed out.', null),
     ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
       'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
-      'The token is for `anon`, or has no usable `tenant_id`.'),
+      'The token is for `anon`, or has no valid `tenant_id`.'),
     ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
       'The token needs a top-level tenant_id claim that is a non-blank string.', null),
     ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
       'The token needs the claim sub, which names the user.', null),
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
-      'Leave p_tenant_id out: the tenant is taken from the token.',
-      'A user names another tenant. Leave `p_tenant_id` out.'),
+      'Leave p_tenant_id out: the tenant is taken from the token.', null),
     ('callers.operation_is_internal', 403, '%s is only for service_role',
-      'Logloom''s functions call it with the project''s secret key.',
-      'Only the edge functions may call it.'),
-    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
-      'It has the operations that read logs, such as search_logs. For all others whoever runs the '
-        'project lists its client_id in logloom_private.settings.writing_clients.',
-      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+      'Logloom''s edge functions call it with the project''s secret key.', null),
+    ('callers.client_may_only_read', 403, 'The OAuth client of this token may only read',
+      'It may call the operations that read logs, such as search_logs. To allow the others, add '
+        'its client_id to logloom_private.settings.writing_clients.',
+      '`settings.writing_clients` does not list the token''s claim `client_id` '
         '([identity.md](../background/identity.md#oauth-clients)).'),
     ('callers.viewer_may_only_read', 403, 'A viewer may only read',
-      'It has the operations that read logs, such as search_logs, within its view. For another '
-        'role ask an owner of the tenant.',
-      'The caller''s role is `viewer`.'),
-    ('callers.view_is_missing', 403, 'What this reader is bound to is not there',
-      'An owner or admin binds it to a view that list_log_views shows.',
-      'The token names the role `viewer` and no view of the tenant (`app_metadata.logloom_view`).'),
-    ('callers.view_is_broken', 403, 'The query of the view %s can no longer be read',
-      'An owner or admin mends it by update_log_view.',
-      'The view''s query was stored by another version and does not compile any more.'),
+      'A viewer may call the operations that read logs, such as search_logs. Ask an owner of the '
+        'tenant for another role.', 'The caller''s role is `viewer`.'),
+    ('callers.view_is_missing', 403, 'The view of this reader does not exist',
+      'An owner or admin chooses one of the views that list_log_views shows.',
+      'The token has the role `viewer` but names no view of the tenant '
+        '(`app_metadata.logloom_view`), or the view was deleted.'),
+    ('callers.view_is_broken', 403, 'The query of the view %s is no longer valid',
+      'An owner or admin corrects it with update_log_view.',
+      'Another version stored the query, and it no longer compiles.'),
     ('callers.key_may_only_read', 403, 'This API key may only read',
       'create_api_key makes one that sends: p_scopes ["ingest"].', null),
     ('callers.portal_session_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
@@ -3317,34 +3621,30 @@ begin
     ('callers.portal_session_is_over', 401, 'Invalid token, API key, or missing tenant_id',
       'The portal session has ended: create_log_portal_session makes another.', null),
     ('callers.portal_code_is_spent', 401, 'This link has been used, or is too old',
-      'A link is good for ten minutes and once: ask for another.', null),
+      'A link works once, within ten minutes. Ask for another one.', null),
     ('callers.portal_origin_is_unknown', 403, 'This session is not for pages of %s',
-      'create_log_portal_session names the origins of its pages in p_origins.', null),
-    ('callers.portal_query_is_broken', 403, 'The query of this session can no longer be read',
-      'create_log_portal_session makes another session.', null),
+      'p_origins of create_log_portal_session lists the origins that may use a session.', null),
+    ('callers.portal_query_is_broken', 403, 'The query of this session is no longer valid',
+      'Create another session with create_log_portal_session.', null),
     ('callers.key_may_only_send', 403, 'This API key may only send',
       'create_api_key makes one that reads: p_scopes ["read"].', null),
-    ('callers.operation_is_outside', 403, '%s is not open to this caller',
-      'What reads by it is limited to other operations.', null),
+    ('callers.operation_is_outside', 403, 'This caller may not call %s',
+      'Its view or session allows other operations only.', null),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
-      'Call operations by POST with a JSON object of parameters.',
-      'An operation is called by another method than `POST`.'),
+      'Call operations by POST, with a JSON object of parameters.', null),
     ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
-      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
-      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
-        '`p_tenant_id`.'),
+      'service_role belongs to no tenant: send p_tenant_id, if the operation takes it.',
+      '`service_role` belongs to no tenant. It cannot call operations without `p_tenant_id`.'),
     ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      null, 'It is not a valid tenant id.'),
+      null, 'It cannot be the id of a tenant.'),
     ('callers.project_is_another', 409,
-      'This database is of the project %s and gives functions of %s no work',
+      'This database belongs to the project %s, so functions of %s get no work from it',
       'If it is a copy: see A copy of the database in docs/guides/operations.md.',
-      'What the functions that send and archive ask for. Until '
-        '[`begin_anew()`](../guides/operations.md#a-copy-of-the-database) a copy sends nothing.'),
+      'The functions that send or archive asked a copy of the database for work. It gives none '
+        'until you call [`begin_anew()`](../guides/operations.md#a-copy-of-the-database).'),
     ('callers.role_is_missing', 403, 'This requires the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
-      'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
-        '([identity.md](../background/identity.md)).')
-  ) e (name, status, message, hint, explanation);
+      'The caller''s role in the tenant is too low ([identity.md](../background/identity.md)).');
 end;
 $function$;
 
@@ -3558,7 +3858,7 @@ begin
       perform logloom_private.refuse('alerts.assignee_is_unknown');
     end if;
   end if;
-  -- In one order, so that two callers never wait for each other.
+  -- Locked in the order of their ids, so that two callers cannot deadlock.
   v_held := array(
     select i.incident_id
     from logloom.alert_incidents i
@@ -3616,7 +3916,7 @@ CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role writes streams, whose state is theirs
+-- definer because no API role writes streams, which hold their own state
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_row logloom.log_streams;
@@ -3651,14 +3951,12 @@ begin
     v_row.secrets, p_secrets, logloom_private.stream_secret_names(v_row.kind)
   );
   perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
-  v_row.config := v_config;
-  v_row.secrets := v_secrets;
-  perform logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets);
+  perform logloom_private.refuse_own_keys(v_tenant_id, v_secrets);
   update logloom.log_streams s
   set name = coalesce(logloom_private.trim_space(p_name), s.name),
     query_dsl = v_query_dsl,
-    config = v_row.config,
-    secrets = v_row.secrets,
+    config = v_config,
+    secrets = v_secrets,
     enabled = coalesce(p_enabled, s.enabled),
     view_id = coalesce(p_view_id, s.view_id),
     updated_at = now(),
@@ -3670,14 +3968,14 @@ begin
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
     is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
-    -- Nobody noted what came meanwhile.
+    -- New records were not noted while it was disabled.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
-    -- Whoever sends with what was before does not settle for it, nor seals it again.
+    -- A sender with the old settings may no longer settle the batch or seal the secrets.
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- What is changed is tried at once, and with it sizes that a receiver did not take.
+    -- A change is tried at once, and a new config with full batch sizes.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,
@@ -3704,6 +4002,29 @@ CREATE OR REPLACE FUNCTION logloom_private.changed_rule_secrets (
   IMMUTABLE
 RETURN logloom_private.changed_secrets(p_current, NULLIF(p_secrets, 'null'::jsonb), '{slack_url,discord_url,teams_url,pagerduty_key}'::text[]);
 
+CREATE OR REPLACE FUNCTION logloom_private.channel_address (
+  p_channel text,
+  p_config  jsonb,
+  p_secrets jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- An unknown channel is an error. It never gets the address of another.
+  case p_channel
+    when 'email' then return p_config ->> 'email';
+    when 'webhook' then return p_config ->> 'webhook_url';
+    when 'slack' then return p_secrets ->> 'slack_url';
+    when 'discord' then return p_secrets ->> 'discord_url';
+    when 'teams' then return p_secrets ->> 'teams_url';
+    when 'pagerduty' then return p_secrets ->> 'pagerduty_key';
+  end case;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.channel_kind (
   p_channel text
 )
@@ -3721,6 +4042,62 @@ CREATE OR REPLACE FUNCTION logloom_private.channel_limit (
   STABLE
 RETURN ((to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'::text)))::integer;
 
+CREATE OR REPLACE FUNCTION logloom_private.check_operation (
+  p_search_path text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_headers constant json := nullif(current_setting('request.headers', true), '')::json;
+  v_method constant text := current_setting('request.method', true);
+  v_operation constant text := logloom_private.requested_operation(
+    current_setting('request.path', true), p_search_path
+  );
+  v_claims jsonb;
+  v_is_known boolean := false;
+begin
+  if v_operation is null then
+    return;
+  end if;
+  if v_headers ->> 'authorization' is null then
+    perform logloom_private.refuse('callers.authorization_is_missing');
+  end if;
+  if current_user in ('authenticated', 'service_role') then
+    v_claims := coalesce(
+      logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
+    );
+    v_is_known := case
+      when current_user = 'service_role' then logloom_private.token_is_valid(v_claims, true)
+      when not logloom_private.token_is_valid(v_claims) then false
+      -- The one operation for users who have no tenant yet.
+      when v_operation = 'create_tenant' then true
+      else logloom_private.tenant_of_claims(logloom_private.claims()) is not null
+    end;
+  end if;
+  if v_is_known is not true then
+    perform logloom_private.refuse('callers.not_signed_in');
+  end if;
+  -- Not left to the privilege EXECUTE: with supautils 3.2.0 and 3.2.1 its error crashes the server.
+  if current_user = 'authenticated'
+    and v_operation = any (logloom_private.service_operations())
+  then
+    perform logloom_private.refuse('callers.operation_is_internal', v_operation);
+  end if;
+  if v_method <> 'POST' then
+    perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
+  end if;
+  -- Hosted projects have extra_float_digits 0, which cuts doubles after 15 digits. A project, or
+  -- the header Prefer, may set a time zone. In another datestyle a time such as 23/11/2026 IST
+  -- would be read in the wrong zone.
+  perform
+    set_config('extra_float_digits', '1', true),
+    set_config('timezone', 'UTC', true),
+    set_config('datestyle', 'ISO', true);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.check_query (
   p_query_dsl text
 )
@@ -3733,6 +4110,19 @@ CREATE OR REPLACE FUNCTION logloom_private.check_query (
 -- definer because no API role calls the compiler's parts
 begin
   perform logloom_private.checked_query(p_query_dsl);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.check_request()
+  RETURNS void
+  LANGUAGE plpgsql
+  AS $function$
+declare
+  -- The project's function may change it.
+  v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
+begin
+  perform logloom_private.call_host_pre_request();
+  perform logloom_private.check_operation(v_search_path);
 end;
 $function$;
 
@@ -3814,6 +4204,59 @@ begin
     perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   end if;
   return p_scope;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.checked_stream_config (
+  p_kind   text,
+  p_config jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_member record;
+begin
+  if jsonb_typeof(p_config) is distinct from 'object' then
+    perform logloom_private.refuse('streams.config_is_no_object');
+  end if;
+  for v_member in
+    select m.name, m.pattern, m.is_needed, p_config -> m.name as value
+    from logloom_private.stream_config_members() m
+    where p_kind = any (m.kinds)
+  loop
+    if coalesce(v_member.value, 'null') = 'null' then
+      if v_member.is_needed then
+        perform logloom_private.refuse('streams.config_is_incomplete', v_member.name, p_kind);
+      end if;
+    elsif jsonb_typeof(v_member.value) <> 'string'
+      or length(v_member.value #>> '{}') > 2000
+      or v_member.value #>> '{}' !~ v_member.pattern
+      -- A key in an address would be shown with the address.
+      or v_member.value #>> '{}' ~ 'll[tp]?_[0-9A-Za-z]{36}'
+    then
+      perform logloom_private.refuse('streams.config_is_invalid', v_member.name);
+    end if;
+  end loop;
+  for v_member in
+    select c.key as name
+    from jsonb_each(p_config) c
+    where c.key <> all (
+      select m.name from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
+    )
+  loop
+    perform logloom_private.refuse(
+      'streams.config_is_unknown', left(v_member.name, 60), p_kind,
+      (
+        select string_agg(m.name, ', ')
+        from logloom_private.stream_config_members() m
+        where p_kind = any (m.kinds)
+      )
+    );
+  end loop;
+  return jsonb_strip_nulls(p_config);
 end;
 $function$;
 
@@ -4046,7 +4489,7 @@ begin
     v_ids := array(
       select n.notification_id
       from logloom_private.notifications n
-      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      -- Checked again on the locked row: it may have been settled meanwhile.
       where n.notification_id = any(v_ids)
         and n.status = 'pending' and n.next_attempt_at <= now()
       for update of n skip locked
@@ -4092,7 +4535,7 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      -- Due again where it is not settled by then. No delivery takes as long.
+      -- Due again unless it is settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification
@@ -4361,6 +4804,45 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.claims()
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+-- Claims with NUL or half a surrogate pair are no valid jsonb: they name nobody.
+exception when data_exception then
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.close_incidents_of_rule()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role ends incidents
+begin
+  update logloom.alert_incidents i
+  set
+    resolved_at = now(),
+    resolution = case
+      when tg_op = 'DELETE' then 'rule_deleted'
+      when new.enabled then 'rule_changed'
+      else 'rule_disabled'
+    end
+  where i.rule_id = old.rule_id and i.resolved_at is null
+    -- Without the tenant they are deleted with it.
+    and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
+  delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
+  return case tg_op when 'DELETE' then old else new end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.collect_alert (
   p_rule     logloom.alert_rules,
   p_purpose  text,
@@ -4381,7 +4863,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- One message says one reason why it is over.
+    -- A message gives one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
   order by n.position desc
@@ -4391,7 +4873,7 @@ begin
     return null;
   end if;
   v_body := v_waiting.body;
-  -- As many as are shown; the others are in the history.
+  -- A message shows no more; the others are in the history.
   if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
     v_body := jsonb_set(
       v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
@@ -4938,7 +5420,7 @@ declare
   v_alerts public.logloom_alert_preview_entry[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- A window with more or longer groups than a rule looks at has no value: it fires for none.
+  -- A window with too many or too long groups has no value, and none of them fires.
   v_crowded := array(
     select w.window_end
     from unnest(p_values) w
@@ -5041,7 +5523,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Hashes are compared: how long that takes tells nothing of the code.
+  -- Compares hashes, so that the time it takes says nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
@@ -5103,7 +5585,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last of them, all was evaluated that does not have to be read for itself.
+  -- After the last rule everything is evaluated, except rules that need reading of their own.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],
@@ -5359,6 +5841,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.custom_access_token_hook (
+  event jsonb
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Only administrators of Auth can write app_metadata. Users can write user_metadata.
+  v_choice constant jsonb := nullif(event #> '{claims,app_metadata,tenant_id}', 'null');
+  v_claims jsonb := (event -> 'claims') - 'tenant_id';
+  v_tenant_id text;
+begin
+  select m.tenant_id into v_tenant_id
+  from logloom.tenant_members m
+  where m.user_id = event ->> 'user_id'
+    and (v_choice is null or to_jsonb(m.tenant_id) = v_choice)
+  order by m.chosen_at desc nulls last, m.created_at, m.tenant_id
+  limit 1;
+  if found then
+    v_claims := v_claims || jsonb_build_object('tenant_id', v_tenant_id);
+  end if;
+  return jsonb_build_object('claims', v_claims);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.cut_digits (
   p_templates text[],
   p_joined    text[],
@@ -5434,7 +5943,7 @@ declare
   v_step_last bigint;
   v_left integer;
   v_steps bigint := 1;
-  -- A batch that is sent again is not cut where sizes are added up in another way.
+  -- A repeated batch must not end elsewhere because sizes are added up differently.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_block_end bigint;
   v_sealed_sql text;
@@ -5451,7 +5960,7 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it.
+    -- A block is read once for all steps in it.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -5489,7 +5998,7 @@ begin
       || ') r'
     into v_found, v_write_seqs, v_size
     using v_sealed;
-    -- What does not fit is null, and so is all after it.
+    -- The first record that does not fit is null, and so are all after it.
     v_fit := least(
       coalesce(array_position(v_found, null) - 1, cardinality(v_found)),
       v_limit - cardinality(v_batch.records)
@@ -5504,12 +6013,12 @@ begin
     v_batch.end_id := null;
     v_first := v_step_last + 1;
     v_id := null;
-    -- Of sealed records what comes after these bytes is not there.
+    -- Sealed records beyond these bytes were not read.
     v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;
-  -- What was erased since made room for what comes after the batch.
+  -- Deletions made room for records after the end of the batch.
   if v_is_again
     and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
       > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
@@ -5556,6 +6065,35 @@ begin
     ))
     else '[]'
   end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.dashboards_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('dashboards.log_dashboards_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the dashboard after what it shows.', null),
+    ('dashboards.panels_are_no_array', 400, 'Invalid p_panels: not an array',
+      'Send an array of objects {title, query_dsl, kind, width}.', null),
+    ('dashboards.log_dashboards_panels_are_few', 400, 'Invalid p_panels: at most 20',
+      'Make a second dashboard for the rest.', null),
+    ('dashboards.panel_is_invalid', 400, 'Invalid panel %s: {title, query_dsl, kind, width}',
+      'title has 1 to 100 characters, kind is lines, bars or number, width is 1 to 12.', null),
+    ('dashboards.no_room', 400, 'Plan limit exceeded: log_dashboards (max %s)',
+      'Delete a dashboard, or choose a larger plan.', null),
+    ('dashboards.not_its_creator', 403, 'Only its creator may change or delete a dashboard',
+      'Create your own with create_log_dashboard.', 'A colleague created and shared it.'),
+    ('dashboards.not_found', 404, 'Dashboard not found',
+      'list_log_dashboards shows the dashboards that you can see.',
+      'It does not exist, belongs to another tenant, or is a colleague''s private one.'),
+    ('dashboards.changed_since', 409, 'The dashboard has changed since p_updated_at',
+      'Read it again with get_log_dashboard, then repeat your change.', null);
 end;
 $function$;
 
@@ -6370,12 +6908,12 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- A window that ended before the rule was what it is now holds less than a search showed then:
-    -- the first is the next round's.
+    -- Windows that ended before the rule was created or changed may lack records that a search
+    -- showed then. The first window is the next round's.
     and e.window_end > r.asked_at
-    -- Of the time before its first evaluation, only the last window.
+    -- Before its first evaluation, only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
-    -- A window that was evaluated is looked at again only where something came late.
+    -- An evaluated window is evaluated again only if late records arrived.
     and (
       r.last_evaluated_at is null
       or e.window_end > r.last_evaluated_at - r.delay
@@ -6407,7 +6945,7 @@ begin
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
-      -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
+      -- In order: an alert before its recovery, a recovery before the next alert.
       and not (
         n.purpose in ('alert', 'recovery')
         and exists (
@@ -6446,7 +6984,7 @@ CREATE OR REPLACE FUNCTION logloom_private.email_refusal (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Of all tenants.
+  -- For all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
     p_notification.tenant_id, p_notification.address
@@ -6457,21 +6995,21 @@ begin
       p_notification.tenant_id, p_notification.address
     ) end;
   elsif v_is_confirmed then
-    return 'The address is confirmed already';
-  -- Who makes a rule and deletes it at once sends nothing to anybody.
+    return 'The address is already confirmed';
+  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then
     return 'No alert rule has this address any more';
   end if;
-  -- A repeated attempt was counted the first time.
+  -- Retries do not count: the first attempt counted.
   if p_notification.attempts = 0 and (
     select count(*) >= v_codes_per_mailbox
     from logloom_private.confirmation_mails m
     where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
       and m.sent_at > now() - logloom_private.confirmation_lifetime()
   ) then
-    return 'Too many codes went to this address: none is mailed to it today';
+    return 'Too many codes were mailed to this address: none is mailed to it today';
   end if;
   return null;
 end;
@@ -6834,6 +7372,45 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_alert_silence (
+  p_tenant_id  text,
+  p_silence_id uuid
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes silences, which stop messages to others
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_row logloom.alert_silences;
+begin
+  perform logloom_private.require_parameter('p_silence_id', p_silence_id is null);
+  select s.* into v_row
+  from logloom.alert_silences s
+  where s.tenant_id = v_tenant_id and s.silence_id = p_silence_id
+  for update;
+  if not found then
+    perform logloom_private.refuse('alerts.silence_not_found');
+  end if;
+  -- A silence that has ended stays as it is.
+  if v_row.expired_at is null and v_row.ends_at > now() then
+    update logloom.alert_silences s
+    set expired_at = now(), expired_by = logloom_private.actor()
+    where s.silence_id = p_silence_id
+    returning s.* into v_row;
+    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+    values (
+      v_tenant_id, logloom_private.actor(), 'alert_silence.expired', p_silence_id::text,
+      jsonb_build_object('rule_id', v_row.rule_id, 'ends_at', v_row.ends_at)
+    );
+  end if;
+  return logloom_private.alert_silence_of(v_row);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.end_answered_batch (
   p_stream logloom.log_streams,
   p_took   integer,
@@ -6865,7 +7442,7 @@ begin
     update logloom.log_streams s
     set sent_batches = s.sent_batches + 1,
       batch_limit = least(s.batch_limit * 2, 1000),
-      -- Doubled, every other batch would be too large again.
+      -- Not doubled: every other batch would be too large again.
       batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
       failing_since = null,
       failing_told_at = null,
@@ -6988,6 +7565,108 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.enqueue (
+  p_state   logloom_private.ingest_state,
+  p_request logloom_private.ingest_request
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- After the call began: the watermark relies on it and on the call's timeout.
+  v_received_at constant timestamptz := clock_timestamp();
+  v_bare constant integer :=
+    logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
+  v_record_bytes integer[];
+begin
+  -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
+  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
+  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
+  insert into logloom_private.queue (
+    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
+    record_bytes,
+    -- fields sent joined: {name}
+    ts, level, msg, service, env, req_id, user_id, route, host, attrs
+    -- fields end
+  )
+  select
+    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
+      v_received_at
+    ),
+    p_state.tenant_id, p_state.key_id, v_received_at, cardinality(p_request.p_ts),
+    coalesce(p_request.p_bytes, 0), m.ts_min, m.ts_max, m.record_bytes,
+    -- fields sent joined: p_request.p_{name}
+    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
+    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
+    -- fields end
+  from logloom_private.queue_pointer p
+  cross join (
+    select
+      min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
+      array_agg(
+        v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
+          -- null is as long as two letters in quotes.
+          + octet_length(
+            to_json(concat(
+              -- fields text joined: coalesce(t.{name}, '--')
+              coalesce(t.level, '--'), coalesce(t.msg, '--'), coalesce(t.service, '--'),
+              coalesce(t.env, '--'), coalesce(t.req_id, '--'), coalesce(t.user_id, '--'),
+              coalesce(t.route, '--'), coalesce(t.host, '--')
+              -- fields end
+            ))::text
+          ) - 2
+          + octet_length(coalesce(t.attrs, 'null')::text)
+      ) as record_bytes
+    from (
+      select
+        -- fields sent joined: unnest(p_request.p_{name}) as {name}
+        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
+        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
+        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
+        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
+        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
+        -- fields end
+    ) t
+  ) m
+  where p_state.max_record_bytes >= all (m.record_bytes)
+  returning record_bytes into v_record_bytes;
+  if not found then
+    perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
+  end if;
+  -- A nested array takes 2 bytes and counts as 12 values, so shorter records need no count.
+  if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
+    select
+    from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)
+    where e.bytes > p_state.max_record_values / 6
+      and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
+  ) then
+    perform logloom_private.refuse(
+      'ingest.record_has_too_many_values', p_state.max_record_values::text
+    );
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.enqueue_alert_notifications()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rule logloom.alert_rules;
+begin
+  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
+  -- The history outlives its rule and may be restored without it. Then nobody is notified.
+  if found then
+    perform logloom_private.enqueue_notifications(
+      v_rule, 'alert', new, logloom_private.notification_body('alert.triggered', v_rule, new)
+    );
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.enqueue_notifications (
   p_rule        logloom.alert_rules,
   p_purpose     text,
@@ -7027,7 +7706,7 @@ begin
         and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
       )
   loop
-    -- A pager has an incident for each group.
+    -- A pager has its own incident for each group.
     v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
       and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
     if v_collects then
@@ -7063,7 +7742,7 @@ begin
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
         case
-          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          -- A test may request another code. An alert may not, because it could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
             v_notification.tenant_id, v_notification.address
@@ -7174,6 +7853,82 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
   IMMUTABLE
 RETURN '00:00:00.2'::interval;
 
+CREATE OR REPLACE FUNCTION logloom_private.enroll_member (
+  p_tenant_id text,
+  p_user_id   text,
+  p_role      text,
+  p_email     text,
+  p_view_id   uuid
+)
+  RETURNS public.logloom_member
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes members
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_email constant text := nullif(logloom_private.trim_space(p_email), '');
+  v_caller text;
+  v_user_id text := p_user_id;
+  v_members integer;
+  v_max integer;
+  v_added logloom.tenant_members;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'owner');
+  perform logloom_private.require_parameter('p_role', p_role is null);
+  perform logloom_private.require_member_role(p_role, p_view_id);
+  if length(v_email) > 320 then
+    perform logloom_private.refuse('tenants.email_is_too_long');
+  end if;
+  if v_user_id is null then
+    perform logloom_private.require_parameter('p_user_id', v_email is null);
+    v_user_id := logloom_private.auth_user_of_email(v_email);
+  end if;
+  if logloom_private.usable_id(v_user_id) is null then
+    perform logloom_private.refuse('tenants.user_id_is_invalid');
+  end if;
+  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
+  perform logloom_private.lock_members(v_tenant_id);
+  perform logloom_private.hold_view(v_tenant_id, p_view_id);
+
+  select count(*) into v_members
+  from logloom.tenant_members m where m.tenant_id = v_tenant_id;
+  if v_members = 0 and logloom_private.is_service_role() then
+    if p_role <> 'owner' then
+      perform logloom_private.refuse('tenants.first_member_is_owner');
+    end if;
+  elsif v_members = 0 then
+    -- From now on the tenant uses roles. This must not lock out the caller.
+    v_caller := logloom_private.require_user_id();
+    insert into logloom.tenant_members (tenant_id, user_id, role)
+    values (v_tenant_id, v_caller, 'owner');
+    v_members := 1;
+  end if;
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_members;
+  if v_members >= v_max and v_user_id is distinct from v_caller then
+    perform logloom_private.refuse('tenants.no_room_for_member', v_max::text);
+  end if;
+
+  if v_user_id = v_caller then
+    -- The first member of a tenant is its owner, whatever role was requested.
+    update logloom.tenant_members m set email = v_email
+    where m.tenant_id = v_tenant_id and m.user_id = v_user_id
+    returning m.* into v_added;
+  else
+    insert into logloom.tenant_members as m (tenant_id, user_id, role, email, view_id)
+    values (v_tenant_id, v_user_id, p_role, v_email, p_view_id)
+    on conflict do nothing
+    returning m.* into v_added;
+    if not found then
+      perform logloom_private.refuse('tenants.already_a_member');
+    end if;
+  end if;
+  return logloom_private.member_of(v_added);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.equal_positions (
   p_column logloom_private.block_columns,
   p_values text[],
@@ -7215,7 +7970,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('alerts')) then
     return interval '100 milliseconds';
   end if;
-  -- What arrived is staged for the session that began the round; another one begins it again.
+  -- Records are staged in the session that began the round. Another session begins it again.
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()
@@ -7458,7 +8213,7 @@ CREATE OR REPLACE FUNCTION logloom_private.fill_small_alert_groups (
   AS $function$
 declare
   v_staged constant text := 'pg_temp.alert_backlog';
-  -- What is older may be sealed, and is read tenant by tenant.
+  -- Older records may be sealed. They are read tenant by tenant.
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
   );
@@ -7478,7 +8233,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- By itself, because the counts may be on another node.
+    -- In a statement of its own, because the counts may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)
@@ -7711,12 +8466,12 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
-  -- A late record has windows evaluated again that held before the end: those are no news.
+  -- After a late record, windows from before the end are evaluated again. They are not news.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
-  -- From window to window, so that the moments at which rounds happen to run do not matter. In
-  -- both directions: a late record may make an earlier window fire after a later one did.
+  -- Compares windows, so that the times of rounds do not matter. In both directions, because a late
+  -- record may make an earlier window fire after a later one.
   if exists (
     select from logloom.alert_history h
     where h.rule_id = p_rule.rule_id
@@ -7761,7 +8516,7 @@ CREATE OR REPLACE FUNCTION logloom_private.first_answer (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The same body is another request for another service.
+  -- For another service the same body is another request.
   v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
   v_body_digest constant bytea := decode(p_body_digest, 'hex');
   v_expired constant timestamptz := now() - logloom_private.idempotency_key_lifetime();
@@ -7809,6 +8564,47 @@ begin
     when p_slice is null then v_known.response
     else v_known.response -> p_slice::text
   end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.first_kept_day (
+  p_tenant_id text,
+  p_today     date
+)
+  RETURNS date
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
+    return p_today - logloom_private.retention_days(p_tenant_id);
+  end if;
+  -- A deleted tenant keeps only what may still be on its way.
+  return p_today;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.first_kept_days (
+  p_today date
+)
+  RETURNS TABLE (
+    tenant_id      text,
+    first_kept_day date
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    t.tenant_id,
+    -- The same as retention_days.
+    p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
+  from logloom.tenants t
+  join logloom.plans p on p.plan_id = t.plan_id
+  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
 end;
 $function$;
 
@@ -8251,6 +9047,63 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.found_tenant (
+  p_tenant_id text
+)
+  RETURNS public.logloom_tenant
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may insert tenants or members
+declare
+  v_user_id text;
+begin
+  if logloom_private.is_service_role() then
+    perform logloom_private.refuse('tenants.made_by_a_user');
+  end if;
+  if not logloom_private.token_is_valid(logloom_private.claims()) then
+    perform logloom_private.refuse('callers.not_known');
+  end if;
+  v_user_id := logloom_private.require_user_id();
+  if not (select s.tenants_by_users from logloom_private.settings s) then
+    perform logloom_private.refuse('tenants.not_made_by_users');
+  end if;
+  perform logloom_private.require_writing_client(logloom_private.claims());
+  if logloom_private.is_viewer(
+    logloom_private.tenant_of_claims(logloom_private.claims()), logloom_private.claims()
+  ) then
+    perform logloom_private.refuse('callers.viewer_may_only_read');
+  end if;
+  perform logloom_private.require_lasting_user(logloom_private.claims());
+  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
+  if logloom_private.usable_id(p_tenant_id) is null then
+    perform logloom_private.refuse('tenants.id_is_invalid');
+  end if;
+  -- One call per user at a time, so that a user creates one tenant at most.
+  perform logloom_private.lock_members('user ' || v_user_id);
+  if logloom_private.claims() ? 'tenant_id'
+    or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
+  then
+    perform logloom_private.refuse('tenants.caller_has_one');
+  end if;
+  -- Ids of our own tenants, such as the canary's, begin with logloom-.
+  if p_tenant_id like 'logloom-%' or logloom_private.is_being_deleted(p_tenant_id) then
+    perform logloom_private.refuse('tenants.id_is_taken');
+  end if;
+  insert into logloom.tenants (tenant_id, plan_id)
+  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
+  on conflict do nothing;
+  if not found then
+    perform logloom_private.refuse('tenants.id_is_taken');
+  end if;
+  insert into logloom.tenant_members (tenant_id, user_id, role)
+  values (p_tenant_id, v_user_id, 'owner');
+  return logloom_private.tenant_with_plan(p_tenant_id);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.give_up_notifications()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -8531,6 +9384,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.has_more_values (
+  p_attrs  jsonb,
+  p_values integer
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := p_attrs::text;
+begin
+  -- Removing the strings is slow, and most records have few values even with them.
+  return logloom_private.values_in(v_text) > p_values
+    and logloom_private.values_in(
+      regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
+    ) > p_values;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   p_query logloom_private.compiled_query
 )
@@ -8627,6 +9500,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.hold_view (
+  p_tenant_id text,
+  p_view_id   uuid
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a view
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+begin
+  if p_view_id is null then
+    return;
+  end if;
+  perform
+  from logloom.log_views v
+  where v.tenant_id = v_tenant_id and v.view_id = p_view_id
+  for key share;
+  if not found then
+    perform logloom_private.refuse('tenants.view_not_found');
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.hold_writers()
   RETURNS void
   LANGUAGE plpgsql
@@ -8717,13 +9617,14 @@ declare
   v_plan constant logloom.plans := p_state.plan;
   v_has_rate constant boolean :=
     num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
-  -- The first slice decides for its request: what follows is taken, and waited for by the next one.
+  -- The first slice decides for the whole request. Later slices may overdraw the rate, and the next
+  -- request waits until the debt is paid.
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    -- Without a lock: a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -8736,14 +9637,14 @@ begin
       logloom_private.batch_max_bytes()::text
     );
   end if;
-  -- A repeat gets the first answer, also once a limit is reached.
+  -- A repeat gets the first answer even after a limit is reached.
   if p_request.p_idempotency_key is not null then
     v_earlier_answer := logloom_private.first_answer(
       p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Its list is made again, as it was.
+    -- Makes the same list of errors again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
@@ -8770,7 +9671,7 @@ begin
   then
     perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
   end if;
-  -- A first slice decides also where its own events were all rejected.
+  -- The first slice decides even if all of its own events were rejected.
   if not v_is_let_in and v_earlier_answer is null
     and (v_answer.ingested > 0 or p_request.p_slice = 0)
   then
@@ -8778,7 +9679,7 @@ begin
   end if;
   if v_answer.ingested > 0 and v_earlier_answer is null then
     if logloom_private.is_read_only() then
-      -- As if the insert had met it.
+      -- The error that the insert would raise.
       raise read_only_sql_transaction;
     end if;
     if p_state.queue_is_full then
@@ -8787,7 +9688,7 @@ begin
         'ingest.queue_is_full'
       );
     elsif p_state.storage_is_full then
-      -- It is measured once a minute.
+      -- Storage is measured once a minute.
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
         'ingest.storage_is_full'
@@ -8796,7 +9697,7 @@ begin
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
-    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- Only keeps answers to requests that stored events, so every row kept costs the tenant an
     -- event of its plan.
     if p_request.p_idempotency_key is not null then
       v_earlier_answer := logloom_private.first_answer(
@@ -8849,7 +9750,7 @@ declare
   v_hint text;
 begin
   foreach v_text in array p_requests loop
-    -- A block for each: what refuses one request leaves the others as they are.
+    -- A block for each request, so that a refusal does not affect the others.
     begin
       v_request := logloom_private.request_of_text(v_text);
       if v_state is null
@@ -8879,7 +9780,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The note that the key was used went with what was refused.
+      -- The refusal rolled back the note that the key was used.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;
@@ -8913,49 +9814,36 @@ CREATE OR REPLACE FUNCTION logloom_private.ingest_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
       'Send a new key with a new body; repeat a key only with the same body.',
-      'A key repeats a request, body and all, for 24 hours.'),
+      'For 24 hours a key stands for one request with one body.'),
     ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
-      'The plan''s events of this UTC month are used up.'),
+      'The limit is the plan''s. The count starts again next month (UTC).', null),
     ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
-      'The plan''s bytes of this UTC month are used up.'),
+      'The limit is the plan''s. The count starts again next month (UTC).', null),
     ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
-      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
-      'The plan allows no more for now.'),
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.', null),
     ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
-      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
-      'The plan allows no more for now.'),
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.', null),
     ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
-      'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
+      'Create it with add_tenant_member or create_api_key, or turn on provision_by_secret_key in '
         'logloom_private.settings.',
-      'A request with the project''s secret key names a tenant that there is not, or that is being '
+      'A request with the project''s secret key names a tenant that does not exist or is being '
         'deleted.'),
     ('ingest.queue_is_full', 503, 'The queue is full, try again',
-      'The writer is behind: the endpoint health/queue tells how far.',
-      'The writer is far behind; `health/queue` says how far.'),
+      'The writer is behind: the endpoint health/queue shows how far.', null),
     ('ingest.storage_is_full', 503, 'Storage is full, try again later',
       'An operator can raise max_storage_bytes in logloom_private.settings; the endpoint '
-        'health/detailed tells how much is stored.',
-      'What is stored has reached `max_storage_bytes`; `health/detailed` says how far.'),
+        'health/detailed shows how much is stored.', null),
     ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
-      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
-      null),
+      'Send it in parts, as the function ingest does.', null),
     ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
-      'Cut what is longest in it. The function ingest does; the limit is in '
-        'logloom_private.settings.',
-      null),
+      'Shorten its longest values, as the function ingest does. The limit is max_record_bytes in '
+        'logloom_private.settings.', null),
     ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
-      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
-        'logloom_private.settings.',
-      null)
-  ) e (name, status, message, hint, explanation);
+      'Shorten its largest arrays and objects, as the function ingest does. The limit is '
+        'max_record_values in logloom_private.settings.', null);
 end;
 $function$;
 
@@ -8979,7 +9867,7 @@ begin
   select
     v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    -- The same as kept_from(), written out because each call of a function costs time here.
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
@@ -8994,8 +9882,8 @@ begin
     now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
-    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
-    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    -- Reading sizes of files takes the same time however much is queued. A batch's row has more
+    -- than a 4096th of its bytes, so while the rows are few their TOAST data need not be measured.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096
@@ -9020,7 +9908,7 @@ begin
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
 
-  -- The queue is looked at only when what it may hold could matter.
+  -- Reads the queue only if what it may hold could reach a limit.
   if v_state.events + v_state.batches * logloom_private.batch_max_events()
     >= v_plan.monthly_events_limit
     or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()
@@ -9031,6 +9919,32 @@ begin
     from logloom_private.usage_of(v_sender.tenant_id, v_month::date) u;
   end if;
   return v_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.ingest_token_is_alive (
+  p_token logloom_private.ingest_tokens
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return p_token.expires_at > now()
+    and not logloom_private.is_being_deleted(p_token.tenant_id)
+    and (
+      p_token.created_by is null
+      or coalesce(
+        logloom_private.acting_role(p_token.tenant_id, p_token.created_by), 'viewer'
+      ) <> 'viewer'
+      -- Only the user's next token would show whether they still have a role.
+      or (select s.roles_from_token from logloom_private.settings s)
+    )
+    and (
+      p_token.session_id is null
+      or logloom_private.auth_session_is_there(p_token.session_id) is not false
+    );
 end;
 $function$;
 
@@ -9131,22 +10045,38 @@ RETURN
 
 CREATE OR REPLACE FUNCTION logloom_private.is_read_only()
   RETURNS boolean
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return 'on' in (
-    current_setting('transaction_read_only'), current_setting('default_transaction_read_only')
-  );
-end;
-$function$;
+RETURN ('on'::text = ANY (ARRAY[current_setting('transaction_read_only'::text), current_setting('default_transaction_read_only'::text)]));
 
 CREATE OR REPLACE FUNCTION logloom_private.is_service_role()
   RETURNS boolean
   LANGUAGE sql
   STABLE
 RETURN (current_setting('role'::text, true) = 'service_role'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.iso_instant (
+  p_text text
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE plpgsql
+  STABLE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  if p_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9](?:[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9]'
+      || '(?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
+      || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?)?$')
+    and pg_input_is_valid(left(p_text, 10), 'date')
+  then
+    -- Drops the digits after the microseconds; the cast would round.
+    return regexp_replace(p_text, '(\.[0-9]{6})[0-9]+', '\1')::timestamptz;
+  end if;
+  return null;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.issue_ingest_token (
   p_tenant_id text,
@@ -9205,7 +10135,7 @@ begin
   values (
     sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    -- Another service's session is none of Supabase Auth.
+    -- The session of another issuer is not one of Supabase Auth.
     case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
     now() + make_interval(secs => v_seconds)
   )
@@ -9394,6 +10324,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.kept_from (
+  p_tenant_id text,
+  p_from      timestamp with time zone DEFAULT '-infinity'::timestamp WITH time zone
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from timestamptz;
+begin
+  -- The shortest retention is a day, so the last 24 hours need no look at it.
+  if p_from >= now() - interval '24 hours' then
+    return p_from;
+  end if;
+  v_from := date_trunc('day', now(), 'UTC')
+    - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id));
+  if p_from < v_from then
+    -- Older records exist if they were restored.
+    v_from := least(
+      v_from,
+      (
+        select logloom_private.day_start(min(k.first_day))
+        from logloom_private.kept_longer k
+        where k.tenant_id = p_tenant_id and k.kept_until > now()
+      )
+    );
+  end if;
+  return greatest(p_from, v_from);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -9445,7 +10408,7 @@ begin
     select i
     from logloom.alert_incidents i
     where i.rule_id = p_rule_id and i."group" is not distinct from p_group
-    -- Several may have been opened at once, by windows that were caught up with.
+    -- Several can open at once, when a rule catches up.
     order by i.opened_at desc, i.held_until desc
     limit 1
   );
@@ -9464,7 +10427,7 @@ CREATE OR REPLACE FUNCTION logloom_private.lasting_windows (
   AS $function$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that sent in so many windows before is missed.
+  -- A group that sent records within so many windows counts as missing when it sends none.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin
@@ -9506,7 +10469,8 @@ begin
   on conflict (rule_id, group_key) do update
   set seen_at = greatest(a.seen_at, excluded.seen_at),
     holds_since = least(a.holds_since, excluded.holds_since);
-  -- What does not hold begins anew; what was not seen for long is forgotten.
+  -- Groups whose condition does not hold start again. Groups that were not seen for long are
+  -- deleted.
   update logloom_private.alert_states a
   set holds_since = null
   where a.rule_id = p_rule.rule_id
@@ -9556,7 +10520,7 @@ begin
       select greatest(extract(epoch from n.window_end - l.window_end), 0)
       from logloom_private.alert_rounds r
       cross join lateral (
-        -- One that is under way is not late yet.
+        -- A round in progress is not late yet.
         select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
       ) n
       cross join lateral (
@@ -10053,7 +11017,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- Of a time of receipt that is as long as they come.
+      -- With a time of receipt of the greatest length.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -10776,7 +11740,7 @@ CREATE OR REPLACE FUNCTION logloom_private.mail_code (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  -- 48 bits for a million codes: the bias is too small to be of use.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -10880,6 +11844,150 @@ begin
   -- pg_partman only adds partitions after the newest one. This creates missing days.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.make_alert_silence (
+  p_tenant_id text,
+  p_matcher   jsonb,
+  p_from      text,
+  p_to        text,
+  p_comment   text
+)
+  RETURNS public.logloom_alert_silence
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes silences, which stop messages to others
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
+  v_from constant timestamptz := coalesce(
+    logloom_private.time_parameter('p_from', p_from), now()
+  );
+  v_to constant timestamptz := logloom_private.time_parameter('p_to', p_to);
+  v_row logloom.alert_silences;
+begin
+  perform logloom_private.require_parameter('p_matcher', p_matcher is null);
+  perform logloom_private.require_parameter('p_to', p_to is null);
+  if jsonb_typeof(p_matcher) <> 'object'
+    or p_matcher - '{rule_id,group}'::text[] <> '{}'
+    or p_matcher ? 'rule_id' and not (
+      jsonb_typeof(p_matcher -> 'rule_id') = 'string'
+      and pg_input_is_valid(p_matcher ->> 'rule_id', 'uuid')
+    )
+    or p_matcher ? 'group' and not (
+      jsonb_typeof(p_matcher -> 'group') = 'object'
+      and octet_length((p_matcher -> 'group')::text) <= 8192
+      and not jsonb_path_exists(
+        p_matcher -> 'group', '$.* ? (@.type() != "string" && @.type() != "null")'
+      )
+    )
+  then
+    perform logloom_private.refuse('alerts.matcher_is_invalid');
+  elsif v_to <= v_from or v_to <= now() then
+    perform logloom_private.refuse('alerts.silence_ends_too_early');
+  elsif length(logloom_private.trim_space(p_comment)) > 2000 then
+    perform logloom_private.refuse('alerts.silence_comment_is_too_long');
+  elsif p_matcher ? 'rule_id' and not exists (
+    select from logloom.alert_rules r
+    where r.tenant_id = v_tenant_id and r.rule_id = (p_matcher ->> 'rule_id')::uuid
+  ) then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  perform pg_advisory_xact_lock(
+    logloom_private.lock_key('alerts'), hashtext(v_tenant_id)
+  );
+  if (
+    select count(*) >= v_max
+    from logloom.alert_silences s
+    where s.tenant_id = v_tenant_id and s.ends_at > now() and s.expired_at is null
+  ) then
+    perform logloom_private.refuse('alerts.no_room_for_silence', v_max::text);
+  end if;
+  insert into logloom.alert_silences (
+    tenant_id, rule_id, "group", starts_at, ends_at, comment, created_by
+  )
+  values (
+    v_tenant_id, (p_matcher ->> 'rule_id')::uuid, p_matcher -> 'group', v_from, v_to,
+    nullif(logloom_private.trim_space(p_comment), ''), logloom_private.actor()
+  )
+  returning * into v_row;
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_tenant_id, logloom_private.actor(), 'alert_silence.created', v_row.silence_id::text,
+    jsonb_build_object('rule_id', v_row.rule_id, 'starts_at', v_from, 'ends_at', v_to)
+  );
+  return logloom_private.alert_silence_of(v_row);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.make_log_stream (
+  p_tenant_id text,
+  p_name      text,
+  p_query_dsl text,
+  p_kind      text,
+  p_config    jsonb,
+  p_secrets   jsonb,
+  p_enabled   boolean,
+  p_view_id   uuid
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes streams, which hold their own state
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max integer;
+  v_row logloom.log_streams;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_streams();
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  perform logloom_private.require_parameter('p_kind', p_kind is null);
+  perform logloom_private.require_parameter('p_config', p_config is null);
+  v_row.tenant_id := v_tenant_id;
+  v_row.name := logloom_private.trim_space(p_name);
+  v_row.kind := p_kind;
+  if length(v_row.name) not between 1 and 100 then
+    perform logloom_private.refuse('streams.name_is_invalid');
+  end if;
+  if not exists (
+    select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
+  ) then
+    perform logloom_private.refuse('streams.kind_is_unknown');
+  end if;
+  v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
+  v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
+  v_row.secrets := logloom_private.changed_secrets(
+    '{}', p_secrets, logloom_private.stream_secret_names(p_kind)
+  );
+  perform
+    logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets),
+    logloom_private.hold_tenant(v_tenant_id);
+  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_streams;
+  if (select count(*) from logloom.log_streams s where s.tenant_id = v_tenant_id) >= v_max then
+    perform logloom_private.refuse('streams.no_room', v_max::text);
+  end if;
+  insert into logloom.log_streams (
+    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
+    kept_day
+  )
+  select
+    v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
+    coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
+    logloom_private.last_write_seq() + 1,
+    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now()))
+  returning * into v_row;
+  return logloom_private.log_stream_of(v_row);
+exception when unique_violation then
+  perform logloom_private.refuse('streams.name_is_taken');
+  return null;
 end;
 $function$;
 
@@ -11206,6 +12314,58 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.meter_batches (
+  p_through bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_slot smallint;
+  v_last bigint;
+  v_events bigint;
+  v_received_at timestamptz;
+begin
+  select p.* into v_pointer from logloom_private.queue_pointer p;
+  if p_through <= v_pointer.metered_through then
+    return;
+  end if;
+  foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
+    execute format(
+      $query$
+        with b as materialized (
+          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes
+          from logloom_private.%I q
+          where q.batch_id > $1 and q.batch_id <= $2
+        ), counted as (
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+          select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
+          from b
+          -- Skips tenants that were deleted meanwhile.
+          join logloom.tenants t on t.tenant_id = b.tenant_id
+          group by 1, 2
+          on conflict (tenant_id, day) do update
+          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+        )
+        select max(b.batch_id), sum(b.events), min(b.received_at) from b
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    into v_last, v_events, v_received_at
+    using v_pointer.metered_through, p_through;
+    continue when v_last is null;
+    update logloom_private.queue_slots s
+    set metered_events = s.metered_events + v_events
+    where s.slot = v_slot;
+    insert into logloom_private.queue_marks (slot, batch_to, received_at)
+    values (v_slot, v_last, v_received_at);
+  end loop;
+  update logloom_private.queue_pointer set metered_through = p_through where singleton;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.meter_queue()
   RETURNS void
   LANGUAGE plpgsql
@@ -11274,6 +12434,31 @@ exception when query_canceled then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.new_api_key (
+  p_prefix text DEFAULT 'll_'::text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because API roles need no privilege on gen_random_bytes
+declare
+  -- Bytes of 248 and more are drawn again, so that every character is equally likely.
+  v_key text := p_prefix;
+  v_byte integer;
+begin
+  while length(v_key) < length(p_prefix) + 30 loop
+    v_byte := get_byte(extensions.gen_random_bytes(1), 0);
+    if v_byte < 248 then
+      v_key := v_key || logloom_private.base62(v_byte, 1);
+    end if;
+  end loop;
+  return v_key || logloom_private.base62(logloom_private.crc32(convert_to(v_key, 'UTF8')), 6);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
   p_view_id   uuid,
@@ -11290,7 +12475,7 @@ declare
   v_scope logloom_private.reading_scope;
 begin
   v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
-  -- Which operations the view's readers have is another matter.
+  -- The operations that the view allows do not matter here.
   v_scope.operations := null;
   return (
     select coalesce(jsonb_agg(
@@ -11513,7 +12698,7 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    -- Others that wait come first.
+    -- Streams that wait come first.
     or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
@@ -11535,7 +12720,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- Another end is another batch: the view may have changed.
+  -- With another end it is another batch: the view may have changed.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -11565,15 +12750,15 @@ begin
   v_stream := logloom_private.end_batch(v_stream);
   perform logloom_private.release_stream(
     v_stream,
-    -- Otherwise there is more to look at.
+    -- Otherwise there is more to read.
     case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
-  -- The view is gone or broken, or the query names what it hides now.
+  -- The view was deleted or is broken, or the query reads a field that it hides now.
   perform logloom_private.fail_stream(
-    v_stream, null, 'The query cannot be read in its view', null, null
+    v_stream, null, 'The query does not work in the view of the stream', null, null
   );
   return null;
 when query_canceled or others then
@@ -11846,8 +13031,81 @@ begin
     values (v_key.key_id, v_day, p_operation, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- The answer matters more than the count.
   null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_key_use (
+  p_key logloom.api_keys
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_key.last_used_at >= date_trunc('minute', now()) then
+    return;
+  end if;
+  -- Skips a locked row: requests must not wait for the lock, and a later request records the use.
+  update logloom.api_keys k
+  set last_used_at = now()
+  where k.key_id = (
+    select u.key_id
+    from logloom.api_keys u
+    where u.key_id = p_key.key_id
+    for no key update skip locked
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_new_writes()
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  SET enable_seqscan TO 'off'
+  AS $function$
+declare
+  v_interval constant interval := (select s.stream_interval from logloom_private.settings s);
+  v_from bigint;
+  v_to bigint;
+  v_days timestamptz[];
+begin
+  if not exists (select from logloom.log_streams) then
+    return;
+  end if;
+  -- Locked until the end, so that no stream becomes idle meanwhile.
+  select r.noted_through into v_from from logloom_private.stream_round r for update;
+  v_to := logloom_private.last_write_seq();
+  if v_to <= v_from then
+    return;
+  end if;
+  select array_agg(distinct logloom_private.day_start(a.day)) into v_days
+  from logloom_private.log_writes a
+  where a.write_seq > v_from;
+  -- Constants, so that only partitions with new records are opened.
+  execute format(
+    'update logloom.log_streams s set pending_since = now(), position_seq = '
+      'greatest(s.position_seq, %1$s), position_id = case when s.position_seq >= %1$s '
+      'then s.position_id end, next_attempt_at = now() + case when n.records >= s.batch_limit '
+      'then interval ''0'' else %3$L::interval end '
+      'from (select l.tenant_id, count(*) as records from logloom.logs l '
+      'where l.write_seq between %1$s and %2$s and (%4$s) and l.tenant_id in ('
+      'select t.tenant_id from logloom.log_streams t where t.pending_since is null) '
+      'group by l.tenant_id) n '
+      'where s.tenant_id = n.tenant_id and s.pending_since is null and s.enabled '
+      'and s.paused_at is null',
+    v_from + 1, v_to, v_interval,
+    (
+      select string_agg(
+        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d, d + interval '24 hours'),
+        ' or '
+      )
+      from unnest(v_days) d
+    )
+  );
+  update logloom_private.stream_round set noted_through = v_to where singleton;
 end;
 $function$;
 
@@ -11858,16 +13116,51 @@ CREATE OR REPLACE FUNCTION logloom_private.note_project()
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role writes what is noted of the installation
+-- definer because no API role writes to the installation
 declare
   v_calling constant text := logloom_private.calling_project();
 begin
-  -- A replica notes nothing.
+  -- A replica cannot write.
   if v_calling is not null and current_setting('transaction_read_only') = 'off' then
     update logloom_private.installation i
     set other_url = nullif(v_calling, coalesce(i.project_url, v_calling))
     where i.other_url is distinct from nullif(v_calling, coalesce(i.project_url, v_calling));
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_refused_records (
+  p_stream   logloom.log_streams,
+  p_refused  jsonb,
+  p_rejected integer,
+  p_status   integer,
+  p_error    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom.log_stream_failures (
+    stream_id, tenant_id, kind, record_id, record_ts, records, status, error
+  )
+  select
+    p_stream.stream_id, p_stream.tenant_id, 'refused', r.id, r.ts, 1,
+    coalesce(r.status, p_status), coalesce('HTTP ' || r.status, p_error, 'Refused')
+  from jsonb_to_recordset(p_refused) r (id uuid, ts timestamptz, status integer)
+  union all
+  select
+    p_stream.stream_id, p_stream.tenant_id, 'rejected', null, null, p_rejected, p_status,
+    'The receiver accepted the batch, except for some of its records'
+  where p_rejected > 0;
+  delete from logloom.log_stream_failures f
+  where f.failure_id in (
+    select o.failure_id
+    from logloom.log_stream_failures o
+    where o.stream_id = p_stream.stream_id
+    order by o.occurred_at desc, o.failure_id desc
+    offset 1000
+  );
 end;
 $function$;
 
@@ -11948,6 +13241,57 @@ CREATE OR REPLACE FUNCTION logloom_private.notification_test_interval()
   LANGUAGE sql
   IMMUTABLE
 RETURN '00:00:10'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.notifications_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('notifications.no_destination', 400,
+      'The alert rule has no destination that notifications may go to',
+      'Set notification_destinations of the rule, and check notification_preferences of the '
+        'tenant.',
+      '`test_alert_rule`: the rule has no destination, or the tenant''s preferences turn it off.'),
+    ('notifications.tested_a_moment_ago', 429, 'This alert rule was tested a moment ago',
+      'Wait a few seconds.', '`test_alert_rule`: once in 10 seconds.'),
+    ('notifications.delivery_not_found', 404, 'Delivery not found',
+      'Send a delivery_id from list_alert_deliveries.', null),
+    ('notifications.delivery_arrived', 400, 'The delivery has already arrived',
+      'test_alert_rule sends another notification.', null),
+    ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'Claim again for more.',
+      '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
+    ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
+      'retry is tried again later, failed is not.',
+      '`settle_alert_notification`, which only the function `logloom-notify` calls.'),
+    ('notifications.no_room_for_address', 400,
+      'Plan limit exceeded: notification addresses (max %s)',
+      'Remove a confirmed address from all alert rules, or choose a larger plan.',
+      '`confirm_alert_address`: the plan''s `max_notification_addresses`. Addresses that no rule '
+        'has do not count.'),
+    ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
+      'Send the code from the email, as a text.', null),
+    ('notifications.no_code_is_good', 400, 'There is no valid code for this address',
+      'test_alert_rule mails a new code to the address of a rule.',
+      'No code was mailed to it, or the code expired: `test_alert_rule` mails a new one.'),
+    ('notifications.code_was_tried_too_often', 400, 'The code was tried too often',
+      'test_alert_rule mails a new code to the address of the rule.',
+      'Five wrong attempts: `test_alert_rule` mails a new code.'),
+    ('notifications.code_is_wrong', 400, 'The code is wrong',
+      'Only the last code that was mailed is valid, for five attempts.', null),
+    ('notifications.code_is_not_mailed_twice', 400, 'A code is not mailed twice',
+      'test_alert_rule mails a new code.',
+      '`retry_alert_delivery`: `test_alert_rule` mails a new code.'),
+    ('notifications.address_is_not_confirmed', 400, 'The address is not confirmed',
+      'Confirm it with the code that was mailed to it; test_alert_rule mails a new code.', null),
+    ('notifications.no_room_for_test', 429, 'The plan allows %s tests an hour by %s',
+      'Wait, or choose a larger plan.',
+      '`test_alert_rule`: the plan''s `emails_per_hour`, `webhooks_per_hour`.');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
@@ -12235,6 +13579,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.page_of_streams (
+  p_tenant_id text,
+  p_stream_id uuid,
+  p_limit     integer,
+  p_after     uuid
+)
+  RETURNS SETOF public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads streams, which contain their secrets
+declare
+  v_tenant_id constant text := logloom_private.tenant_of_streams(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'log stream', 'stream_id',
+    (
+      select s.created_at from logloom.log_streams s
+      where s.tenant_id = v_tenant_id and s.stream_id = p_after
+    )
+  );
+begin
+  return query
+  select o.*
+  from logloom.log_streams s
+  cross join lateral logloom_private.log_stream_of(s) o
+  where s.tenant_id = v_tenant_id
+    and (p_stream_id is null or s.stream_id = p_stream_id)
+    and (p_after is null or (s.created_at, s.stream_id) < (v_after, p_after))
+  order by s.created_at desc, s.stream_id desc
+  limit v_limit;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   p_query    logloom_private.compiled_query,
   p_rows     logloom_private.sql_source,
@@ -12288,6 +13669,41 @@ begin
     || p_bytes || ' as fits_opened '
     || logloom_private.source_sql(logloom_private.sized_rows_sql(p_rows, p_bytes, v_size))
     || ') l order by ' || v_order;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.parameters_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      null),
+    ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+    ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
+      'Send the %2$s of the last item of the page before.',
+      '`p_after` is not the id of an item of this list: send that of the last item of the page '
+        'before.'),
+    ('parameters.not_a_time', 400, 'Invalid %s: not a time',
+      'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
+        'at most 100 years).',
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor a time such as `now-24h`.'),
+    ('parameters.secrets_are_invalid', 400,
+      'Invalid p_secrets: an object of names and sealed texts',
+      'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
+        'log stream, of logloom-notify/v1/seal for an alert rule. null removes a secret.', null),
+    ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: there is no secret %s',
+      'Allowed: %2$s.',
+      'This kind of receiver does not use it, or it is a header that every batch sets.'),
+    ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
+      'Seal it with POST /functions/v1/logloom-stream/v1/seal for a log stream, '
+        'logloom-notify/v1/seal for an alert rule. If you sent the secret itself, replace it: '
+        'logs of the database may contain it now.',
+      'The database accepts no secret in plain text.');
 end;
 $function$;
 
@@ -12525,12 +13941,12 @@ begin
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )
-    -- In turn, so that a tenant's many rules keep nobody waiting.
+    -- Tenants take turns, so that many rules of one do not delay others.
     order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
-    -- Before the view is read: a change meanwhile is planned anew.
+    -- Read before the view, so that a change meanwhile leads to another compilation.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
     );
@@ -12637,6 +14053,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.portal_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('portal.no_room', 400, 'Plan limit exceeded: portal sessions (max %s)',
+      'Revoke a session that is no longer needed, create shorter ones, or choose a larger plan.',
+      'The plan''s `max_portal_sessions`: only active sessions count.'),
+    ('portal.lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 60 to %s seconds',
+      'Create another session when this one ends; the portal page asks for it by itself.', null),
+    ('portal.label_is_too_long', 400, 'Invalid p_label: at most 200 characters',
+      'Only list_log_portal_sessions shows it.', null),
+    ('portal.origin_is_invalid', 400,
+      'Invalid p_origins: at most 20 origins such as https://app.example.com',
+      'Scheme, host and port, without a path. http is only for localhost.', null),
+    ('portal.url_is_not_set', 400, 'p_link needs the address of the portal''s page',
+      'Set portal_url in logloom_private.settings, such as https://logs.example.com/portal.html.',
+      null),
+    ('portal.session_not_found', 404, 'Portal session not found',
+      'list_log_portal_sessions shows the sessions of this tenant.', null),
+    ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
+      'Wait as long as Retry-After says.', 'The plan''s `portal_requests_per_minute`.');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.postpone_notifications()
   RETURNS void
   LANGUAGE plpgsql
@@ -12657,15 +14101,15 @@ begin
     if v_next_hour >= (v_beyond.notification).expires_at then
       perform logloom_private.end_notification(
         v_beyond.notification, 'failed', null,
-        format('The plan allows %s in an hour, and this one had no turn', v_beyond.channel_limit)
+        format('The plan allows %s in an hour, and this one came too late', v_beyond.channel_limit)
       );
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Not all of all tenants in the same second.
+        -- Spread, so that not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
-          'The plan allows %s in an hour: this one waits for the next', v_beyond.channel_limit
+          'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit
         )
       where n.notification_id = (v_beyond.notification).notification_id;
     end if;
@@ -12809,7 +14253,7 @@ CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the compiler's SQL is not run under row-level security, which no index survives
+-- definer because the compiler's SQL would use no index under row-level security
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_settings logloom_private.settings;
@@ -13044,7 +14488,7 @@ begin
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
-  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
+  -- A claimed delivery stays with its claim. The address may have been corrected.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,
@@ -13262,8 +14706,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query select e.*
-  from (values
+  return query values
     ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
       'Write -term, or "-" for the character itself.', null),
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
@@ -13308,8 +14751,8 @@ begin
       'Write field:value without white space around the colon; field:"" finds the empty text.',
       null),
     ('query.not_a_number', 400, 'An attribute is compared with a number, but this is not one: %s',
-      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
-        'quotes.', null),
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without quotes.',
+      null),
     ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
       'Remove unnecessary brackets.', null),
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
@@ -13318,10 +14761,10 @@ begin
     ('query.to_is_missing', 400, 'TO is missing in a range',
       'Write [a TO b] or {a TO b}, TO in upper case.', null),
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
-      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
-        '- is quoted: @"a b".c', null),
+      'Separate segments by one dot. Quote a segment with characters other than letters, digits, '
+        '_ and -: @"a b".c', null),
     ('query.path_is_too_long', 400, 'The path of an attribute has more than 32 segments',
-      'Name a value that lies less deep, or search all values with any:', null),
+      'Name a value that is nested less deeply, or search all values with any:', null),
     ('query.too_many_terms', 400, 'The query has more than 64 terms',
       'Leave terms out, or join texts by wildcards or a regex.',
       'Each term of a list of values counts.'),
@@ -13371,13 +14814,12 @@ begin
       'The query is too complex: it takes more than 20000 steps to compile',
       'Leave terms or regular expressions out.', null),
     ('query.searched_texts_are_too_long', 400,
-      'The query is too complex: the texts that it looks for inside others have together more '
-        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+      'The query is too complex: the texts that it looks for within others have more than 512 '
+        'characters together', 'Shorten them: the beginning of a long message finds it too.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
-      'Write %2$s, or quote the text if that is what is looked for.',
-      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
-        '`warnings` of a search.')
-  ) e (name, status, message, hint, explanation);
+      'Write %2$s, or quote the text if you mean it literally.',
+      'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '
+        'answer `warnings`.');
 end;
 $function$;
 
@@ -14193,7 +15635,7 @@ begin
   else
     return;
   end if;
-  -- The refusal that the function ingest may give for so many seconds, 3 at most, without asking.
+  -- Lets the function ingest give this refusal by itself for so many seconds, at most 3.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -14218,7 +15660,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_group (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Of the first filling, over all rounds.
+  -- For filling a group, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
@@ -14267,7 +15709,7 @@ begin
   elsif v_group.write_seq is null then
     delete from logloom_private.alert_partials p where p.group_id = p_group_id;
     v_group.write_seq := p_round.write_seq_to;
-    -- Beyond everything that ingest takes.
+    -- Later than any ts that ingest accepts.
     v_group.filled_from := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
   end if;
   v_reading := logloom_private.read_alert_pieces(
@@ -14330,7 +15772,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_history (
   SET plan_cache_mode TO 'force_generic_plan'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no table is open to who only reads
+-- definer because callers who may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
@@ -14356,8 +15798,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
-  -- what else is asked for is planned for its values.
+  -- Planning takes a tenth of a call. The newest entries always have the same plan; with other
+  -- parameters the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
@@ -14387,7 +15829,7 @@ begin
   ) h
   left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
   cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
-  -- Of a group there may be a whole message.
+  -- A group can be as long as a message.
   where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
 end;
@@ -14406,7 +15848,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_rules (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no table is open to who only reads
+-- definer because callers who may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
@@ -14426,7 +15868,7 @@ begin
   from (
     select
       o.item,
-      -- So many fit, however long their texts are.
+      -- 300 rules always fit, however long their texts are.
       case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
@@ -14483,7 +15925,7 @@ begin
         select f.tenant_id
         from pending f
         left join logloom_private.alert_spending s on s.tenant_id = f.tenant_id
-        -- Who took least of this round comes first.
+        -- The tenant that used the least time in this round comes first.
         order by coalesce(s.spent_ms, 0), f.tenant_id
         limit 1
       )
@@ -15433,6 +16875,59 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_memberships (
+  p_limit integer,
+  p_after text
+)
+  RETURNS SETOF public.logloom_log_tenant
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because policies show only members of the token's tenant
+declare
+  v_current constant text := logloom_private.caller_tenant();
+  v_claims constant jsonb := logloom_private.claims();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+begin
+  perform logloom_private.require_writing_client(v_claims);
+  return query
+  select t.tenant_id, t.role, t.tenant_id = v_current
+  from (
+    select m.tenant_id, m.role
+    from logloom.tenant_members m
+    where m.user_id = v_user_id and not logloom_private.is_being_deleted(m.tenant_id)
+    union
+    -- The caller has no row if the tenant does not use roles, or if the token names the role.
+    select v_current, logloom_private.acting_role(v_current, v_user_id, v_claims)
+  ) t
+  where p_after is null or t.tenant_id collate "C" > p_after collate "C"
+  order by t.tenant_id collate "C"
+  limit v_limit;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reading_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('reading.operation_is_unknown', 404, 'No such reading operation: %s',
+      'Call POST /v1/search_logs, log_stats, tail_logs and so on.', null),
+    ('reading.parameters_are_no_object', 400, 'Invalid parameters: send a JSON object',
+      'Send {} if there are none.', null),
+    ('reading.parameter_is_unknown', 400, 'Unknown parameter: %s', 'The operation takes %2$s.',
+      null),
+    ('reading.parameter_is_invalid', 400, 'Invalid %s: not of the type %s', null, null);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
   RETURNS TABLE (
     operation text,
@@ -15731,6 +17226,185 @@ begin
       ))
     )
   )::text;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_and_keep (
+  p_name   text,
+  VARIADIC p_values text[] DEFAULT '{}'::text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- Sets the status of the answer. A raised error would roll back what was written.
+  perform set_config('response.status', v_error.status::text, true);
+  return jsonb_build_object(
+    'code', 'PT' || v_error.status, 'message', v_error.message,
+    'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_with_headers (
+  p_headers jsonb,
+  p_name    text,
+  VARIADIC  p_values text[] DEFAULT '{}'::text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
+begin
+  -- PostgREST takes status and headers from an error of this form.
+  raise sqlstate 'PGRST' using
+    message = json_build_object(
+      'code', 'PT' || v_error.status, 'message', v_error.message,
+      'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
+    ),
+    detail = json_build_object('status', v_error.status, 'headers', p_headers);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.regex_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? '
+        '{m,n} up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the '
+        'start, and a backslash before punctuation.'
+    ),
+    e.explanation
+  from (
+    values
+    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) has no opening bracket', null,
+      null),
+    ('regex.bracket_in_class', 400, 'Regular expression: [ inside a class is written \[', null,
+      null),
+    ('regex.class_is_empty', 400, 'Regular expression: a class is empty', null, null),
+    ('regex.class_is_not_closed', 400, 'Regular expression: a class is not closed', null, null),
+    ('regex.group_is_not_closed', 400, 'Regular expression: a group is not closed', null, null),
+    ('regex.range_ends_in_no_character', 400,
+      'Regular expression: a range in a class must end with a character', null, null),
+    ('regex.range_runs_backwards', 400, 'Regular expression: a range of a class runs backwards',
+      null, null),
+    ('regex.repeat_is_out_of_range', 400,
+      'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
+    ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed', null,
+      null),
+    ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
+    ('regex.has_lookaround', 400,
+      'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
+      null),
+    ('regex.repeat_runs_backwards', 400, 'Regular expression: the bounds of a repeat run backwards',
+      null, null),
+    ('regex.not_for_classes', 400, 'Regular expression: %s is not allowed in a class', null, null),
+    ('regex.nothing_to_repeat', 400, 'Regular expression: %s has nothing to repeat', null, null),
+    ('regex.not_an_escape', 400, 'Regular expression: %s is not an escape', null, null),
+    ('regex.too_complex', 400,
+      'Regular expression: it is too complex: its characters and their repeats come to more than '
+        '1000', null, null),
+    ('regex.all_are_too_complex', 400,
+      'Regular expression: it is too complex: the characters of all and their repeats come to '
+        'more than 2000', null, null),
+    ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reject_events (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_request
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Made once: a request may have thousands of events.
+  v_of_another constant text :=
+    format('The token may only send for the service %s', p_state.service);
+  v_ahead constant text := (
+    select format(
+      'ts is more than %s h ahead', (extract(epoch from s.ingest_future_limit) / 3600)::real
+    )
+    from logloom_private.settings s
+  );
+  v_old constant text := format(
+    'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
+  );
+  v_is_kept boolean[];
+begin
+  if p_request.p_guessed is not null then
+    p_request := logloom_private.without_wrong_guesses(p_request, p_state);
+  end if;
+  v_is_kept := array(
+    select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
+      and (e.service = p_state.service) is not false
+    from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
+    order by e.i
+  );
+  p_request.p_errors := (
+    select json_agg(u.error)
+    from (
+      select j.error, (j.error ->> 'index')::integer as index
+      from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+      union all
+      select
+        json_build_object(
+          'index', o.index,
+          'code', case
+            when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
+          end,
+          'message', case
+            when o.is_of_another then v_of_another
+            when o.ts > p_state.takes_to then v_ahead
+            else v_old
+          end
+        ),
+        o.index
+      from (
+        select
+          e.ts, (e.service <> p_state.service) is true as is_of_another,
+          coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
+        from unnest(p_request.p_ts, p_request.p_service, v_is_kept)
+          with ordinality e (ts, service, is_kept, i)
+        where not e.is_kept
+      ) o
+      order by index
+      limit case when p_request.p_all_errors then null else 100 end
+    ) u
+  );
+  p_request.p_rejected := coalesce(p_request.p_rejected, 0)
+    + cardinality(array_positions(v_is_kept, false));
+  -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
+  p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
+  p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
+  p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
+  p_request.p_service := logloom_private.kept_values(p_request.p_service, v_is_kept);
+  p_request.p_env := logloom_private.kept_values(p_request.p_env, v_is_kept);
+  p_request.p_req_id := logloom_private.kept_values(p_request.p_req_id, v_is_kept);
+  p_request.p_user_id := logloom_private.kept_values(p_request.p_user_id, v_is_kept);
+  p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
+  p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
+  p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  -- fields end
+  return p_request;
 end;
 $function$;
 
@@ -16156,7 +17830,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- One code for all rules with the address; another one is for who asks for it.
+  -- One code for all rules with the address, unless somebody asks for another.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (
@@ -16168,9 +17842,9 @@ begin
   then
     return v_mailed;
   elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
-    return 'The address is not confirmed, and enough codes were mailed for today';
+    return 'The address is not confirmed, and no more codes are mailed today';
   end if;
-  -- The code itself is made when the mail is.
+  -- The code is created when the mail is sent.
   insert into logloom_private.notifications (
     tenant_id, rule_id, purpose, channel, address, body, expires_at
   )
@@ -16426,6 +18100,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.requested_operation (
+  p_path        text,
+  p_search_path text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name text := substr(p_path, length('/rpc/') + 1);
+  v_code text[];
+begin
+  -- PostgREST puts the schema of the request first. A function of this name in another schema is
+  -- not ours.
+  if p_path is null or p_path not like '/rpc/%' or length(p_path) > 250
+    or trim(both '"' from split_part(p_search_path, ',', 1)) <> 'public'
+  then
+    return null;
+  end if;
+  -- The path is still encoded: %5F is an underscore.
+  loop
+    v_code := regexp_match(v_name, '%(2[0-9A-Fa-f]|[3-7][0-9A-Fa-f])');
+    exit when v_code is null;
+    v_name := replace(v_name, '%' || v_code[1], convert_from(decode(v_code[1], 'hex'), 'UTF8'));
+  end loop;
+  if v_name = any (logloom_private.operations()) then
+    return v_name;
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.require_own_project()
   RETURNS void
   LANGUAGE plpgsql
@@ -16443,6 +18150,67 @@ begin
   if v_own <> v_calling then
     perform logloom_private.refuse('callers.project_is_another', v_own, v_calling);
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for (
+  p_feature   text,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a tenant, and private items of colleagues count, too
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_feature public.logloom_plan_feature;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  v_feature := logloom_private.feature_of(v_tenant_id, p_feature);
+  if v_feature."currentCount" >= v_feature."maxCount" then
+    perform logloom_private.refuse(
+      'tenants.plan_has_no_room', p_feature, v_feature."maxCount"::text
+    );
+  end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_api_key (
+  p_tenant_id text,
+  p_times     integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a tenant or delete keys
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
+begin
+  perform logloom_private.hold_tenant(v_tenant_id);
+  if (
+    select count(*) from logloom.api_keys k
+    where k.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
+  ) >= p_times * v_max then
+    perform logloom_private.refuse('api_keys.no_room', v_max::text);
+  end if;
+  -- Keeps as many ended keys as the plan allows active ones.
+  delete from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id in (
+    select o.key_id
+    from logloom.api_keys o
+    where o.tenant_id = v_tenant_id
+      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
+    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
+    offset v_max
+  );
 end;
 $function$;
 
@@ -16539,8 +18307,8 @@ begin
   perform logloom_private.empty_alert_groups(
     array[p_group.group_id],
     format(
-      'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; '
-        'it rests for a while.',
+      'The rule is too expensive: %s records took %s ms. Narrow its query or shorten its window; '
+        'it is paused for a while.',
       p_records, round(p_milliseconds::numeric)
     ),
     p_now + least(v_first_rest * 2 ^ least(p_group.failures, 20), v_longest_rest)
@@ -17136,6 +18904,36 @@ CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
 RETURN
   ROW((p_row).id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).category, (p_row).is_shared, (p_row).tags, (p_row).created_by, (p_row).created_at,
   (p_row).updated_at, (p_row).last_run_at, (p_row).run_count, (p_row).view_id, (p_row).display);
+
+CREATE OR REPLACE FUNCTION logloom_private.saved_searches_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('saved_searches.saved_searches_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
+      null),
+    ('saved_searches.saved_searches_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_category_is_valid', 400,
+      'Invalid p_category: at most 100 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_tags_are_valid', 400,
+      'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
+      null),
+    ('saved_searches.saved_searches_display_is_valid', 400,
+      'Invalid p_display: an object of at most 4000 bytes', 'Send a smaller object.', null),
+    ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      '* finds every record.', null),
+    ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
+      'Save your own with create_saved_search.', 'A colleague created and shared it.'),
+    ('saved_searches.not_found', 404, 'Saved search not found',
+      'list_saved_searches shows the searches that you can read.',
+      'It does not exist, belongs to another tenant, or is a colleague''s private one.');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.scan_alert_group (
   p_group_id bigint,
@@ -18347,83 +20145,77 @@ CREATE OR REPLACE FUNCTION logloom_private.search_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+      'Page with p_cursor for more.', null),
     ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+      'p_ts_from is inclusive. p_ts_to is exclusive, and now by default.', null),
     ('search.log_not_found', 404, 'Log record not found',
-      'It may be on its way still, or past its retention.',
+      'It may not be written yet, or its retention has ended.',
       'No such id in this tenant, not written yet, or past its retention.'),
     ('search.took_too_long', 408, 'The search took too long',
       'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
-      '15 seconds. Narrow the range or the query.'),
+      'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
       'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
-      'Wait for one to end; together they have half of what the plan allows.',
+      'Wait for one to end. Together they may be half of what the plan allows.',
       'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
-      'Those of all tenants hold their share of the connections.'),
+      'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
       'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
     ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
-      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'Send next_cursor of the page before, unchanged. To begin, leave p_cursor out.',
       'It is not a `next_cursor` of this operation.'),
     ('search.cursor_is_outdated', 400, 'Invalid p_cursor: it is from an earlier version of Logloom',
       'Start again without p_cursor.', 'A cursor of `tail_logs` from version 1.0.0.'),
     ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
-      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
-    ('search.cursor_lies_ahead', 400,
-      'Invalid p_cursor: it is newer than the database',
-      'The database was restored from before it. Start again without p_cursor.', null),
+      'Send the p_order of the page before.', '`desc` and `asc` have different cursors.'),
+    ('search.cursor_lies_ahead', 400, 'Invalid p_cursor: it is newer than the database',
+      'The database was restored to an earlier time. Start again without p_cursor.', null),
     ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
       'desc gives the newest records first.', null),
     ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
-      'So many of the newest records a tail begins with.',
-      '`tail_logs` begins with so many records.'),
+      'A tail begins with this many of the newest records.', null),
     ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
-      'The width of a bucket follows from the range and p_buckets.',
-      'A histogram has 1 to 1000 buckets.'),
+      'The width of a bucket follows from the range and p_buckets.', null),
     ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
       'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
     ('search.field_is_hidden', 400, 'The field %s is hidden from you',
-      'Leave it out. Who gave you access decides what is hidden.', null),
+      'Leave it out. Whoever gave you access decides which fields are hidden.', null),
     ('search.format_is_unknown', 400, 'Invalid p_format: ndjson, csv or json',
-      'Left out it is ndjson.', null),
+      'Without p_format it is ndjson.', null),
     ('search.place_is_invalid', 400, 'Invalid p_after: <ts>,<id> of a record',
-      'Send both as the last line that you have holds them.', null),
+      'Copy both from the last line that you received.', null),
     ('search.place_is_outside', 400, 'Invalid p_after: it lies outside the range',
-      'Name the range in full as it was when the export began, or send its cursor with it.',
+      'Send the full range as it was when the export began, or send its cursor, too.',
       'The default range and `now-1h` move on.'),
     ('search.place_meets_limit', 400, 'Invalid p_after: the query has a limit',
-      'Leave limit out, or go on by next_cursor alone.', 'A limit counts from the beginning.'),
+      'Remove limit, or continue with next_cursor only.', 'The limit counts from the beginning.'),
     ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
-      'Leave them out for 20 records on each side.', null),
+      'Without them you get 20 records on each side.', null),
     ('search.query_gives_no_records', 400,
       'Invalid p_query_dsl: this operation returns records, not %s',
-      'Leave out the bar and what follows, or ask log_stats.', null),
-    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
-      'Leave the stage out.', null),
+      'Remove the bar and what follows it, or call log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s', 'Remove the stage.',
+      null),
     ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
-      'Leave out one of them.', null),
+      'Remove one of them.', null),
     ('search.stage_met_its_bound', 400, 'The stage %s reached its limit of %s %s',
-      'Narrow the filter before it, or the range of time.', null),
+      'Narrow the filter before it, or the time range.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
       'Wait for one to end.',
       '`validate_query`, and saving a query longer than 256 bytes: more than two at once.'),
     ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
-      'A later version of Logloom has written them: install it again.',
-      'A later version has sealed these records: the database was brought back to an older one.'),
+      'A later version of Logloom wrote them: install it again.',
+      'A later version sealed these records, and an earlier one was installed after it.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
-      'Try again in a moment. What is sent meanwhile is kept.',
-      'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
-  ) e (name, status, message, hint, explanation);
+      'Try again in a moment. Events that are sent meanwhile are kept.',
+      'Records are distributed and a server does not answer, or adding up what is stored took 8 '
+        's; `Retry-After`.');
 end;
 $function$;
 
@@ -18617,6 +20409,61 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
 
+CREATE OR REPLACE FUNCTION logloom_private.send_notifications()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if logloom_private.give_up_notifications() then
+    return '0';
+  end if;
+  if exists (
+    select from logloom_private.notifications n
+    where n.status = 'pending' and n.next_attempt_at <= now()
+  ) or exists (
+    -- Only for a minute: a function without a key cannot seal them.
+    select from logloom_private.webhook_secrets w
+    where (starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_'))
+      and w.changed_at > now() - interval '1 minute'
+  ) then
+    perform logloom_private.wake_function('logloom-notify');
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sent_claims (
+  p_authorization text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_part constant text := split_part(p_authorization, '.', 2);
+  v_text text;
+begin
+  if split_part(p_authorization, '.', 3) = '' or split_part(p_authorization, '.', 4) <> '' then
+    return null;
+  end if;
+  v_text := convert_from(
+    decode(
+      rpad(translate(v_part, '-_', '+/'), (length(v_part) + 3) / 4 * 4, '='), 'base64'
+    ),
+    'UTF8'
+  );
+  -- PostgREST takes the first of two members with the same name, others take the last.
+  if v_text is json object with unique keys then
+    return v_text::jsonb;
+  end if;
+  return '{}';
+exception when data_exception or character_not_in_repertoire then
+  return '{}';
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.separator_for (
   p_text text
 )
@@ -18698,7 +20545,7 @@ declare
   v_errors jsonb := '{}';
 begin
   for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
-    -- Held, so that nobody who changes it meanwhile leaves an incident open.
+    -- Locked, so that a concurrent change leaves no incident open.
     select r.* into v_rule
     from logloom.alert_rules r
     where r.rule_id = v_told.rule_id and r.enabled and r.asked_at < v_told.window_end
@@ -18794,6 +20641,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.settle_claim (
+  p_notification_id uuid,
+  p_claim_id        uuid,
+  p_outcome         text,
+  p_status          integer,
+  p_error           text,
+  p_retry_after     integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes to the outbox
+declare
+  v_notification logloom_private.notifications;
+  v_next_attempt_at timestamptz;
+  v_error constant text := left(p_error, 500);
+begin
+  select n.* into v_notification
+  from logloom_private.notifications n
+  where n.notification_id = p_notification_id
+  for update;
+  -- A delivery counts whoever reports it. A failure counts only from the current claim.
+  if not found
+    or v_notification.status <> 'pending'
+    or (p_outcome <> 'delivered' and v_notification.claim_id is distinct from p_claim_id)
+  then
+    return;
+  end if;
+
+  if p_outcome = 'retry' then
+    v_next_attempt_at := now() + logloom_private.retry_delay(
+      v_notification.attempts, p_retry_after
+    );
+    if v_next_attempt_at < v_notification.expires_at then
+      update logloom_private.notifications n
+      set claim_id = null,
+        next_attempt_at = v_next_attempt_at,
+        last_status = p_status,
+        last_error = v_error
+      where n.notification_id = p_notification_id;
+      return;
+    end if;
+  end if;
+
+  perform logloom_private.end_notification(v_notification, p_outcome, p_status, v_error);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
   p_stream   logloom.log_streams,
   p_status   integer,
@@ -18806,7 +20704,7 @@ CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_none constant text := 'The receiver took none of the records';
+  v_none constant text := 'The receiver accepted none of the records';
   v_took constant integer := greatest(
     p_stream.batch_records - coalesce(jsonb_array_length(p_refused), 0) - coalesce(p_rejected, 0), 0
   );
@@ -18890,7 +20788,7 @@ begin
   end if;
   update logloom.log_streams s
   set batch_limit = greatest(s.batch_records / 2, 1),
-    -- One record is as large as it is, however small batches are.
+    -- Smaller batches do not help if a single record is too large.
     batch_bytes = case when p_status = 413 and s.batch_records > 1
       then greatest(least(s.batch_bytes, s.batch_size / 2), 10000) else s.batch_bytes end,
     attempts = 0,
@@ -18954,7 +20852,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- What waits for a receiver that is back waits no longer.
+      -- The receiver is back: what waits is sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -18965,7 +20863,7 @@ begin
   elsif p_outcome = 'delivered' then
     perform logloom_private.settle_delivered(v_stream, p_status, p_refused, p_rejected, v_answer);
     if v_stream.claim_id is distinct from p_claim_id then
-      -- It arrived where the stream led before it was changed.
+      -- It arrived at the address before a change.
       update logloom.log_streams s set is_proven = v_stream.is_proven
       where s.stream_id = p_stream_id;
     end if;
@@ -19211,15 +21109,15 @@ CREATE OR REPLACE FUNCTION logloom_private.stage_alert_writes (
   SET enable_seqscan TO 'off'
   AS $function$
 declare
-  -- In a variable, because the checker takes a table that it does not find for an error.
+  -- In a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
   if p_round.write_seq_from = p_round.write_seq_to then
-    -- Nothing arrived, and making a table writes to a dozen catalogs.
+    -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  -- Once for all tenants and groups. Temporary, because only this round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -19278,6 +21176,99 @@ begin
     end if;
   end loop;
   return logloom_private.rows_from('(' || v_sql || ') l');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stages_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
+        'are where, sort, limit, fields, json, logfmt and patterns.'
+    ),
+    e.explanation
+  from (
+    values
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write %2$s', null),
+    ('stages.aggregate_is_of_another_language', 400, 'Unknown aggregate %s', 'Write %2$s', null),
+    ('stages.stage_is_of_another_language', 400, 'Unknown stage %s', 'Write %2$s', null),
+    ('stages.aggregate_needs_a_bar', 400, 'A term is missing before %s',
+      'An aggregate follows a bar: %2$s', null),
+    ('stages.or_is_a_word', 400, '|| is not an operator',
+      'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
+    ('stages.or_joins_values', 400, '| is not an operator', 'Write %s', null),
+    ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
+    ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
+      'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
+    ('stages.field_is_unknown', 400, 'Unknown field %s', '%2$sThe fields are %3$s.', null),
+    ('stages.width_is_a_bracket', 400, 'Unknown field %s',
+      'A width of time is written (%2$s): | count() by (%2$s)', null),
+    ('stages.aggregate_is_not_closed', 400, 'A closing bracket is missing', null, null),
+    ('stages.width_is_not_closed', 400, 'A closing bracket is missing', 'Write by (5m), service.',
+      null),
+    ('stages.aggregate_is_missing', 400, 'An aggregate is missing after |', null, null),
+    ('stages.aggregate_is_unknown', 400, 'Unknown aggregate %s', null, null),
+    ('stages.takes_an_attribute', 400, '%s takes an attribute',
+      'Write an attribute that holds numbers, such as @duration_ms.', null),
+    ('stages.takes_no_field', 400, '%s takes no field',
+      'Write %1$s(). count_distinct(user_id) counts different values.', null),
+    ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
+    ('stages.name_is_missing', 400, 'A name is missing after as',
+      'A name is letters, digits and _: count() as n', null),
+    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+      'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
+      'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
+    ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
+    ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
+      null),
+    ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
+      null),
+    ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
+      'Write >, >=, <, <=, = or != and a number.', null),
+    ('stages.number_is_missing', 400, 'A number is missing after %s',
+      'Write a number such as 10, -0.5 or 1e3.', null),
+    ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
+      'Write limit 10.', null),
+    ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
+      'Name a field, such as service or @status.', null),
+    ('stages.order_is_wrong', 400, '%s is not allowed after %s',
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        'stands once.', null),
+    ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
+      null),
+    ('stages.takes_a_text', 400, '%s takes a field that holds a text',
+      'Write %s msg, or an attribute that holds a text.', null),
+    ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
+      'A stage ends at the next | or at the end of the query.', null),
+    ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
+      'Write fields ts, msg, @status.', null),
+    ('stages.needs_a_field', 400, '%s needs a field',
+      'Write %s msg, or an attribute that holds a text.', null)
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -19500,7 +21491,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- As addresses of webhooks: printable ASCII, no userinfo; plain HTTP to this machine alone.
+  -- The same as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
   v_address constant text :=
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
@@ -19539,7 +21530,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_health (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- A pause that is older is known.
+  -- An older pause is known.
   v_shown constant interval := '7 days';
   v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
   v_paused bigint;
@@ -19549,7 +21540,7 @@ begin
     count(*) filter (
       where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
     ),
-    -- Of those that their receiver does not hold up.
+    -- Only streams that do not wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null
     )
@@ -19560,7 +21551,7 @@ begin
     concat_ws(
       '; ',
       case when v_paused > 0 then
-        format('%s log streams were paused after long without success', v_paused)
+        format('%s log streams were paused because they failed for too long', v_paused)
       end,
       case when v_lag > v_max_lag then
         format('a log stream is %s behind', justify_interval(date_trunc('second', v_lag)))
@@ -19578,6 +21569,27 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.stream_may_read (
+  p_stream logloom.log_streams
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return not logloom_private.is_being_deleted(p_stream.tenant_id)
+    and (
+      p_stream.maker is null
+      -- Without a row only the user's next token would show whether they still have the role.
+      or coalesce(
+        logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner'),
+        (select s.roles_from_token from logloom_private.settings s)
+      )
+    );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.stream_query (
   p_stream logloom.log_streams
@@ -19639,44 +21651,39 @@ CREATE OR REPLACE FUNCTION logloom_private.streams_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('streams.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
-      'Name the stream after where it goes.', '`p_name` is blank or too long.'),
+      'Name the stream after its destination.', null),
     ('streams.kind_is_unknown', 400, 'Invalid p_kind',
       'One of webhook, otlp, loki, elasticsearch, splunk_hec, datadog and s3.', null),
     ('streams.query_has_stages', 400, 'A log stream takes a query without stages',
-      'Leave out what follows the first bar.', '`p_query_dsl` has a stage.'),
+      'Remove the first bar and all that follows it.', null),
     ('streams.config_is_no_object', 400, 'Invalid p_config: not an object',
       'Send {"url": "https://..."}; docs/guides/streams.md says what each kind takes.', null),
     ('streams.config_is_incomplete', 400, 'Invalid p_config: %s is missing',
-      'A stream of the kind %2$s needs it.', 'A member that the kind needs is missing.'),
-    ('streams.config_is_unknown', 400, 'Invalid p_config: %s is no member',
-      'A stream of the kind %2$s takes %3$s. Secrets go into p_secrets.',
-      'The kind has no such member.'),
+      'A stream of the kind %2$s needs it.', null),
+    ('streams.config_is_unknown', 400, 'Invalid p_config: unknown member %s',
+      'A stream of the kind %2$s takes %3$s. Secrets go into p_secrets.', null),
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
-      'Addresses are https, without user and password; docs/guides/streams.md says the rest. '
-        'Secrets go into p_secrets.', 'The member is malformed, or holds a key of Logloom.'),
+      'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
+        'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
     ('streams.address_needs_secrets', 400,
       'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
-      'Send each of them in p_secrets, sealed for the new address; null takes one away.',
+      'Send each of them in p_secrets, sealed for the new address; null removes one.',
       '`update_log_stream` with another address: its secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
-      'Seal the key of another tenant.', 'A secret is an API key of the tenant itself.'),
+      'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
-      'Delete one that is no longer needed, or move to a larger plan.',
+      'Delete a stream that is no longer needed, or choose a larger plan.',
       'The plan''s `max_log_streams`.'),
-    ('streams.outcome_is_unknown', 400, 'Invalid p_outcome',
-      'One of delivered, retry and refused.', null),
+    ('streams.outcome_is_unknown', 400, 'Invalid p_outcome', 'One of delivered, retry and refused.',
+      null),
     ('streams.not_found', 404, 'Log stream not found',
-      'list_log_streams shows those of this tenant.', null),
+      'list_log_streams shows the streams of this tenant.', null),
     ('streams.name_is_taken', 409, 'The tenant has another log stream of this name',
       'Choose another name, or change that stream by update_log_stream.', null),
     ('streams.tested_just_now', 429, 'The log stream was tested just now',
-      'Wait %s seconds between two tests.', 'One test in 10 seconds.')
-  ) e (name, status, message, hint, explanation);
+      'Wait %s seconds between two tests.', 'One test in 10 seconds.');
 end;
 $function$;
 
@@ -19769,6 +21776,70 @@ begin
 exception when read_only_sql_transaction or disk_full then
   -- An answer is worth more than its note.
   null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.take_rate (
+  p_state     logloom_private.ingest_state,
+  p_events    integer,
+  p_is_let_in boolean
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan constant logloom.plans := p_state.plan;
+  v_bucket logloom_private.rate_buckets;
+begin
+  insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
+  values (
+    p_state.tenant_id, coalesce(v_plan.events_burst, 0), coalesce(v_plan.requests_burst, 0),
+    clock_timestamp()
+  )
+  on conflict do nothing;
+  select b.* into v_bucket
+  from logloom_private.rate_buckets b
+  where b.tenant_id = p_state.tenant_id
+  for no key update;
+  if not p_is_let_in then
+    perform logloom_private.check_rate(p_state, v_bucket);
+  end if;
+  -- A request may overdraw the bucket. The next request then waits until the debt is paid.
+  v_bucket := logloom_private.filled_bucket(v_bucket, v_plan);
+  v_bucket.events := v_bucket.events - p_events;
+  v_bucket.requests := v_bucket.requests - (not p_is_let_in)::integer;
+  update logloom_private.rate_buckets b
+  set
+    events = coalesce(v_bucket.events, 0),
+    requests = coalesce(v_bucket.requests, 0),
+    filled_at = v_bucket.filled_at
+  where b.tenant_id = p_state.tenant_id;
+  -- Tells the function ingest at once that the next request would be refused.
+  return coalesce((logloom_private.rate_refusal(v_bucket, v_plan)).headers, '{}');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.take_scan_slot (
+  p_scan text DEFAULT current_setting('logloom.scan'::text, true)
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- Empty if no search set it: jobs have their own budgets.
+  if coalesce(p_scan, '') = ''
+    or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
+  then
+    return true;
+  end if;
+  -- The statement's timeout ends this wait.
+  while not pg_try_advisory_xact_lock(split_part(p_scan, ' ', 2)::bigint) loop
+    perform pg_sleep(0.005);
+  end loop;
+  return true;
 end;
 $function$;
 
@@ -20110,81 +22181,69 @@ CREATE OR REPLACE FUNCTION logloom_private.tenants_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('tenants.id_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      'Send a short name, such as that of your company.',
-      '`create_tenant`: it cannot be a tenant''s id.'),
+      'Send a short name, such as the name of your company.', null),
     ('tenants.role_is_unknown', 400, 'Invalid p_role: viewer, member, admin or owner',
-      'docs/background/identity.md says what each may do.', 'There is no other role.'),
+      'docs/background/identity.md explains what each may do.', null),
     ('tenants.viewer_needs_a_view', 400, 'A viewer needs p_view_id',
-      'list_log_views shows the views of the tenant, create_log_view makes one.',
-      'The role `viewer`, and no view.'),
+      'list_log_views shows the views of the tenant, create_log_view creates one.', null),
     ('tenants.view_is_for_viewers', 400, 'p_view_id is for the role viewer',
-      'Other roles read everything. Send p_role viewer, or leave p_view_id out.',
-      'A view, and another role than `viewer`.'),
+      'Other roles read everything. Send p_role viewer, or leave p_view_id out.', null),
     ('tenants.view_not_found', 404, 'View not found',
-      'list_log_views shows the views of this tenant.', 'The tenant has no such view.'),
+      'list_log_views shows the views of this tenant.', null),
     ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
-      'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
+      'Send the claim sub of the user''s tokens.', null),
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
-      'Send an email address.', 'It cannot be an email address.'),
+      'Send an email address.', null),
     ('tenants.no_user_has_this_email', 404, 'No user has this email address',
-      'They sign up first, and confirm the address.', 'No user of Supabase Auth has confirmed it.'),
+      'The user must first sign up and confirm the address.', null),
     ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
-      'This project has no users of Supabase Auth to look for by p_email alone.',
-      'Without Supabase Auth, `p_email` alone does not say who it is.'),
-    ('tenants.already_a_member', 400, 'They are already a member of the tenant',
-      'set_tenant_member_role changes what they may do.', '`add_tenant_member` of a member.'),
+      'This project has no Supabase Auth that could find a user by p_email.', null),
+    ('tenants.already_a_member', 400, 'The user is already a member of the tenant',
+      'set_tenant_member_role changes the role of a member.', null),
     ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
       'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
     ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
-      'From the first member on, nobody else belongs to the tenant.',
-      '`service_role` adds the first one.'),
+      'Once a tenant has a member, nobody else belongs to it.',
+      '`service_role` adds the first member.'),
     ('tenants.last_owner_stays', 400, 'The last owner must stay an owner',
-      'Make another member owner first; delete_tenant removes the tenant as a whole.',
-      'A tenant needs one.'),
-    ('tenants.membership_not_found', 404, 'You do not belong to such a tenant',
-      'list_log_tenants shows those that you belong to.',
-      '`switch_log_tenant`, and the tenant is not there, or the caller is not a member.'),
+      'Make another member owner first. delete_tenant removes the whole tenant.', null),
+    ('tenants.membership_not_found', 404, 'You do not belong to this tenant',
+      'list_log_tenants shows the tenants that you belong to.',
+      '`switch_log_tenant`: the tenant does not exist, or the caller is not a member.'),
     ('tenants.tenant_is_assigned', 409, 'An administrator chooses the tenant of this user',
-      'Whoever runs the project changes app_metadata.tenant_id of the user.',
-      '`switch_log_tenant`, and `app_metadata.tenant_id` of the token names one.'),
+      'Whoever runs the project can change app_metadata.tenant_id of the user.',
+      '`switch_log_tenant`: `app_metadata.tenant_id` of the token names a tenant.'),
     ('tenants.member_not_found', 404, 'Member not found',
-      'list_tenant_members shows the user_id of each.', 'The tenant has no such member.'),
+      'list_tenant_members shows the user_id of each member.', null),
     ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
-      'Choose another one. That of a deleted tenant is free when nothing of it is left.',
-      '`create_tenant`, and a tenant of this id exists or is being deleted.'),
+      'Choose another one. The id of a deleted tenant is free once all of its data is gone.',
+      '`create_tenant`: a tenant with this id exists or is being deleted.'),
     ('tenants.caller_has_one', 400, 'You already belong to a tenant',
       'Sign in again, so that your token names it.',
-      '`create_tenant` is for users who belong to none.'),
+      '`create_tenant` is for users without a tenant.'),
     ('tenants.made_by_a_user', 400, 'A tenant must be created by a user, who becomes its owner',
-      'service_role makes one by add_tenant_member with p_tenant_id and p_role owner.',
-      '`service_role` calls `create_tenant`.'),
+      'service_role creates one by add_tenant_member with p_tenant_id and p_role owner.', null),
     ('tenants.not_made_by_users', 403, 'Users cannot create tenants here',
-      'Whoever runs the project adds you to one, or sets tenants_by_users in '
-        'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+      'Whoever runs the project can add you to one, or turn on tenants_by_users in '
+        'logloom_private.settings.', null),
     ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users cannot create tenants here',
-      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
+      'Sign up, or ask whoever runs the project to turn on tenants_by_anonymous_users in '
         'logloom_private.settings.',
-      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
-        'yet.'),
+      'The token is from an anonymous sign-in (claim `is_anonymous`), and its tenant does not '
+        'exist yet.'),
     ('tenants.being_deleted', 404, 'Tenant not found',
-      'It is being deleted. Its id is free again afterwards.', null),
+      'It is being deleted. Afterwards its id is free again.', null),
     ('tenants.deletes_another', 403, 'p_tenant_id is not the tenant of the token',
-      'Nothing was deleted. Send the id of your own tenant; get_current_tenant shows it.',
-      '`delete_tenant` names another tenant, or is mistyped.'),
+      'Nothing was deleted. Send the id of your own tenant; get_current_tenant shows it.', null),
     ('tenants.not_found', 404, 'Tenant not found',
-      'A tenant appears with its first write: create, update or ingest.',
-      'Before its first write (create, update or ingest) a tenant does not exist.'),
+      'A tenant is created by its first write: create, update or ingest.', null),
     ('tenants.settings_not_found', 404, 'Tenant settings not found',
-      'A tenant appears with its first write: create, update or ingest.', null),
+      'A tenant is created by its first write: create, update or ingest.', null),
     ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
-      'Delete one that is no longer needed, or move to a larger plan.',
-      'The plan has no room for one more `saved_searches` or `alerts`.')
-  ) e (name, status, message, hint, explanation);
+      'Delete one that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_saved_searches` or `max_alerts`.');
 end;
 $function$;
 
@@ -20224,7 +22283,7 @@ CREATE OR REPLACE FUNCTION logloom_private.token_is_valid (
 declare
   v_aud constant jsonb := p_claims -> 'aud';
   v_audience constant text := (select s.token_audience from logloom_private.settings s);
-  -- How far the clocks of the issuer and of the database may differ.
+  -- How far the clocks of issuer and database may differ.
   v_leeway constant interval := '5 seconds';
   v_name text;
   v_at numeric;
@@ -20244,7 +22303,7 @@ begin
   return p_is_service or coalesce(
     (v_audience is null or v_aud ? v_audience)
     and v_aud is distinct from '[]'
-    -- RFC 7519 calls them StringOrURI: with a colon it is a URI. PostgREST asks the same.
+    -- RFC 7519 calls them StringOrURI: with a colon it must be a URI. PostgREST checks this, too.
     and not jsonb_path_exists(
       case jsonb_typeof(v_aud) when 'array' then v_aud
         else jsonb_path_query_array(p_claims, '$.aud') end
@@ -20458,6 +22517,74 @@ CREATE OR REPLACE FUNCTION logloom_private.up_since()
   LANGUAGE sql
   STABLE
 RETURN pg_postmaster_start_time();
+
+CREATE OR REPLACE FUNCTION logloom_private.usage_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('usage.settings_are_no_object', 400, 'Invalid settings data: %s must be an object',
+      'Send a JSON object with the members to change.',
+      '`pipeline_config` and `notification_preferences` are JSON objects.'),
+    ('usage.setting_is_unknown', 400, 'Invalid settings data: %s has an unknown member "%s"',
+      'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.', null),
+    ('usage.setting_is_no_whole_number', 400, 'Invalid settings data: %s must be a whole number',
+      'Send a number from 1 to %2$s.', '`retention_days`.'),
+    ('usage.setting_is_out_of_range', 400, 'Invalid settings data: %s must be from 1 to %s',
+      'The plan sets the highest retention_days.', null),
+    ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
+      'Send a JSON boolean.', null),
+    ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
+      'Without p_months you get the current month.', null),
+    ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
+      'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
+    ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      'Write * to delete every record of the range.', null);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.usage_of (
+  p_tenant_id text,
+  p_from      date
+)
+  RETURNS SETOF public.logloom_usage_day
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_metered public.logloom_usage_day[];
+begin
+  -- One snapshot: a batch is either in usage_days or after metered_through.
+  select
+    p.open_slot, p.closed_slot, p.metered_through, array(
+      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
+      from logloom.usage_days u
+      where u.tenant_id = p_tenant_id and u.day >= p_from
+    )
+  into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
+  from logloom_private.queue_pointer p;
+  -- Planned for these two slots only: the third is not locked, so it can be truncated meanwhile.
+  return query execute $query$
+    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
+    from (
+      select m.day, m.events, m.bytes from unnest($1) m
+      union all
+      select (q.received_at at time zone 'UTC')::date, q.events, q.bytes
+      from logloom_private.queue q
+      where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
+    ) u
+    where u.day >= $5
+    group by u.day
+  $query$
+  using v_metered, array[v_pointer.open_slot, v_pointer.closed_slot], p_tenant_id,
+    v_pointer.metered_through, p_from;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   p_ts timestamp with time zone
@@ -20873,6 +23000,38 @@ CREATE OR REPLACE FUNCTION logloom_private.verify_step_records()
   IMMUTABLE
 RETURN 100000;
 
+CREATE OR REPLACE FUNCTION logloom_private.views_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('views.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
+      'Name the view after the people it is for.', null),
+    ('views.query_has_stages', 400, 'A view takes a query without stages',
+      'Remove the first bar and all that follows it: a view selects records.', null),
+    ('views.field_cannot_be_hidden', 400, 'Invalid p_hidden_fields: %s cannot be hidden',
+      'Send names of fields, attrs.PATH for an attribute, or attrs for all attributes. Records '
+        'always show id, tenant_id, ts and received_at.',
+      'It is not a field, or every record shows it.'),
+    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
+      'attrs hides all attributes.', null),
+    ('views.operation_is_unknown', 400, 'Invalid p_operations: %s', 'Any of %2$s; or all.',
+      'It is not the name of a reading operation.'),
+    ('views.no_room', 400, 'Plan limit exceeded: views (max %s)',
+      'Delete a view that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_views`.'),
+    ('views.name_is_taken', 409, 'The tenant has another view of this name',
+      'Choose another name, or change that view by update_log_view.', null),
+    ('views.in_use', 409, 'The view is in use: %s',
+      'Bind these to another view, or revoke or delete them.',
+      '`delete_log_view`: API keys, members, alert rules, log streams or saved searches are '
+        'bound to it.');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.watermark (
   p_oldest_queued timestamp with time zone
 )
@@ -20880,6 +23039,58 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   LANGUAGE sql
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
+
+CREATE OR REPLACE FUNCTION logloom_private.window_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer,
+  p_limit          integer                        DEFAULT NULL::integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
+  v_values logloom_private.alert_window[];
+begin
+  if p_query.aggregate = 'rate' then
+    v_value := v_value || ' / ' || p_window_minutes;
+  end if;
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
+    select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+      || ']::text[])'
+    into v_group
+    from unnest(p_query.by_sql) b;
+  elsif p_from + v_window = p_to then
+    -- A single window needs no grouping by time.
+    execute 'select array[row(null, $2, $3, ' || v_value
+      || ', null, null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
+      || p_query.filter || ')'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
+  end if;
+  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
+    || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
+    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+    || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
+    || p_query.filter || ')) l on l.starts = w.starts group by '
+    || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
+  into v_values
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
+  return coalesce(v_values, '{}');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.with_sealed_sql (
   p_rows   logloom_private.sql_source,
@@ -21185,6 +23396,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.acknowledge_alert (
+  p_alert_id uuid DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_incident_id uuid;
+begin
+  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
+  -- Locks the incident before its alerts, in the same order as when an alert fires.
+  perform
+  from logloom.alert_incidents i
+  where i.tenant_id = v_tenant_id and i.incident_id = (
+    select h.incident_id
+    from logloom.alert_history h
+    where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  )
+  for no key update;
+  -- The first acknowledgement stays on record.
+  update logloom.alert_history h
+  set
+    acknowledged_at = coalesce(h.acknowledged_at, now()),
+    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
+  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
+  returning h.incident_id into v_incident_id;
+  if not found then
+    perform logloom_private.refuse('alerts.alert_not_found');
+  end if;
+  update logloom.alert_incidents i
+  set acknowledged_at = now(), acknowledged_by = v_user_id
+  where i.tenant_id = v_tenant_id and i.incident_id = v_incident_id
+    and i.acknowledged_at is null
+    and not exists (
+      select from logloom.alert_history h
+      where h.incident_id = v_incident_id and h.acknowledged_at is null
+    );
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.claim_log_archive_work()
   RETURNS json
   LANGUAGE plpgsql
@@ -21344,6 +23599,29 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.get_log_stream (
+  p_stream_id uuid DEFAULT NULL::uuid,
+  p_tenant_id text DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_stream
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stream public.logloom_log_stream;
+begin
+  -- Checks the caller first.
+  select s.* into v_stream
+  from logloom_private.page_of_streams(p_tenant_id, p_stream_id, null, null) s;
+  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
+  if v_stream.stream_id is null then
+    perform logloom_private.refuse('streams.not_found');
+  end if;
+  return v_stream;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -21389,7 +23667,7 @@ begin
     from (
       select
         l.incident,
-        -- A group may be a whole message.
+        -- A group can be as long as a message.
         sum(
           octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
         ) over (
@@ -21494,6 +23772,54 @@ begin
 exception when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rotate_api_key (
+  p_tenant_id       text    DEFAULT NULL::text,
+  p_key_id          uuid    DEFAULT NULL::uuid,
+  p_overlap_minutes integer DEFAULT NULL::integer,
+  p_view_id         uuid    DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_created_api_key
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_overlap constant integer := coalesce(p_overlap_minutes, 60);
+  v_old record;
+  v_result public.logloom_created_api_key;
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
+  if v_overlap not between 0 and 10080 then
+    perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
+  end if;
+  select k.name, k.scopes, k.expires_at, k.lifetime, k.revoked_at, k.view_id into v_old
+  from logloom.api_keys k
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('api_keys.not_found');
+  end if;
+  if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
+    perform logloom_private.refuse('api_keys.not_active');
+  end if;
+  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_old.scopes);
+
+  -- The new key has the lifetime of the old one. Both are active during the overlap, even if the
+  -- plan has no room for another key.
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
+  v_result := logloom_private.issue_api_key(
+    v_tenant_id, v_old.name, now() + v_old.lifetime, v_old.scopes,
+    coalesce(p_view_id, v_old.view_id)
+  );
+  update logloom.api_keys k
+  set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
+  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
+  return v_result;
 end;
 $function$;
 
@@ -21607,7 +23933,7 @@ begin
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  -- An empty description takes it away; notification_config is replaced as a whole.
+  -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
@@ -21925,11 +24251,59 @@ CREATE POLICY "saved_searches_update_creator" ON "logloom"."saved_searches"
   USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
   WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of who takes care of it.';
+COMMENT ON COLUMN "logloom"."alert_history"."absent" IS 'It fired because its group, which sent records before, sent none.';
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages said that it is over; null once it fired again. Then its cooldown holds nothing back.';
+COMMENT ON COLUMN "logloom"."alert_history"."acknowledged_by" IS 'The claim sub of the user who acknowledged it first.';
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition holds no longer. still_absent: a group that went silent is watched no longer, and still is silent. Otherwise what became of the rule.';
+COMMENT ON COLUMN "logloom"."alert_history"."group" IS 'The group that fired, {field: text}; null if the rule has no by.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."notification_channels" IS 'Channels that delivered it.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."notification_error" IS 'The error of the last delivery that was given up.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."silence_id" IS 'The silence that stopped its messages.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."window_end" IS 'The value is from records from window_start to before window_end.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."acknowledged_by" IS 'The claim sub of the user who acknowledged it first.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of the user who takes care of it.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages announced the end; null after it fired again. After the announcement the cooldown suppresses nothing.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."peak_value" IS 'The value farthest from the threshold, of the windows in which the condition held.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."quiet_from" IS 'The end of the window in which the condition no longer held.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition no longer holds. still_absent: a silent group is no longer watched, but is still silent. Otherwise what happened to the rule.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."rule_name" IS 'This and the following columns are from the rule when the incident opened. query_dsl and comparison are null for rules that were deleted before incidents existed.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'The value of the last window in which the condition held.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'When the rule was created or enabled, or last got another query, window or condition. Only windows that end later are evaluated.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."created_by" IS 'The claim sub of the user who created it. Every user of the tenant may change it.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the condition must hold before the rule fires.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'How long notifications of several groups are collected into one.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."last_evaluated_at" IS 'End of the last evaluated window.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."last_value" IS 'Value of that window; null: no data.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form. email and webhook_url are the addresses of these destinations. webhook_template and webhook_template_type (json or text) say what a webhook sends.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rule with by also fires if it had records recently and has none now.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."view_id" IS 'The view that the rule is evaluated in. Null: all records of the tenant.';
+
+COMMENT ON COLUMN "logloom"."api_keys"."last_used_at" IS 'To the minute: it is updated at most once a minute.';
+
+COMMENT ON COLUMN "logloom"."api_keys"."lifetime" IS 'How long the key lasts from its creation, even if a rotation ended it sooner. Null: no end.';
+
+COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads in. Null: all of the tenant.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written: an erasure writes it again, under another key.';
 
@@ -21945,6 +24319,14 @@ COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until it is, nothing t
 
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'What the receiver said, where it did not take the batch: the first 500 characters.';
 
+COMMENT ON COLUMN "logloom"."log_views"."hidden_fields" IS 'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
+
+COMMENT ON COLUMN "logloom"."log_views"."operations" IS 'The reading operations that the view allows. Null: all except those that list alerts.';
+
+COMMENT ON COLUMN "logloom"."log_views"."query_dsl" IS 'The query that selects the records of the view, without stages. Null: all records.';
+
+COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created or last got another query or other hidden fields. A rule''s counts from before then are discarded.';
+
 COMMENT ON COLUMN "logloom"."logs"."received_at" IS 'When the event was committed to the queue.';
 
 COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it; null for records from before this column. logloom_private.bytes_of_record handles both.';
@@ -21953,17 +24335,61 @@ COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the clie
 
 COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'How many of them read on at once after search_free_time, and one more in views and portals; the others wait for their turn. The first has one parallel worker less.';
+COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in its views and portals; a further one is PT429.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at once, plus one in views and portals. The others wait for their turn. The first has one parallel worker less.';
+
+COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. A further one gets PT429.';
+
+COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further ones wait for the next hour; a further test gets PT429.';
+
+COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average, and events_burst at once. Null: any.';
+
+COMMENT ON COLUMN "logloom"."plans"."ingest_tokens_per_minute" IS 'Ingest tokens that may be created for a tenant in a minute.';
+
+COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of a tenant that is created by its first write.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenant at once, including scheduled ones.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys of a tenant that are neither revoked nor expired.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_notification_addresses" IS 'Confirmed email addresses of a tenant.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_open_deletions" IS 'Deletions by delete_logs that may be queued or in progress at once.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_portal_sessions" IS 'Active portal sessions of a tenant.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_restored_days" IS 'Restored days that a tenant may have at once.';
+
+COMMENT ON COLUMN "logloom"."plans"."portal_requests_per_minute" IS 'Requests in a minute of all portal sessions of a tenant together.';
+
+COMMENT ON COLUMN "logloom"."plans"."requests_per_second" IS 'Requests per second on average, and requests_burst at once. Null: any.';
+
+COMMENT ON COLUMN "logloom"."plans"."retention_days_max" IS 'Highest retention_days that a tenant may set.';
+
+COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'The same for everything that is sent by HTTP: webhooks, chats and pagers.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked; rows come before blocks.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_ts" IS 'The last record (position_ts, position_id) that an erasure has checked.';
 
-COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this one were evaluated, in the order of their ids.';
+COMMENT ON COLUMN "logloom"."tenant_members"."chosen_at" IS 'When the member last switched to the tenant. Tokens name the tenant that was chosen last.';
 
-COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records that arrived for the round.';
+COMMENT ON COLUMN "logloom"."tenant_members"."email" IS 'A label, given when the member was added. It does not make the address a destination.';
+
+COMMENT ON COLUMN "logloom"."tenant_members"."role" IS 'A viewer reads within view_id. A member reads, and keeps saved searches and alert rules. An admin also changes keys, settings and views, and deletes. An owner also changes members.';
+
+COMMENT ON COLUMN "logloom"."tenant_members"."user_id" IS 'The claim sub of their tokens: auth.users.id, or the id at another identity provider; therefore no foreign key.';
+
+COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewer reads in.';
+
+COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the plan''s limit after a change of plan; the limit then applies.';
+
+COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this id are evaluated.';
+
+COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records of the round.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem describe, with prefix.';
 
@@ -22035,25 +24461,39 @@ COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of 
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'Acknowledged records of the last hour that the count lacks.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'What seals the cursors that tenants are given.';
+COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices, an object of their answers by number.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'Another project whose function health asked last; null where that was of project_url.';
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."created_by" IS 'The token ends when this user may no longer send. Null: created with the project''s secret key.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the edge functions that this database works with: of the first that asked it for work. A copy remembers it, too, and gives functions of another project no work.';
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."session_id" IS 'The token ends with this session of Supabase Auth. Null: there is none.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Steps that failed since the last one that succeeded.';
+COMMENT ON COLUMN "logloom_private"."installation"."created_extensions" IS 'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded when more steps in a row fail.';
+COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas that installing created, besides our own.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'It rests within a second of this, and goes on within one.';
+COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors that tenants get.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs of a lane run one after the other, so that nothing slow delays the writer: write, send (what may wait for HTTP) and tend. ingest: run by the edge function while pg_cron is away.';
+COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When it is due; now() runs it at once. Written, like the columns after it, when something changes, else a dozen times within silence, or every 30 seconds.';
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'Another project whose function health asked last. Null if the last one was project_url.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when its last success, or made_at before the first, is longer ago.';
+COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
+COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the first edge function that asked this database for work. A copy of the database keeps it, and gives no work to functions of another project.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Failed steps since the last success.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded if more steps in a row fail.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'Pauses the job. A change takes effect within a second.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so nothing slow delays the writer: write, send (may wait for HTTP) and tend. ingest: the edge function runs it while pg_cron does not.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. To save writes, this and the following columns are updated when something changes, otherwise a dozen times within silence, or every 30 seconds.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if the last success is longer ago (before the first success: made_at).';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece; null if nothing is left, then the job waits for the interval every.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the key unique, because a minute may have several rows.';
 
@@ -22062,6 +24502,20 @@ COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'Services beyond max_counted_services(), counted together; service is null. If a minute has such a row, the counts cannot answer for single services of that minute.';
+
+COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'For channels whose address is a secret it is sealed, and only the function logloom-notify can open it.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'Bytes of the JSON text of each event''s record.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."ts_min" IS 'Earliest ts of the batch. The partitions that it needs follow from it and ts_max.';
+
+COMMENT ON COLUMN "logloom_private"."queue_pointer"."metered_through" IS 'All batches up to this batch_id are counted in logloom.usage_days and in metered_events.';
+
+COMMENT ON COLUMN "logloom_private"."queue_slots"."metered_events" IS 'Events metered since the slot was emptied. Minus moved_events, they are the events that still wait.';
+
+COMMENT ON COLUMN "logloom_private"."queue_slots"."moved_through" IS 'All batches of the slot up to this batch_id are in logloom.logs. Written together with the records.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."attempts" IS 'How often readers prevented dropping the day''s partition.';
 
@@ -22091,15 +24545,15 @@ COMMENT ON COLUMN "logloom_private"."sealing_days"."removed_records" IS 'How man
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."replace_after" IS 'The replacement of the partition is not tried before this time.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_grace" IS 'Records that come so late still count; whole minutes. Raise it where senders are often late.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_grace" IS 'Records that arrive up to this late still count; whole minutes. Raise it where senders are often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_groups" IS 'Groups of a rule with by. Raise it where rules find more groups.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_groups" IS 'The most groups of a rule with by. Raise it where rules find more groups.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."alert_history_lifetime" IS 'How long alerts are kept in the history. Set it to what your law or contract asks for.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_budget" IS 'Time of a rule in a round. Raise it where rules are paused as too expensive.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_budget" IS 'How long a rule may take in a round. Raise it where rules are paused as too expensive.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_records" IS 'Records that a rule reads for one window. Raise it where rules are paused as too expensive.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_records" IS 'The most records that a rule reads for one window. Raise it where rules are paused as too expensive.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."api_pool_size" IS 'Connections of PostgREST (its db-pool); searches use half of them. Set it to the number of your project.';
 
@@ -22107,107 +24561,107 @@ COMMENT ON COLUMN "logloom_private"."settings"."archive_after" IS 'How long afte
 
 COMMENT ON COLUMN "logloom_private"."settings"."archive_bucket" IS 'The bucket of the archive. Null: nothing is archived. Set it to turn the archive on.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_grace" IS 'How long records wait past their retention for the archive. Raise it where the bucket may be away for longer.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_grace" IS 'How long records wait for the archive after their retention. Raise it where the bucket may be unavailable for longer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_overtaken" IS 'keep or drop: records that are not archived by then. Set drop where the disk matters more than the archive.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_overtaken" IS 'keep or drop: what happens to records that are not archived within archive_grace. Set drop where the disk matters more than the archive.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_plan_every" IS 'How often days to archive are looked for. Lower it to see the archive at work.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_plan_every" IS 'How often the archive looks for days to archive. Lower it to see the archive at work.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_prefix" IS 'What the keys of its files begin with. Set one for each installation that shares a bucket.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_prefix" IS 'The beginning of the keys of archived files. Set one for each installation that shares a bucket.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."audit_lifetime" IS 'How long audit events and receipts of deletions are kept. Set it to what your law or contract asks for.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The address of the project, at which the canary sends and reads. Null: off. Set it to turn the canary on.';
+COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The URL of the project, where the canary sends and reads. Null: off. Set it to turn the canary on.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The address of the console, for links in messages. Null: no links. Set it when the console has an address.';
+COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The URL of the console, for links in messages. Null: no links. Set it when the console has a URL.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two such transactions. Raise it where deletions disturb others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows of a transaction that deletes. Lower it where deletions disturb others.';
+COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows that one transaction deletes. Lower it where deletions disturb others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'An event whose ts lies further ahead is rejected. Raise it for devices whose clocks are wrong.';
+COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead are rejected. Raise it for devices whose clocks are wrong.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer, which ends with the record that reaches them. Lower it where clients or proxies take less.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it where clients or proxies accept less.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes of a record''s JSON; the longest values of a longer one are cut. Raise it where long values are cut.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes of a record''s JSON; the longest values of a longer record are cut. Raise it where long values are cut.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_record_values" IS 'Values in the attributes of a record; the rest is dropped. Raise it where members are dropped, at the price of memory.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'Bytes of records of all tenants. Null: no limit. Set it below the size of your disk.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants. Raise it where slow receivers hold others up.';
+COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries in progress at once, for all tenants. Raise it where slow receivers delay others.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up. Null: none. Set it to your own tenant and alert on the record.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."partition_days_ahead" IS 'Daily partitions that exist ahead of today. Raise it where ingest_future_limit is longer.';
+COMMENT ON COLUMN "logloom_private"."settings"."partition_days_ahead" IS 'Daily partitions that are created ahead of today. Raise it where ingest_future_limit is longer.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."partition_drop_lock_timeout" IS 'How long the drop of a day waits for readers, while others wait behind it. Raise it where days are not dropped in time.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."portal_session_lifetime_max" IS 'Longest life of a portal session. Lower it where a stolen link must end sooner.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The address of the portal''s page, for links to it. Null: none can be made. Set it when you host the page.';
+COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The URL of the portal''s page, for links to it. Null: no links. Set it when you host the page.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key makes the tenants that it names. Turn it on where your backend sends for new customers.';
+COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key creates the tenant that it names. Turn it on where your backend sends for new customers.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Degraded when the oldest queued event is older. Set it to the delay that you accept.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older. Set it to the delay that you accept.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Degraded above so many queued events. Raise it where bursts of that size are normal.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Health is degraded above this number of queued events. Raise it where bursts of that size are normal.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above, ingest answers 503. Null: a tenth of max_storage_bytes, at least 64 MB, or 1 GB where that is null. Raise it to survive longer outages of the writer.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above them ingest answers 503. Null: a tenth of max_storage_bytes, but at least 64 MB; 1 GB if that is null, too. Raise it to survive longer outages of the writer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Greatest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
+COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Highest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."roles_from_token" IS 'Whether a user without a row has the role that the token names. Turn it on where your issuer decides who may do what.';
+COMMENT ON COLUMN "logloom_private"."settings"."roles_from_token" IS 'Whether a user without a row has the role in their token. Turn it on where your issuer decides who may do what.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a tenant without members is closed. Turn it on where every user has a role.';
+COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a tenant without members is closed to all users. Turn it on where every user has a role.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_after" IS 'How long after its end (UTC) a day is sealed. Raise it where many records arrive later.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Bytes of the records of a block, unpacked; what a record has beyond 2,000 counts eightfold. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; bytes of a record beyond 2,000 count eightfold. Lower it where memory is short.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records of a block, 32,000 at most. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records in a block, at most 32,000. Lower it where memory is short.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'With fewer records in a day a tenant is sealed by the week. Raise it where thousands of tenants send little.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'A tenant with fewer records in a day is sealed by the week. Raise it where thousands of tenants send little.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_queue_events" IS 'While more events are queued, nothing is sealed or verified. Raise it where the queue is always longer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'With fewer in a week, and in a month, they stay rows. Raise it where thousands of tenants send little.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'Fewer records than this in a week, and in a month, stay rows. Raise it where thousands of tenants send little.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search reads on only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search continues only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_groups" IS 'Groups that an aggregate with by has. Raise it for more groups, at the price of memory.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_groups" IS 'The most groups of an aggregate with by. Raise it for more groups, at the price of memory.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time a page or a live tail ends with what it has. Lower it where a proxy gives up sooner.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time a page or a live tail ends with what it has found. Lower it where a proxy gives up sooner.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'Records that the stages json, logfmt and patterns read. Raise it where queries meet it, at the price of time.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'The most records that the stages json, logfmt and patterns read. Raise it where queries reach it, at the price of time.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days, refuse answers 503 to ingest. Set refuse where nothing may be lost.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for others, unless they fill a batch. Lower it for less delay, raise it for fewer requests.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for more records, unless a batch is full. Lower it for less delay, raise it for fewer requests.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Degraded when a log stream that works is further behind. Lower it where a receiver must be up to date.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health is degraded when a working log stream is further behind. Lower it where a receiver must be up to date.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, of all tenants. Raise it where slow receivers hold others up.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, for all tenants. Raise it where slow receivers delay others.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try it without an account.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_users" IS 'Whether signed-in users may create tenants. Turn it on where customers sign up themselves.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."token_audience" IS 'What aud of a token must be or contain. Null: anything. Set it where the issuer also signs tokens for others.';
+COMMENT ON COLUMN "logloom_private"."settings"."token_audience" IS 'The value that aud of a token must be or contain. Null: any. Set it where the issuer also signs tokens for others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."verify_every" IS 'How long after one verification the next begins. Raise it where reading everything costs too much.';
+COMMENT ON COLUMN "logloom_private"."settings"."verify_every" IS 'The time between two verifications. Raise it where reading everything costs too much.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_degraded_silence" IS 'Degraded without a successful run of the writer for so long. Raise it where pg_cron is often late.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_degraded_silence" IS 'Health is degraded after this time without a successful run of the writer. Raise it where pg_cron is often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_guard_silence" IS 'Without a successful run of the writer for so long, ingest runs it. Raise it where pg_cron is often late.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_guard_silence" IS 'After this time without a successful run of the writer, ingest runs it. Raise it where pg_cron is often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_step_events" IS 'Events of a step of the writer; a crash repeats one step. Raise it where the writer falls behind, lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_step_events" IS 'Events in one step of the writer; a crash repeats one step. Raise it where the writer falls behind, lower it where memory is short.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_unhealthy_silence" IS 'Unhealthy without a successful run of the writer for so long. Set it to the silence that must wake somebody.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_unhealthy_silence" IS 'Health is unhealthy after this time without a successful run of the writer. Set it to the silence that must wake somebody.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of OAuth clients that may do more than read. Add a client that your users trust with changes.';
+COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of OAuth clients that may do more than read. Add a client that your users trust to change things.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of partitions and queue, plus the content of blocks.';
 
@@ -22233,19 +24687,63 @@ COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'How many recor
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
-COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert. Acknowledging the last alert of an incident acknowledges the incident. Repeating it changes nothing. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A notification that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'Called by the edge function logloom-archive: the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page sends events of one service, and returns it, this once. It ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. p_expires_in: seconds, by default the most, 900. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null without the claim. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
+
+COMMENT ON FUNCTION
+  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
+  'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are still evaluated and recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+
+COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: those that p_query_dsl finds (a query without stages), by default all. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many searches are running).';
 
 COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. The id cannot be used again before that. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+
 COMMENT ON FUNCTION "public"."health_report"() IS 'The answer of the edge function health: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON, or without the columns and followed by them as logloom_private.request_of_text reads them. Returns an array in the same order, each {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or of an error {code, message, hint}: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
+
+COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
+
+COMMENT ON FUNCTION "public"."list_alert_deliveries"(uuid, uuid, integer, uuid) IS 'Deliveries of an alert, or of a rule including its tests, newest first. p_limit: 1 to 1000 (default 100). p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged or resolved). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_alert_rules"(text, integer, uuid) IS 'Alert rules of the tenant, newest first. p_limit: 1 to 1000 (default 100). p_after: rule_id of the last item of the page before. Callers who may only read see no addresses. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Silences of the tenant, newest first, including those that ended in the last 30 days. p_limit: 1 to 1000 (default 100). p_after: silence_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys of the tenant, newest first, without their values. p_limit: 1 to 1000 (default 100). p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files of the tenant''s archive, those of the latest days first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -22253,21 +24751,67 @@ COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS
 
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
+COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) IS 'What a log stream did not send, newest first: records that the receiver refused, and gaps left by retention. At most 1000, from the last 30 days. p_limit: 1 to 1000 (default 100). p_after: failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit: 1 to 1000 (default 100). p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+
 COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
+
+COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. Errors: PT400, PT401, PT403, PT404, PT408.';
+
+COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7), only those that match p_query_dsl if it is given. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
 
+COMMENT ON FUNCTION "public"."retry_alert_delivery"(uuid) IS 'Tries a failed delivery again, now and for another 24 hours, at the rule''s current address. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key; the next request with it is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."run_writer"() IS 'Called by the edge function ingest while pg_cron does not run the writer, until done is true: moves the closed slot of the queue, or closes the open one. Safe beside any other run.';
+
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'The edge function logloom-notify calls it after an attempt. p_outcome: delivered; retry (tried again after a back-off, but at least p_retry_after seconds); failed (given up). p_status: HTTP or SMTP status. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'Called by the edge function logloom-archive: the result of a claim, or p_error. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes what is given of 1 to 1000 incidents. p_acknowledged: whether the caller answers them, with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Changes nothing unless the tenant has all of them. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
-COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
+
+COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
+
+COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes the given parts of 1 to 1000 incidents: all of them, or none if the tenant lacks one. p_acknowledged: acknowledges them with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION
+  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
+  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. Another scheme, host or port in p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller its maker; it continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
+
+COMMENT ON TABLE "logloom"."alert_history" IS 'Alerts: each time a rule fired, with its value, and who acknowledged it.';
+
+COMMENT ON TABLE "logloom"."alert_incidents" IS 'The time in which the condition of a rule, or of one group of a rule with by, holds: from the first alert until a window in which it no longer holds.';
+
+COMMENT ON TABLE "logloom"."alert_rules" IS 'Alert rules: a query, its window, and a threshold for its value.';
+
+COMMENT ON TABLE "logloom"."alert_silences" IS 'Matching alerts are not sent for a time: alerts of a rule, of groups with these members, or all. Rules are still evaluated, and the history names the silence.';
 
 COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written; verified: read back and equal to the database''s records; missing: not in the bucket any more.';
 
@@ -22275,9 +24819,37 @@ COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the arch
 
 COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
 
+COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What a stream did not send. refused: a record that the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
+
+COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what viewers and API keys that are bound to it can read.';
+
 COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued batch and the event''s index. Rows of days without a partition are refused.';
 
+COMMENT ON TABLE "logloom"."plans" IS 'Plans and their limits. A change takes effect with the next request.';
+
 COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Retention and full storage add one row for each run and each tenant that lost records. Kept for settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."tenant_members" IS 'Which users belong to which tenants. Supabase Auth takes the claim tenant_id of its tokens from here.';
+
+COMMENT ON TABLE "logloom"."tenant_settings" IS 'What a tenant has set. Without a row, or if a column is null, the default applies.';
+
+COMMENT ON TABLE "logloom"."tenants" IS 'A tenant is created by its first write: create, update or ingest.';
+
+COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it begins to move a slot. Batches after queue_pointer.metered_through are not in it yet.';
+
+COMMENT ON TABLE "logloom_private"."alert_groups" IS 'Rules of a tenant that share their partial values, because they read the same records. The values are complete for records up to write_seq, from (filled_from, filled_id) on; if these are null, the group must be filled. Without a filter there are no partial values: the rules read their windows.';
+
+COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Per group and minute of ts: records, records with a number, and the sum and bounds of the numbers.';
+
+COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. Valid while query_dsl, window_minutes and view_id are the rule''s, and view_updated_at is the view''s.';
+
+COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'Records that arrived for the last round, per tenant with rules: their number, and the earliest ts, which decides which evaluated windows are evaluated again.';
+
+COMMENT ON TABLE "logloom_private"."alert_rounds" IS 'The last round: where its windows ended, and which write sequences it added to the groups.';
+
+COMMENT ON TABLE "logloom_private"."alert_spending" IS 'The time that rules of a tenant took in the current round, besides the work for all tenants. The tenant with the least comes next.';
+
+COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition of a rule with for_minutes has held, and when groups of a rule with on_absent had records.';
 
 COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
 
@@ -22301,7 +24873,19 @@ COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of days that are over, u
 
 COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day: when the record was acknowledged, found by a search, found by a tail, and when the records of the last hour were counted.';
 
-COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row a job, with when it runs and how it fares.';
+COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail with a code, kept as long as it counts towards the limit of the mailbox.';
+
+COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
+
+COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send, by SHA-256. The token itself is never stored.';
+
+COMMENT ON TABLE "logloom_private"."installation" IS 'What installing changed in the project. One row.';
+
+COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
+
+COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tenant keeps beyond its retention until kept_until.';
+
+COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. Several rows of an operation add up: a read that finds all rows locked adds one.';
 
 COMMENT ON TABLE "logloom_private"."log_counts" IS 'Records by tenant, minute of ts, service and level: the sum of events over all rows of a key. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
@@ -22311,25 +24895,63 @@ COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants with records remov
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. Tells a live tail which partitions to read.';
 
+COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
+
+COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour; the plan limits them.';
+
+COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that confirm an address, and mails to owners about a log stream (its id is in rule_id) have no alert.';
+
+COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collects several groups.';
+
+COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, with logloom-stream next to it, and the secret by which they recognize their caller.';
+
+COMMENT ON TABLE "logloom_private"."queue" IS 'Committed events on their way to logloom.logs: one row per request, with parallel arrays. An array is null if no event has the field. A null ts stands for received_at.';
+
+COMMENT ON TABLE "logloom_private"."queue_marks" IS 'How old waiting batches are, without reading them: the earliest received_at of those metered together, up to batch_to. Kept until they are moved.';
+
+COMMENT ON TABLE "logloom_private"."queue_pointer" IS 'The slot that is being filled, and the closed one that is being moved.';
+
+COMMENT ON TABLE "logloom_private"."queue_slots" IS 'How much of each slot has been moved.';
+
+COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants whose plan has a rate: the tokens at filled_at. Negative: a debt.';
+
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
 
 COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
 
-COMMENT ON TABLE "logloom_private"."settings" IS 'What an operator has a reason to change, beside the plans, in one row. Each is read where it is enforced. Other limits are constants beside their use.';
+COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that an operator may change, besides the plans. One row. Each is read where it is enforced. Other limits are constants beside their use.';
 
 COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, measured once a minute by the job bound_storage, and its state.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';
 
+COMMENT ON TABLE "logloom_private"."stream_round" IS 'The write sequence up to which streams with new records were marked. Whoever marks a stream idle locks the row.';
+
+COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A row for each delete_tenant, as a receipt. The id cannot be used until finished_at, when nothing of the tenant is left. erased_records: null until its log records are deleted.';
+
 COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute whose counts differ from its records, a record that is stored more than once, archived days whose files have the wrong records. At most a thousand for each verification.';
 
 COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The one without finished_at is running and continues at its position. The last hundred are kept.';
+
+COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
+
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last one.';
+
+COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
 COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
+
+COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer 200 to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat).';
+
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if it has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if none was rejected before. p_rejected, p_errors: what was rejected before. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
+
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'The sender and what holds for it, read once per call for all requests of a caller. keeps_from, takes_to: the range of ts. events, bytes: used in the month; complete if a limit is near. batches: the most batches of the queue that they may lack. headers: of every answer: X-Logloom-Writer if pg_cron does not run the writer. service: the only one that the sender may send for; null: any.';
+
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, archive: one claim at a time, so that limits hold. The second key is a hash of the lane for lane (one worker), and of the tenant for alerts (one evaluator of its rules), delete_logs (one new deletion at a time), members (one change at a time), notifications (one test or confirmation of an address at a time).';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -22341,21 +24963,73 @@ COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of 
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the fields of logloom_private.column_fields, as texts.';
 
-COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold. People (…_by, assigned_to) are named by their email address, or where it is not known by their user_id.';
+COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event, in order of precedence; a dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
+COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible, up to end_seq and, within it, end_id (null: all).';
+
+COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending one is tried again at next_attempt_at, until gives_up_at.';
+
+COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value that a rule saw, and whether it was acknowledged and delivered. resolved_at: when its incident ended; null while it is open. silence_id: the silence that stopped its messages. absent: it fired because its group sent nothing.';
+
+COMMENT ON TYPE "public"."logloom_alert_incident" IS 'The condition of a rule, or of one group of a rule with by, has held since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a silent group is no longer watched), rule_changed, rule_disabled or rule_deleted; null while it is open. value: of the last window in which the condition held. peak_value: the value farthest from the threshold. People (…_by, assigned_to) are shown by their email address, or by their user_id if it is unknown.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules the last three are null.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_entry" IS 'A window in which a rule would have fired. group: the group that would have fired, if the rule has by.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule with by: how often it would have fired, and its value in each window that has one.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
+
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: those that are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind the due ones; 0 if it is not.';
+
+COMMENT ON TYPE "public"."logloom_alert_silence" IS 'Matching alerts are not sent for a time. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
+
+COMMENT ON TYPE "public"."logloom_api_key" IS 'An API key in lists. status: active, revoked or expired. view_id: the view that it reads in; null if none.';
+
+COMMENT ON TYPE "public"."logloom_api_key_usage" IS 'Use of an API key. Times since then are whole days, null if it was never used. reads: by operation and day, for the last 31 days.';
 
 COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
 
 COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; records: how many were restored. kept_until: when they are deleted again.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it, sealed or not yet. If it is not complete, complete_alert_notification completes it.';
+
+COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
+
+COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
+
+COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
+
+COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets the caller may seal.';
+
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+
+COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
+
+COMMENT ON TYPE "public"."logloom_member" IS 'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase Auth, else as given when the member was added; null if unknown. view_id: the view that a viewer reads in.';
+
+COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because it was confirmed by a code or belongs to a member. code_expires_at, tries_left: of a valid code.';
+
+COMMENT ON TYPE "public"."logloom_plan_feature" IS 'Whether the plan includes a feature, how many it allows, and how many the tenant has.';
 
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; not part of records. not_reached: where copies of the records may remain after an erasure, null before it is done.';
 
+COMMENT ON TYPE "public"."logloom_stored" IS 'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows with indexes (estimated).';
+
+COMMENT ON TYPE "public"."logloom_success" IS 'The answer of an operation that returns nothing else.';
+
 COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being deleted. The receipt has the same deletion_id.';
 
+COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings: as set, else the defaults.';
+
+COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
+
+COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
+
 COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
+
+COMMENT ON VIEW "logloom_private"."planned_alert_rules" IS 'Enabled rules whose plan is valid. delay: how long after its end a window is first evaluated.';
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."addresses_in_incidents"(text, uuid[]) TO "authenticated", "service_role";
 
@@ -22427,13 +25101,13 @@ ALTER TABLE "logloom"."saved_searches"
 ALTER TABLE "logloom"."saved_searches"
   ADD CONSTRAINT "saved_searches_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
 
--- What a query compiles to has changed.
+-- Queries compile to other SQL now.
 delete from logloom_private.alert_plans where true;
 
--- Streams whose receiver took something before are not on trial.
+-- Streams whose receiver has accepted something are proven.
 update logloom.log_streams set is_proven = true where last_success_at is not null;
 
--- Ends that were told before: nothing tells them twice, and what fires next is told.
+-- Ends that were announced before: no message announces them again, and the next alert is sent.
 update logloom.alert_incidents i
 set end_told_at = i.resolved_at
 where i.resolved_at is not null
@@ -22444,7 +25118,7 @@ where i.resolved_at is not null
       and n.created_at >= i.last_fired_at
   );
 
--- One scheduler with three lanes instead of a job of pg_cron for each step.
+-- One scheduler with three lanes replaces a pg_cron job for each step.
 update logloom_private.settings set writer_guard_silence = '20 seconds'
 where writer_guard_silence = '10 seconds';
 

@@ -183,7 +183,7 @@ Deno.test("what is only for service_role is 403 for a user before EXECUTE is ask
   }
 });
 
-const readsOnly = "The client that this token was issued to may only read";
+const readsOnly = "The OAuth client of this token may only read";
 
 Deno.test("the token of an OAuth client reads, and writes where the client is listed", async () => {
   await using db = openDatabase();
