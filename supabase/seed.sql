@@ -1,4 +1,4 @@
--- What a local stack starts with. A hosted project gets it only by `db push --include-seed`.
+-- Data of a local stack. A hosted project gets it only with `db push --include-seed`.
 
 insert into logloom.tenants (tenant_id, plan_id)
 values ('demo', 'pro')
@@ -10,5 +10,5 @@ values
   ('demo', '22222222-2222-4222-8222-222222222222', 'member')
 on conflict do nothing;
 
--- Who signs up may make a tenant: hosted, that is for whoever runs the project to switch on.
+-- Lets new users create a tenant. In a hosted project the operator decides this.
 update logloom_private.settings set tenants_by_users = true where singleton;

@@ -1,13 +1,11 @@
--- Removes Logloom and all of its logs from a project, and nothing else. As the role postgres, by
--- npm run uninstall, or by psql --file. Each step stands by itself and may be run again.
---
--- First switch off the token hook (Authentication, Hooks) where it is Logloom's: Auth stops signing
--- in without the function that it calls. Then remove the function calls from your own hook, if it
--- calls Logloom's.
+-- Removes Logloom and all of its logs from a project, and nothing else. Run it as the role
+-- postgres, with npm run uninstall or psql --file. Each step can be repeated. First turn off the
+-- token hook (Authentication, Hooks) if it is Logloom's: without the function that it calls, nobody
+-- can sign in. If your own hook calls Logloom's function, remove that call.
 
 -- step: nothing of the project depends on it
--- For all steps: nothing of the project, and no type of a session, stands in for PostgreSQL's own,
--- and names are read as they are printed.
+-- For all steps: no object of the project and no temporary type may replace PostgreSQL's own, and
+-- names are read as they are printed.
 set search_path = pg_catalog, pg_temp;
 set quote_all_identifiers = off;
 do $$
@@ -32,8 +30,8 @@ begin
       hint = format('Connect as %s, then run this again.', v_owner);
   end if;
 
-  -- What a function or a job says is text, where no dependency shows it: something of our schemas,
-  -- or an operation or a type in public.
+  -- The body of a function or a job is text, so no dependency shows that it uses something of our
+  -- schemas, or an operation or type in public.
   select format(
     '(?<![\w/@.-])"?logloom(_private)?"?\."?[\w%%'']|(?<![\w."$])("?public"?\.)?"?(%s)"?\s*\('
       '|(?<![\w."$])"?public"?\."?(%s)"?\s*\(|(?<![\w."$])("?public"?\.)?"?(%s)"?(?!\w)',
@@ -90,7 +88,7 @@ begin
     join pg_catalog.pg_depend d on d.refclassid = o.classid and d.refobjid = o.objid
     left join pg_catalog.pg_rewrite r
       on d.classid = 'pg_rewrite'::regclass and r.oid = d.objid and r.rulename = '_RETURN'
-    -- A view, not the rule that it is made of.
+    -- The view instead of its rule.
     cross join lateral pg_catalog.pg_identify_object(
       case when r.oid is null then d.classid else 'pg_class'::regclass end,
       coalesce(r.ev_class, d.objid),
@@ -128,7 +126,8 @@ begin
   if v_dependents is not null then
     raise exception using
       errcode = 'dependent_objects_still_exist',
-      message = e'Logloom is not removed, since these of the project use it:\n  ' || v_dependents,
+      message = e'Logloom is not removed, because these objects of the project use it:\n  '
+        || v_dependents,
       hint = 'Change or remove them, then run this again.';
   end if;
 end;
@@ -168,7 +167,7 @@ begin
   if to_regprocedure('logloom_citus.leave_nodes()') is not null then
     perform logloom_citus.leave_nodes();
   end if;
-  -- Set for the role and for the database, it may name ours twice.
+  -- The setting can exist for the role and for the database.
   perform logloom_private.set_pre_request(i.host_pre_request, s.setdatabase <> 0)
   from logloom_private.installation i
   cross join pg_catalog.pg_db_role_setting s
@@ -273,7 +272,7 @@ begin
   drop schema if exists logloom_citus cascade;
   drop schema logloom, logloom_private cascade;
 
-  -- Not those that a table of the project has by its name.
+  -- Not the row types of the project's own tables.
   select string_agg(t.oid::regtype::text, ', ') into v_name
   from pg_catalog.pg_type t
   left join pg_catalog.pg_class c on c.oid = t.typrelid
@@ -283,9 +282,9 @@ begin
     execute 'drop type ' || v_name;
   end if;
 
-  -- An extension that was not there before goes, unless the project has begun to use it: functions
-  -- and jobs name another's functions in their text, where no dependency shows it. net.http_get( is
-  -- not http's, and what PostgreSQL has by the same name comes before it.
+  -- Drops an extension that installing created, unless the project uses it now. Functions and jobs
+  -- name an extension's functions in their text, where no dependency shows it. net.http_get( is not
+  -- http's, and a function of PostgreSQL with the same name comes first.
   foreach v_name in array v_installation.created_extensions loop
     continue when not exists (select from pg_catalog.pg_extension e where e.extname = v_name);
     select format(
@@ -350,7 +349,8 @@ begin
   end loop;
 
   if to_regclass('supabase_migrations.schema_migrations') is not null then
-    -- Each of ours ends with this call. The project may have named one of its own after us.
+    -- Each of our migrations ends with this call. A migration of the project may have a name like
+    -- ours.
     delete from supabase_migrations.schema_migrations m
     where m.name like 'logloom\_%'
       and strpos(to_jsonb(m) ->> 'statements', 'logloom_private.finish_migration()') > 0;

@@ -45,8 +45,8 @@ const row = new RegExp(
 
 /** The rows of a register's values list, which has only literals. */
 export function registerIn(sql: string): Omit<Register, "name"> {
-  const start = /from \(\s*values\s+/.exec(sql);
-  if (!start) throw new Error("A register is a function that selects from a list of values.");
+  const start = /(?:return query|from \()\s*values\s+/.exec(sql);
+  if (!start) throw new Error("A register is a function that returns a list of values.");
   row.lastIndex = start.index + start[0].length;
   const errors: RegisteredError[] = [];
   while (true) {
@@ -64,7 +64,9 @@ export function registerIn(sql: string): Omit<Register, "name"> {
       hint: textOf(found[4]),
       explanation: textOf(found[5]),
     });
-    const next = /^,\s+|^\s+\) e \(name, status, message, hint, explanation\)/.exec(sql.slice(end));
+    const next = /^,\s+|^;|^\s+\) e \(name, status, message, hint, explanation\)/.exec(
+      sql.slice(end),
+    );
     if (!next) throw new Error(`The text after a row is not a row: ${sql.slice(end, end + 80)}`);
     if (!next[0].startsWith(",")) break;
     row.lastIndex = end + next[0].length;

@@ -53,8 +53,7 @@ missing.')
 });
 
 Deno.test("a register that cannot be read to its end is an error", () => {
-  const values = (rows: string) =>
-    `from (\n values\n ${rows}\n  ) e (name, status, message, hint, explanation);`;
+  const values = (rows: string) => `return query values\n ${rows};`;
   assert.throws(() => registerIn("select 1"), /list of values/);
   assert.throws(() => registerIn(values("('a.b', 404, 'A', 'B')")), /A row is not/);
   assert.throws(() => registerIn(values("('a.b', 404, 'A', null, null) or true")), /not a row/);

@@ -1,10 +1,10 @@
--- What a query compiles to has changed.
+-- Queries compile to other SQL now.
 delete from logloom_private.alert_plans where true;
 
--- Streams whose receiver took something before are not on trial.
+-- Streams whose receiver has accepted something are proven.
 update logloom.log_streams set is_proven = true where last_success_at is not null;
 
--- Ends that were told before: nothing tells them twice, and what fires next is told.
+-- Ends that were announced before: no message announces them again, and the next alert is sent.
 update logloom.alert_incidents i
 set end_told_at = i.resolved_at
 where i.resolved_at is not null
@@ -15,7 +15,7 @@ where i.resolved_at is not null
       and n.created_at >= i.last_fired_at
   );
 
--- One scheduler with three lanes instead of a job of pg_cron for each step.
+-- One scheduler with three lanes replaces a pg_cron job for each step.
 update logloom_private.settings set writer_guard_silence = '20 seconds'
 where writer_guard_silence = '10 seconds';
 

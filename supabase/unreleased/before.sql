@@ -1,12 +1,13 @@
--- Most of what runs reads the settings first. Altered last, they would be waited for by a migration
--- that holds what their readers want next.
+-- Most jobs read the settings first, so they are locked first. If they were altered last, the
+-- migration would hold locks that their readers want next, and would wait for them.
 do $$
 begin
   lock table logloom_private.settings in access exclusive mode;
 end;
 $$;
 
--- As finish_migration() does from here on: functions that have not changed need not be made anew.
+-- finish_migration() does this from now on. Done here, unchanged functions need not be created
+-- again.
 do $$
 declare
   v_function regprocedure;
@@ -21,7 +22,7 @@ begin
 end;
 $$;
 
--- Functions of these names take their place.
+-- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();

@@ -284,7 +284,7 @@ Deno.test("a tenant that creates, tests and deletes rules cannot mail strangers"
       if (tested.status === 200) {
         assert.deepEqual(tested.body.map(({ status }) => status), ["failed"]);
       } else {
-        assertRpcError(tested, 429, "The plan allows 20 tests in an hour by email");
+        assertRpcError(tested, 429, "The plan allows 20 tests an hour by email");
         assert.ok(Number(tested.headers.get("retry-after")) > 3000);
       }
       await clientOf(tenant.token).call("delete_alert_rule", { p_rule_id });

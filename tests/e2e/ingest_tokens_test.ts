@@ -69,7 +69,7 @@ Deno.test("a page sends with a token, by header or in a beacon's body, for one s
       errors: [{
         index: 1,
         code: "service_is_another",
-        message: "The token sends for the service shop alone",
+        message: "The token may only send for the service shop",
       }],
     },
   );
@@ -139,7 +139,7 @@ Deno.test("a token ends with its maker's membership", async () => {
   await rpc(owner.token, "remove_tenant_member", { p_user_id: userId });
   assertRefused(
     await ingest(bearer(token), [{}]),
-    "Whoever made the ingest token may no longer send, or has signed out.",
+    "The user who created the ingest token may no longer send, or has signed out.",
   );
 });
 

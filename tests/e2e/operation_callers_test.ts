@@ -4,7 +4,7 @@ import { type Answer, apiKey, bearer, call, createKey, newTenant, rpc } from "..
 import { openDatabase } from "../support/database.ts";
 import { userToken } from "../support/tokens.ts";
 
-const readsOnly = "The client that this token was issued to may only read";
+const readsOnly = "The OAuth client of this token may only read";
 const viewsOnly = "A viewer may only read";
 
 /** An operation is open if it answers itself, even if parameters are missing. */

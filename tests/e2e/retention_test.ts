@@ -86,7 +86,7 @@ Deno.test("records are deleted by each tenant's retention, as whole days if no t
     errors: [{
       index: 0,
       code: "ts_out_of_range",
-      message: "ts is older than what is kept: 7 days",
+      message: "ts is older than the retention of 7 days",
     }],
   });
 });

@@ -185,7 +185,7 @@ Deno.test("operations for service_role are 403 for users, before EXECUTE is chec
   }
 });
 
-const readsOnly = "The client that this token was issued to may only read";
+const readsOnly = "The OAuth client of this token may only read";
 
 Deno.test("the token of an OAuth client can read, and write only if the client is listed", async () => {
   await using db = openDatabase();

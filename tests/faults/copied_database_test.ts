@@ -35,7 +35,7 @@ Deno.test("a copy of the database sends nothing until begin_anew, then only new 
   await eventually(
     "the function was woken, and refused",
     async () =>
-      (await streamLog()).includes("This database is of the project https://first.example"),
+      (await streamLog()).includes("This database belongs to the project https://first.example"),
   );
   const { status, body } = await health("/ready");
   assert.deepEqual([status, Object(body).checks.installation.status], [503, "unhealthy"]);

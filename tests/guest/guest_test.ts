@@ -549,7 +549,7 @@ Deno.test("in a project with much of its own", async (t) => {
       'select * from public.logloom_notes'`);
     await assert.rejects(uninstall(stack.databaseUrl, ours, () => {}), {
       name: "Failure",
-      message: `Logloom is not removed, since these of the project use it:
+      message: `Logloom is not removed, because these objects of the project use it:
   function app.count_tenants()
   function app.hook(jsonb)
   function app.log_order()

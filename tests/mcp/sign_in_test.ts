@@ -127,7 +127,7 @@ Deno.test("an assistant finds where to sign in, reads as its user, and may not w
     assert.match(JSON.stringify(content), /seen by the user/);
     await client.close();
 
-    const readsOnly = "The client that this token was issued to may only read";
+    const readsOnly = "The OAuth client of this token may only read";
     const refused: [string, unknown][] = [
       ["create_api_key", { p_name: "x" }],
       ["delete_logs", { p_query_dsl: "*" }],

@@ -207,6 +207,9 @@ inBrowser("a page's events of another service than its token's are rejected", as
       await log.flush();
       return rejected.map(({ code, message }) => [code, message]);
     });
-    assert.deepEqual(codes, [["service_is_another", "The token sends for the service page alone"]]);
+    assert.deepEqual(codes, [[
+      "service_is_another",
+      "The token may only send for the service page",
+    ]]);
   });
 });

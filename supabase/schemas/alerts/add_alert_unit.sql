@@ -3,9 +3,10 @@ returns double precision
 language sql
 return extract(epoch from clock_timestamp() - p_at) * 1000;
 
--- Adds staged records to groups with the same digest, of each those from an instant on that arrived
--- since its write sequence, and brings them to the round: all in one statement, or where one of
--- them makes it fail, each by itself. Each reads its own tenant's records by the index, never all.
+-- Adds staged records to groups with the same digest: for each group those from its start on whose
+-- write_seq is higher than the group's. Brings the groups up to date with the round. Uses one
+-- statement for all groups, or one for each if that fails. Each group reads its own tenant's
+-- records by the index.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],
@@ -39,7 +40,7 @@ begin
   set
     write_seq = p_round.write_seq_to,
     filled_from = i.starts,
-    -- Of a few records a statement's own cost would be most of it.
+    -- With few records the cost of the statement itself would dominate.
     ms_per_record = case
       when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
       else g.ms_per_record

@@ -1,4 +1,5 @@
--- Has groups filled anew from the records, those that failed not before p_retry_at.
+-- Empties groups, so that they are filled again from the records; after an error not before
+-- p_retry_at.
 create function logloom_private.empty_alert_groups(
   p_group_ids bigint[],
   p_error text default null,
@@ -16,10 +17,10 @@ begin
 end;
 $$;
 
--- Groups that are not complete for the round, or whose rules read windows that they did not read
--- yet, and that do not rest. place: their turn within the tenant. Rules that were evaluated before
--- and new ones take turns, so that a thousand new rules keep no older one waiting; of each, the one
--- comes next that has waited longest since it was due or had a turn.
+-- Groups that still need reading in this round and are not paused: incomplete ones, and those whose
+-- rules must read their own windows. place: their order within the tenant. New rules and rules that
+-- were evaluated before take turns, so that a thousand new rules do not delay older ones. Of each
+-- kind the group comes first that has waited longest since it was due or had a turn.
 create function logloom_private.pending_alert_groups(p_round logloom_private.alert_rounds)
 returns table (
   tenant_id text, group_id bigint, has_partials boolean, needed_from timestamptz,
@@ -49,7 +50,7 @@ begin
 end;
 $$;
 
--- Has a group that went beyond its budget rest, longer each time.
+-- Pauses a group that exceeded its budget, longer each time.
 create function logloom_private.rest_alert_group(
   p_group logloom_private.alert_groups,
   p_now timestamptz,
@@ -67,8 +68,8 @@ begin
   perform logloom_private.empty_alert_groups(
     array[p_group.group_id],
     format(
-      'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; '
-        'it rests for a while.',
+      'The rule is too expensive: %s records took %s ms. Narrow its query or shorten its window; '
+        'it is paused for a while.',
       p_records, round(p_milliseconds::numeric)
     ),
     p_now + least(v_first_rest * 2 ^ least(p_group.failures, 20), v_longest_rest)
@@ -79,14 +80,14 @@ begin
 end;
 $$;
 
--- Whether so many records are expected to take 20 ms at most.
+-- Whether p_records records are expected to take at most 20 ms.
 create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
 returns boolean
 language sql
 immutable
 return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
 
--- Fills new groups whose windows hold few records, p_limit at most, all at once. Which ones.
+-- Fills at most p_limit new groups whose windows hold few records, all at once. Returns their ids.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -97,7 +98,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_staged constant text := 'pg_temp.alert_backlog';
-  -- What is older may be sealed, and is read tenant by tenant.
+  -- Older records may be sealed. They are read tenant by tenant.
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
   );
@@ -117,7 +118,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- By itself, because the counts may be on another node.
+    -- In a statement of its own, because the counts may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)
@@ -160,8 +161,8 @@ begin
 end;
 $$;
 
--- Adds what arrived to the groups that are cheap, those with the same filter together. True where
--- the deadline came before the end.
+-- Adds new records to the groups for which this is cheap, together for groups with the same filter.
+-- Returns true if the deadline passed before the end.
 create function logloom_private.advance_alert_groups(
   p_round logloom_private.alert_rounds,
   p_deadline timestamptz

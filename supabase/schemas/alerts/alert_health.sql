@@ -1,19 +1,19 @@
--- Rules wait while the watermark is further behind.
+-- Rules wait if the watermark is further behind.
 create function logloom_private.alert_watermark_limit()
 returns interval
 language sql
 immutable
 return interval '2 minutes';
 
--- Health is degraded when the last round's windows ended longer ago, or a rule is as late.
+-- Health is degraded if the windows of the last round ended longer ago, or if a rule is later.
 create function logloom_private.alert_round_limit()
 returns interval
 language sql
 immutable
 return interval '5 minutes';
 
--- What health tells of alerts: degraded while rules wait, rounds stay away, or rules are late. Of
--- whose they are it says nothing.
+-- The health check of alerts: degraded while rules wait, no round runs, or rules are late. It does
+-- not say whose rules.
 create function logloom_private.alert_health(p_now timestamptz, p_watermark timestamptz)
 returns jsonb
 language plpgsql
@@ -29,9 +29,9 @@ declare
   v_late interval;
   v_reason text;
 begin
-  -- One that does not end is as late as one that does not begin.
+  -- A round that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
-  -- As late_seconds() has it, without a call for each rule.
+  -- The same as late_seconds(), without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
@@ -43,7 +43,7 @@ begin
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then
-    v_reason := 'Rules wait until all that was acknowledged is visible';
+    v_reason := 'Rules wait until all acknowledged events are visible';
   elsif v_has_rules and v_round.window_end is not null
     and logloom_private.silence_since(v_round.window_end, p_now) > v_limit
   then

@@ -1,5 +1,5 @@
--- Whether who lists alerts may see where they are sent: addresses are secrets, which who only reads
--- has no use for.
+-- Whether a reader may see where alerts are sent. Addresses are secrets, and callers who may only
+-- read do not need them.
 create function logloom_private.sees_addresses(p_scope logloom_private.reading_scope)
 returns boolean
 language sql
@@ -7,8 +7,8 @@ stable
 return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
   and logloom_private.reads_only(logloom_private.claims()) is not true;
 
--- An alert as the operations show it; without what tells of addresses where these are not to be
--- seen. p_resolved_at: of its incident.
+-- An alert as operations show it, without addresses unless p_sees_addresses. p_resolved_at: when
+-- its incident ended.
 create function logloom_private.alert_entry_of(
   p_row logloom.alert_history,
   p_resolved_at timestamptz,
@@ -27,8 +27,7 @@ return row(
   p_row.silence_id, p_row.absent
 );
 
--- Alerts that a reader finds, within a view those of rules that were evaluated in it as it is now;
--- without what tells of addresses for who only reads.
+-- Alerts for a reader. In a view only those of rules that were evaluated in the view as it is now.
 create function logloom_private.read_alert_history(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -46,7 +45,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
 as $$
--- definer because no table is open to who only reads
+-- definer because callers who may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
@@ -72,8 +71,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
-  -- what else is asked for is planned for its values.
+  -- Planning takes a tenth of a call. The newest entries always have the same plan; with other
+  -- parameters the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
@@ -103,7 +102,7 @@ begin
   ) h
   left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
   cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
-  -- Of a group there may be a whole message.
+  -- A group can be as long as a message.
   where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
 end;
@@ -136,10 +135,10 @@ $$;
 comment on function public.list_alert_history(
   text, uuid, text, text, boolean, integer, uuid
 ) is
-  'Alerts of the tenant, newest first: of one rule, triggered from p_ts_from to before p_ts_to, '
-  'acknowledged or not, where given. p_limit 1 to 1000 (default 100), p_after: alert_id of the '
-  'last item of the page before. With long groups a page may have fewer; the one after the last '
-  'has none. Errors: PT400, PT401, PT403.';
+  'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before '
+  'p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last '
+  'item of the page before. With long groups a page may have fewer items; the page after the last '
+  'one is empty. Errors: PT400, PT401, PT403.';
 
 create function public.acknowledge_alert(p_alert_id uuid default null)
 returns public.logloom_success
@@ -154,7 +153,7 @@ declare
   v_incident_id uuid;
 begin
   perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
-  -- Held before its entries: so does who fires one more.
+  -- Locks the incident before its alerts, in the same order as when an alert fires.
   perform
   from logloom.alert_incidents i
   where i.tenant_id = v_tenant_id and i.incident_id = (
@@ -186,5 +185,5 @@ end;
 $$;
 
 comment on function public.acknowledge_alert(uuid) is
-  'Records that the caller answers an alert, and with the last of an incident''s alerts the '
-  'incident. Again: no change. Errors: PT400, PT401, PT404.';
+  'Acknowledges an alert. Acknowledging the last alert of an incident acknowledges the incident. '
+  'Repeating it changes nothing. Errors: PT400, PT401, PT404.';

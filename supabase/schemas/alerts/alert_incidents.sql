@@ -12,7 +12,7 @@ return case
   else 'open'
 end;
 
--- An incident as the operations show it, with people as p_addresses has them.
+-- An incident as operations show it. p_addresses has the email addresses of its people.
 create function logloom_private.alert_incident_of(
   p_row logloom.alert_incidents,
   p_addresses jsonb
@@ -33,7 +33,7 @@ return row(
   p_row.noted_at, coalesce(p_addresses ->> p_row.noted_by, p_row.noted_by), p_row.note
 );
 
--- The addresses of the people of incidents of the tenant.
+-- The email addresses of the people in incidents of the tenant.
 create function logloom_private.addresses_in_incidents(p_tenant_id text, p_incident_ids uuid[])
 returns jsonb
 language plpgsql
@@ -93,7 +93,7 @@ begin
     from (
       select
         l.incident,
-        -- A group may be a whole message.
+        -- A group can be as long as a message.
         sum(
           octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
         ) over (
@@ -128,7 +128,7 @@ end;
 $$;
 
 comment on function public.list_alert_incidents(text, uuid, text, integer, uuid) is
-  'Incidents of the tenant, newest first: of one rule, and open, acknowledged or resolved, where '
-  'given. p_limit 1 to 1000 (default 100), p_after: incident_id of the last item of the page '
-  'before. With long groups a page may have fewer; the one after the last has none. '
-  'Errors: PT400, PT401, PT403.';
+  'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged '
+  'or resolved). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the '
+  'page before. With long groups a page may have fewer items; the page after the last one is '
+  'empty. Errors: PT400, PT401, PT403.';

@@ -1,5 +1,5 @@
--- How many seconds a rule is behind the newest round: its last window, or its first
--- one, was due so long ago. 0 where it is not.
+-- How many seconds a rule is behind the newest round: since its last window, or its first one, was
+-- due. 0 if it is not behind.
 create function logloom_private.late_seconds(p_rule logloom.alert_rules)
 returns double precision
 language plpgsql
@@ -14,7 +14,7 @@ begin
       select greatest(extract(epoch from n.window_end - l.window_end), 0)
       from logloom_private.alert_rounds r
       cross join lateral (
-        -- One that is under way is not late yet.
+        -- A round in progress is not late yet.
         select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
       ) n
       cross join lateral (
@@ -28,7 +28,7 @@ begin
 end;
 $$;
 
--- An alert rule as the operations show it.
+-- An alert rule as operations show it.
 create function logloom_private.alert_rule_of(p_row logloom.alert_rules)
 returns public.logloom_alert_rule
 language sql
@@ -43,8 +43,8 @@ return row(
   logloom_private.shown_secrets(p_row.notification_secrets), logloom_private.late_seconds(p_row)
 );
 
--- PT400 where a rule of this query cannot be evaluated in the view, PT404 where there is none.
--- Nothing for null.
+-- PT400 if a rule with this query cannot be evaluated in the view, PT404 if there is no such view.
+-- Does nothing if p_view_id is null.
 create function logloom_private.require_rule_in_view(
   p_tenant_id text,
   p_query_dsl text,
@@ -91,8 +91,8 @@ $$;
 comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
 
--- Alert rules that a reader finds, within a view those that are evaluated in it; without addresses
--- for who only reads.
+-- Alert rules for a reader, without addresses for callers who may only read. In a view only those
+-- that are evaluated in it.
 create function logloom_private.read_alert_rules(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -105,7 +105,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no table is open to who only reads
+-- definer because callers who may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
@@ -125,7 +125,7 @@ begin
   from (
     select
       o.item,
-      -- So many fit, however long their texts are.
+      -- 300 rules always fit, however long their texts are.
       case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
@@ -154,27 +154,24 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_shows_since constant timestamptz := (
+    select v.shows_since from logloom.log_views v where v.view_id = p_view_id
+  );
 begin
   if not p_sees_addresses then
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
-  -- What it found before it was bound to the view as it is now is none of the view.
-  if p_view_id is not null and (
-    p_row.last_evaluated_at > greatest(
-      p_row.asked_at,
-      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
-    )
-  ) is not true
+  -- What a rule found before its view changed is not shown.
+  if p_view_id is not null
+    and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
     p_row.last_error := null;
-    p_row.asked_at := greatest(
-      p_row.asked_at,
-      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
-    );
+    p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
   return logloom_private.alert_rule_of(p_row);
 end;
@@ -198,9 +195,9 @@ end;
 $$;
 
 comment on function public.list_alert_rules(text, integer, uuid) is
-  'Alert rules of the tenant, newest first. p_limit 1 to 1000 (default 100), p_after: rule_id of '
-  'the last item of the page before. Who only reads sees no addresses. '
-  'Errors: PT400, PT401, PT403.';
+  'Alert rules of the tenant, newest first. p_limit: 1 to 1000 (default 100). p_after: rule_id of '
+  'the last item of the page before. Callers who may only read see no addresses. Errors: PT400, '
+  'PT401, PT403.';
 
 create function public.delete_alert_rule(p_rule_id uuid default null)
 returns public.logloom_success
@@ -222,4 +219,4 @@ end;
 $$;
 
 comment on function public.delete_alert_rule(uuid) is
-  'Deletes an alert rule; its history stays. Errors: PT400, PT401, PT404.';
+  'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';

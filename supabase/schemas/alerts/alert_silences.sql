@@ -13,7 +13,7 @@ return case
   else 'active'
 end;
 
--- A silence as the operations show it.
+-- A silence as operations show it.
 create function logloom_private.alert_silence_of(p_row logloom.alert_silences)
 returns public.logloom_alert_silence
 language sql
@@ -28,7 +28,7 @@ return row(
   p_row.comment, p_row.created_by, p_row.created_at, p_row.expired_at, p_row.expired_by
 );
 
--- The silence that keeps an alert of a rule and group from being sent at a time; null for none.
+-- The silence that applies to an alert of a rule and group at a time; null if there is none.
 create function logloom_private.silence_of_alert(
   p_tenant_id text,
   p_rule_id uuid,
@@ -103,11 +103,11 @@ end;
 $$;
 
 comment on function public.list_alert_silences(text, integer, uuid) is
-  'Silences of the tenant, newest first; those that are over, too, for 30 days. p_limit 1 to 1000 '
-  '(default 100), p_after: silence_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'Silences of the tenant, newest first, including those that ended in the last 30 days. p_limit: '
+  '1 to 1000 (default 100). p_after: silence_id of the last item of the page before. Errors: '
+  'PT400, PT401, PT403.';
 
--- Makes a silence for the tenant of the caller.
+-- Creates a silence for the caller's tenant.
 create function logloom_private.make_alert_silence(
   p_tenant_id text,
   p_matcher jsonb,
@@ -120,7 +120,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role writes silences, which keep others from being told
+-- definer because no API role writes silences, which stop messages to others
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
@@ -203,9 +203,9 @@ end;
 $$;
 
 comment on function public.create_alert_silence(jsonb, text, text, text, text) is
-  'From p_from (now) to p_to nothing is sent of alerts that p_matcher matches: {"rule_id": …}, '
-  '{"group": {field: text}}, both, or {} for all. They are evaluated and kept all the same. '
-  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: '
+  '{"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are still evaluated and '
+  'recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 -- Ends a silence of the caller's tenant.
 create function logloom_private.end_alert_silence(p_tenant_id text, p_silence_id uuid)
@@ -214,7 +214,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role writes silences, which keep others from being told
+-- definer because no API role writes silences, which stop messages to others
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_row logloom.alert_silences;
@@ -227,7 +227,7 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.silence_not_found');
   end if;
-  -- One that is over stays as it ended.
+  -- A silence that has ended stays as it is.
   if v_row.expired_at is null and v_row.ends_at > now() then
     update logloom.alert_silences s
     set expired_at = now(), expired_by = logloom_private.actor()
@@ -259,5 +259,5 @@ end;
 $$;
 
 comment on function public.expire_alert_silence(uuid, text) is
-  'Ends a silence now and returns it; one that is over stays as it was. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, '
+  'PT401, PT403, PT404.';

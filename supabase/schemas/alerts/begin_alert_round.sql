@@ -1,5 +1,5 @@
--- The round that is finished but for what has to be read for itself. What arrived is staged again:
--- another session may have begun it.
+-- The last round, if it has finished and only rules that need reading of their own are left. Stages
+-- its records again if another session began it.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
@@ -26,9 +26,9 @@ begin
 end;
 $$;
 
--- Brings the groups to where a round may add what arrived for it. Groups whose next write sequences
--- are not staged, or whose tenant lost records, are filled anew; those of tenants from which
--- nothing came are complete as they are. What no window needs any more is forgotten.
+-- Prepares the groups for the records of a round. Groups whose next records are not staged, or
+-- whose tenant lost records, are filled again. Groups of tenants without new records are complete.
+-- Minutes that no window needs are deleted.
 create function logloom_private.prepare_alert_groups(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
@@ -71,8 +71,8 @@ begin
 end;
 $$;
 
--- Opens the round for the minute that the watermark passed and stages its records. Null when there
--- is nothing to evaluate, or rules have to wait.
+-- Opens the round for the minute that the watermark has passed and stages its records. Returns null
+-- if there is nothing to evaluate or if rules have to wait.
 create function logloom_private.begin_alert_round(p_now timestamptz, p_watermark timestamptz)
 returns logloom_private.alert_rounds
 language plpgsql
@@ -87,14 +87,14 @@ declare
   v_window_minutes integer;
   v_from timestamptz;
 begin
-  -- Nobody else reads these.
+  -- No group of the tenant needs them.
   delete from logloom_private.log_removals r
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    -- The clock was set back. With times in the future the rules would wait until then.
     v_last := null;
     update logloom.alert_rules r
     set
@@ -116,14 +116,14 @@ begin
     - v_grace - logloom_private.alert_catch_up_limit();
   if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
   then
-    -- Too long ago: every group reads its windows anew.
+    -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- A day that is dropped takes its write sequences with it.
+  -- Not lower than before: a dropped day takes its write sequences with it.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
-  -- A round that was cut short is done again from where it began.
+  -- A round that was interrupted starts again from its beginning.
   v_round.write_seq_from := case
     when v_last.window_end is null then v_round.write_seq_to
     when v_last.finished_at is null then v_last.write_seq_from

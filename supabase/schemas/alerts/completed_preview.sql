@@ -1,5 +1,5 @@
--- Which of the values fire: each group has its own cooldown, and holds for itself. A rule that
--- tells the end fires anew after it.
+-- The values that would fire. Each group has its own cooldown and its own for_minutes. A rule that
+-- announces the end of an incident fires again after it.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
   p_rule logloom.alert_rules,
@@ -46,8 +46,8 @@ begin
 end;
 $$;
 
--- A preview that has its times, with what a rule would have seen and fired. Of a rule with by, the
--- groups that fire most, or have the greatest values, have a series of their own.
+-- Adds to a preview, which has its times, the values and alerts of the rule. For a rule with by,
+-- the groups that fire most or have the highest values have their own series.
 create function logloom_private.completed_preview(
   p_preview public.logloom_alert_preview,
   p_values logloom_private.alert_window[],
@@ -68,7 +68,7 @@ declare
   v_alerts public.logloom_alert_preview_entry[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- A window with more or longer groups than a rule looks at has no value: it fires for none.
+  -- A window with too many or too long groups has no value, and none of them fires.
   v_crowded := array(
     select w.window_end
     from unnest(p_values) w

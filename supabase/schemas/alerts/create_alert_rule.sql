@@ -81,9 +81,10 @@ comment on function public.create_alert_rule(
   boolean, integer, text, integer, jsonb, uuid
 ) is
   'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. '
-  'p_window_minutes 1 to 1440, p_cooldown_minutes 0 to 10080. p_notification_destinations: email, '
-  'webhook, whose addresses are in p_notification_config (email, webhook_url); slack, discord, '
-  'teams, pagerduty, whose sealed addresses are in p_secrets (slack_url, discord_url, teams_url, '
-  'pagerduty_key). p_view_id, for admins: the view that it is evaluated in. p_saved_search_id: '
-  'where name and query come from unless given. p_for_minutes 0 to 1440, p_on_absent ignore or '
-  'fire, p_group_wait_seconds 0 to 3600. Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: '
+  'email and webhook, with addresses in p_notification_config (email, webhook_url); slack, '
+  'discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, '
+  'teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. '
+  'p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to '
+  '1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the '
+  'plan''s limit), PT401, PT403, PT404.';

@@ -1,13 +1,13 @@
--- Rules that one transaction of an alert round evaluates; its time is looked at between two.
+-- The most rules that one transaction of a round evaluates.
 create function logloom_private.alert_step_rules()
 returns integer
 language sql
 immutable
 return 1000;
 
--- A turn of what is not done for all tenants at once: plans new rules, fills new groups, or reads
--- what one tenant's groups lack, about alert_rule_budget long. Alerts fired, or null where nothing
--- was left to do.
+-- Does a piece of the work that tenants do not share: compiles new rules, fills new groups, or
+-- reads what the groups of one tenant lack, for about alert_rule_budget. Returns how many alerts
+-- fired, or null if nothing was left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -47,7 +47,7 @@ begin
         select f.tenant_id
         from pending f
         left join logloom_private.alert_spending s on s.tenant_id = f.tenant_id
-        -- Who took least of this round comes first.
+        -- The tenant that used the least time in this round comes first.
         order by coalesce(s.spent_ms, 0), f.tenant_id
         limit 1
       )
@@ -95,8 +95,8 @@ begin
 end;
 $$;
 
--- Does the next piece of a round for all tenants: brings groups up to date, or judges the next
--- rules. An error keeps no other rule from its turn.
+-- Does the next piece of a round for all tenants: brings groups up to date, or evaluates the next
+-- rules. An error does not stop other rules.
 create function logloom_private.continue_alert_round(p_round logloom_private.alert_rounds)
 returns void
 language plpgsql
@@ -126,7 +126,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last of them, all was evaluated that does not have to be read for itself.
+  -- After the last rule everything is evaluated, except rules that need reading of their own.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],
@@ -135,8 +135,8 @@ begin
 end;
 $$;
 
--- A step of the job evaluate_alerts: a piece of the round of the minute that has passed. After the
--- round it reads, a second at a time, what rules need beside it.
+-- A step of the job evaluate_alerts: a piece of the round for the last full minute. After the round
+-- it reads, for a second at a time, what single rules need.
 create function logloom_private.evaluate_alerts()
 returns interval
 language plpgsql
@@ -148,7 +148,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('alerts')) then
     return interval '100 milliseconds';
   end if;
-  -- What arrived is staged for the session that began the round; another one begins it again.
+  -- Records are staged in the session that began the round. Another session begins it again.
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()

@@ -1,4 +1,4 @@
--- Enabled rules after p_after that the round did not evaluate yet, in the order of their ids.
+-- Enabled rules after p_after that the round has not evaluated yet, ordered by id.
 create function logloom_private.next_alert_rules(
   p_after uuid,
   p_limit integer,
@@ -23,8 +23,8 @@ begin
 end;
 $$;
 
--- The windows that a round evaluates: the new ones, and open ones into which records came late. Of
--- a rule with a delay, those that are closed since.
+-- The windows that a round evaluates: new ones, and open ones that got late records. For a rule
+-- with a delay, windows that closed since.
 create function logloom_private.due_alert_windows(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds
@@ -53,12 +53,12 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- A window that ended before the rule was what it is now holds less than a search showed then:
-    -- the first is the next round's.
+    -- Windows that ended before the rule was created or changed may lack records that a search
+    -- showed then. The first window is the next round's.
     and e.window_end > r.asked_at
-    -- Of the time before its first evaluation, only the last window.
+    -- Before its first evaluation, only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
-    -- A window that was evaluated is looked at again only where something came late.
+    -- An evaluated window is evaluated again only if late records arrived.
     and (
       r.last_evaluated_at is null
       or e.window_end > r.last_evaluated_at - r.delay
@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- A window's value from the sums over its minutes, as the compiler's aggregates have it.
+-- The value of a window from the sums over its minutes; the same as the compiler's aggregates.
 create function logloom_private.partial_value(
   p_aggregate text,
   p_window_minutes integer,
@@ -89,10 +89,10 @@ return case p_aggregate
   when 'max' then logloom_private.finite_double(p_greatest)
 end;
 
--- Values of a query over windows side by side from p_from to p_to, of a query with by one for each
--- group that has records, so that each fires apart; p_limit of them at most. p_source: SQL with the
--- columns of logloom.logs, of which the query's filter chooses; $1 is the tenant, $2 and $3 are the
--- range.
+-- Values of a query in adjacent windows from p_from to p_to. For a query with by, one value for
+-- each group that has records, so that each group fires on its own; at most p_limit values.
+-- p_source: SQL with the columns of logloom.logs, before the query's filter; $1 is the tenant, $2
+-- and $3 are the range.
 create function logloom_private.window_values(
   p_query logloom_private.compiled_query,
   p_source text,
@@ -125,7 +125,7 @@ begin
     into v_group
     from unnest(p_query.by_sql) b;
   elsif p_from + v_window = p_to then
-    -- One window needs no sorting.
+    -- A single window needs no grouping by time.
     execute 'select array[row(null, $2, $3, ' || v_value
       || ', null, null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
       || p_query.filter || ')'
@@ -145,8 +145,8 @@ begin
 end;
 $$;
 
--- Evaluates those of the rules that can be: the due windows of those whose groups are complete, and
--- the last window of those that have an error, or that rest since they cost too much. Alerts fired.
+-- Evaluates the due windows of rules whose groups are complete, and the last window of rules that
+-- have an error or are paused. Returns how many alerts fired.
 create function logloom_private.judge_alert_rules(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds,

@@ -1,4 +1,4 @@
--- The number that a query's aggregate takes of a record, as SQL over the alias l.
+-- SQL for the number that the query's aggregate reads from a record, under the alias l.
 create function logloom_private.alert_number_sql(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- Whether the value of a window follows from those of its minutes.
+-- Whether a window's value can be computed from its minutes.
 create function logloom_private.has_partials(p_query logloom_private.compiled_query)
 returns boolean
 language sql
@@ -24,17 +24,17 @@ return coalesce(p_query.aggregate, 'count') in ('count', 'rate', 'sum', 'avg', '
   and not p_query.names_now
   and cardinality(p_query.by_fields) = 0;
 
--- After a wait, windows that ended longer ago are not evaluated any more. Whole minutes, as windows
--- end with a minute.
+-- After a pause, windows that ended longer ago are not evaluated any more. Whole minutes, because
+-- windows end at full minutes.
 create function logloom_private.alert_catch_up_limit()
 returns interval
 language sql
 immutable
 return interval '1 hour';
 
--- From when on each group's minutes are needed: for the windows that are due, and those that a late
--- record may open again. is_due: a rule of it was not evaluated yet. is_new: none ever was. due_at:
--- since when the one waits that has waited longest.
+-- From when each group needs its minutes: for the due windows, and for those that a late record may
+-- open again. is_due: a rule of the group was not evaluated yet. is_new: none ever was. due_at:
+-- since when the rule waits that has waited longest.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
 returns table (
   group_id bigint, needed_from timestamptz, is_due boolean, is_new boolean, due_at timestamptz
@@ -68,9 +68,9 @@ begin
 end;
 $$;
 
--- A rule's query within the view that it is evaluated in, if any: joined as trees, its filter still
--- to be written. PT400 where it names what the view hides, or an attribute beside that; PT403 where
--- the tenant has no such view.
+-- Compiles a rule's query. In a view, joins its tree with the tree of the view's query. The filter
+-- is not written yet. PT400 if the query reads fields that the view hides, PT403 if the tenant has
+-- no such view.
 create function logloom_private.compile_rule(
   p_tenant_id text,
   p_query_dsl text,
@@ -116,9 +116,9 @@ begin
 end;
 $$;
 
--- Compiles the queries of up to p_limit enabled rules that are new or ask something else now, and
--- puts each rule into its group. Which ones. One that does not compile is not tried again until it
--- changes.
+-- Compiles the queries of at most p_limit enabled rules that are new or changed, and assigns the
+-- rules to groups. Returns their ids. A query that does not compile is not tried again until the
+-- rule changes.
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
@@ -138,12 +138,12 @@ begin
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )
-    -- In turn, so that a tenant's many rules keep nobody waiting.
+    -- Tenants take turns, so that many rules of one do not delay others.
     order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
-    -- Before the view is read: a change meanwhile is planned anew.
+    -- Read before the view, so that a change meanwhile leads to another compilation.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
     );

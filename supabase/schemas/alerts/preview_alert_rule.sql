@@ -1,5 +1,5 @@
--- Values of a query with partial values over the windows that end at each minute of a span.
--- p_source: as that of window_values.
+-- Values of a query with partial values, in windows that end at every minute. p_source: as in
+-- window_values.
 create function logloom_private.preview_partial_values(
   p_query logloom_private.compiled_query,
   p_source text,
@@ -35,9 +35,8 @@ begin
 end;
 $$;
 
--- What a rule that is not saved would have found in the last 24 hours. Windows with partial values
--- end at every minute; the others stand side by side, so that either share one reading of the
--- records.
+-- What an unsaved rule would have found in the last 24 hours. Windows with partial values end at
+-- every minute, others are adjacent, so that both read the records once.
 create function logloom_private.preview_windows(p_tenant_id text, p_rule logloom.alert_rules)
 returns public.logloom_alert_preview
 language plpgsql
@@ -45,7 +44,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the compiler's SQL is not run under row-level security, which no index survives
+-- definer because the compiler's SQL would use no index under row-level security
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_settings logloom_private.settings;
@@ -161,7 +160,7 @@ $$;
 comment on function public.preview_alert_rule(
   text, uuid, text, double precision, text, integer, integer, uuid, integer
 ) is
-  'When a rule would have fired over the last 24 h, and the values that it would have seen: the '
-  'rule p_rule_id, with what else is given in place of its own. Percentiles, distinct counts and '
-  'queries with by are looked at in windows side by side; of the latter each group fires apart. '
-  'Errors: PT400, PT401, PT403, PT404, PT408.';
+  'When a rule would have fired in the last 24 hours, and the values that it would have seen: the '
+  'rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts '
+  'and queries with by use adjacent windows. With by each group fires on its own. Errors: PT400, '
+  'PT401, PT403, PT404, PT408.';

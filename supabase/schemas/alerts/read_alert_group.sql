@@ -1,24 +1,24 @@
--- Bytes of a group as JSON that a rule with by looks at, at most.
+-- The longest group of a rule with by, in bytes of JSON.
 create function logloom_private.alert_group_bytes()
 returns integer
 language sql
 immutable
 return 1024;
 
--- SQL of the partial values per group and minute of what a source yields: SQL with group_id and the
--- columns of logloom.logs.
+-- SQL for the partial values per group and minute. p_source: SQL with group_id and the columns of
+-- logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language sql
 immutable
--- "offset 0" has the number computed once a record, not once an aggregate.
+-- "offset 0": the number is computed once per record instead of once per aggregate.
 return 'select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '
   || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
   || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
   || p_number_sql || ' as number from (' || p_source || ') l where (' || p_filter
   || ') offset 0) m group by m.group_id, m.minute';
 
--- SQL that adds them to those that are there.
+-- SQL that adds these to the stored partial values.
 create function logloom_private.add_alert_partials_sql(
   p_source text,
   p_group logloom_private.alert_groups
@@ -34,9 +34,9 @@ return 'insert into logloom_private.alert_partials as p '
   || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
   || 'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)';
 
--- Evaluates the rules of a group that read their windows: the records of each window that match are
--- put aside piece by piece, then aggregated. Alerts fired; the group rests where that goes beyond
--- its budget.
+-- Evaluates the rules of a group that read their windows: collects the matching records of each
+-- window piece by piece, then aggregates them. Returns how many alerts fired. Pauses the group if
+-- it exceeds its budget.
 create function logloom_private.scan_alert_group(
   p_group_id bigint,
   p_round logloom_private.alert_rounds,
@@ -120,8 +120,8 @@ begin
 end;
 $$;
 
--- Adds to a group what it lacks: records that were staged for the round, then older ones back to
--- p_needed_from. It keeps its place at the deadline, and rests where it goes beyond its budget.
+-- Adds to a group what it lacks: records staged for the round, then older ones back to
+-- p_needed_from. At the deadline it keeps its position. Pauses the group if it exceeds its budget.
 create function logloom_private.read_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -134,7 +134,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Of the first filling, over all rounds.
+  -- For filling a group, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
@@ -183,7 +183,7 @@ begin
   elsif v_group.write_seq is null then
     delete from logloom_private.alert_partials p where p.group_id = p_group_id;
     v_group.write_seq := p_round.write_seq_to;
-    -- Beyond everything that ingest takes.
+    -- Later than any ts that ingest accepts.
     v_group.filled_from := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
   end if;
   v_reading := logloom_private.read_alert_pieces(

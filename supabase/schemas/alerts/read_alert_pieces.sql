@@ -1,5 +1,5 @@
--- SQL that yields a tenant's newest records from p_from on, sealed ones too, of those before
--- (p_ts, p_id); with p_staged_after those that are staged for the round and arrived after it.
+-- SQL for a tenant's newest records from p_from to before (p_ts, p_id), including sealed ones. With
+-- p_staged_after, for records staged for the round with a higher write_seq instead.
 create function logloom_private.alert_piece_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -28,7 +28,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Or may have by the time that this runs.
+    -- Or they may be sealed by the time that this runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- Reads records of alert_piece_sql in pieces that take some 20 to 80 ms, and does p_use with what
--- p_filter, over the alias l, leaves of each: SQL over "found". Complete unless the deadline passed
+-- Reads the records of alert_piece_sql in pieces of about 20 to 80 ms. Runs p_use, SQL over
+-- "found", on those that pass p_filter, SQL over the alias l. Complete unless the deadline passed
 -- or it read more than p_max_records before the end.
 create function logloom_private.read_alert_pieces(
   p_tenant_id text,

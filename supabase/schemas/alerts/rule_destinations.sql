@@ -1,4 +1,4 @@
--- Each destination once, in the order of the first mention.
+-- Removes repeated destinations and keeps the order.
 create function logloom_private.distinct_destinations(p_destinations text[])
 returns text[]
 language plpgsql
@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- The secrets that a rule keeps after p_secrets: sealed addresses of channels.
+-- A rule's secrets, sealed addresses of channels, after applying p_secrets.
 create function logloom_private.changed_rule_secrets(p_current jsonb, p_secrets jsonb)
 returns jsonb
 language sql
@@ -24,7 +24,7 @@ return logloom_private.changed_secrets(
   p_current, nullif(p_secrets, 'null'), '{slack_url,discord_url,teams_url,pagerduty_key}'
 );
 
--- PT400 where a rule without groups is to fire when one of them stops.
+-- PT400 if p_on_absent is fire and the query has no groups.
 create function logloom_private.require_groups(p_query_dsl text, p_on_absent text)
 returns void
 language plpgsql

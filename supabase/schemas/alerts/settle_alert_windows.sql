@@ -1,6 +1,6 @@
--- Fires an alert of a rule whose condition held in a window, unless its cooldown has not passed or
--- the window fired before. Whether it did. The cooldown holds back repeats: once a message said
--- that it is over, the next window in which the condition holds fires.
+-- Fires an alert for a window in which the rule's condition held, unless it is within the cooldown
+-- or the window fired before. Returns whether it fired. The cooldown suppresses repeats: once a
+-- message announced the end, the next window in which the condition holds fires.
 create function logloom_private.fire_alert(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -14,12 +14,12 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
-  -- A late record has windows evaluated again that held before the end: those are no news.
+  -- After a late record, windows from before the end are evaluated again. They are not news.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
-  -- From window to window, so that the moments at which rounds happen to run do not matter. In
-  -- both directions: a late record may make an earlier window fire after a later one did.
+  -- Compares windows, so that the times of rounds do not matter. In both directions, because a late
+  -- record may make an earlier window fire after a later one.
   if exists (
     select from logloom.alert_history h
     where h.rule_id = p_rule.rule_id
@@ -52,8 +52,8 @@ begin
 end;
 $$;
 
--- Windows of rules that have something to fire or to resolve, in order, with what held in each. One
--- that could not be evaluated says so in error.
+-- Windows of rules that have something to fire or to resolve, in order, with the values found in
+-- each. error: why the window could not be evaluated.
 create function logloom_private.telling_windows(p_windows logloom_private.alert_window[])
 returns table (
   rule_id uuid, window_end timestamptz, error text, seen logloom_private.alert_window[],
@@ -93,8 +93,8 @@ begin
 end;
 $$;
 
--- Fires what holds, ends the incidents of what holds no longer, and notes value or error with each
--- rule. Alerts fired.
+-- Fires alerts, ends incidents whose condition no longer holds, and stores the value or error of
+-- each rule. Returns how many alerts fired.
 create function logloom_private.settle_alert_windows(
   p_windows logloom_private.alert_window[],
   p_round logloom_private.alert_rounds,
@@ -113,7 +113,7 @@ declare
   v_errors jsonb := '{}';
 begin
   for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
-    -- Held, so that nobody who changes it meanwhile leaves an incident open.
+    -- Locked, so that a concurrent change leaves no incident open.
     select r.* into v_rule
     from logloom.alert_rules r
     where r.rule_id = v_told.rule_id and r.enabled and r.asked_at < v_told.window_end

@@ -1,4 +1,4 @@
--- Makes a temporary table for records, or empties the one that this session has.
+-- Creates a temporary table for records, or empties the one of this session.
 create function logloom_private.empty_staging_table(
   p_table text,
   p_is_indexed boolean default true
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Copies the records that arrived since the last round, of tenants with rules, for this session.
+-- Copies the records that arrived since the last round, for tenants with rules, into this session.
 create function logloom_private.stage_alert_writes(
   p_round logloom_private.alert_rounds,
   p_from timestamptz
@@ -30,15 +30,15 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-  -- In a variable, because the checker takes a table that it does not find for an error.
+  -- In a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
   if p_round.write_seq_from = p_round.write_seq_to then
-    -- Nothing arrived, and making a table writes to a dozen catalogs.
+    -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  -- Once for all tenants and groups. Temporary, because only this round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '

@@ -1,5 +1,5 @@
--- Who of the tenant has this user_id or email address; a viewer sees no incidents. Null where that
--- is nobody, or several.
+-- The user of the tenant with this user_id or email address, except viewers, who see no incidents.
+-- Null if there is none or more than one.
 create function logloom_private.assignee_named(p_tenant_id text, p_user_id text, p_name text)
 returns text
 language plpgsql
@@ -7,7 +7,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Only the caller surely belongs to a tenant that has no members.
+  -- In a tenant without members only the caller is known to belong to it.
   v_ids constant text[] := array(
     select m.user_id
     from logloom.tenant_members m
@@ -29,7 +29,7 @@ begin
 end;
 $$;
 
--- Changes incidents of the caller's tenant: all that are named, or none.
+-- Changes incidents of the caller's tenant: all of the named ones, or none.
 create function logloom_private.change_alert_incidents(
   p_incident_ids uuid[],
   p_acknowledged boolean,
@@ -62,7 +62,7 @@ begin
       perform logloom_private.refuse('alerts.assignee_is_unknown');
     end if;
   end if;
-  -- In one order, so that two callers never wait for each other.
+  -- Locked in the order of their ids, so that two callers cannot deadlock.
   v_held := array(
     select i.incident_id
     from logloom.alert_incidents i
@@ -125,14 +125,13 @@ end;
 $$;
 
 comment on function public.update_alert_incident(uuid[], boolean, text, text) is
-  'Changes what is given of 1 to 1000 incidents. p_acknowledged: whether the caller answers them, '
-  'with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: '
-  'user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty '
-  'for none. Changes nothing unless the tenant has all of them. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'Changes the given parts of 1 to 1000 incidents: all of them, or none if the tenant lacks one. '
+  'p_acknowledged: acknowledges them with all their alerts, or takes that back; the first '
+  'acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. '
+  'p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
 
--- Audit of what people do with incidents. Of a note that it was written, not what it says: nobody
--- can take that out of the log again.
+-- Writes audit events for changes of incidents by people. They say that a note was written but not
+-- its text, because nobody could remove it from the log.
 create function logloom_private.audit_alert_incidents()
 returns trigger
 language plpgsql

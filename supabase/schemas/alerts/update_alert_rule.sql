@@ -33,7 +33,7 @@ begin
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  -- An empty description takes it away; notification_config is replaced as a whole.
+  -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
@@ -88,7 +88,7 @@ comment on function public.update_alert_rule(
   uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
   boolean, integer, text, integer, jsonb
 ) is
-  'Changes what is given and returns the alert rule. An empty p_description takes it away, '
-  'p_notification_config is replaced as a whole; of p_secrets each member replaces its own, null '
-  'takes it away. p_view_id, for admins: the view that it is '
-  'evaluated in. Errors: PT400, PT401, PT403, PT404.';
+  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. '
+  'p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, '
+  'null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, '
+  'PT401, PT403, PT404.';

@@ -1,4 +1,4 @@
--- Audit of API keys. Their use is not a change.
+-- Writes an audit event for each change of an API key. Using a key is not a change.
 create function logloom_private.audit_api_keys()
 returns trigger
 language plpgsql
@@ -20,7 +20,7 @@ begin
       else 'api_key.changed'
     end,
     v_key.key_id::text,
-    -- Named one by one: a digest must never come in here.
+    -- Listed one by one, so that a digest never gets in.
     jsonb_build_object('name', v_key.name, 'key_prefix', v_key.key_prefix)
     || case
       when tg_op = 'UPDATE' then logloom_private.changed_members(

@@ -37,7 +37,7 @@ end;
 $$;
 
 comment on function public.create_api_key(text, text, timestamptz, text[], uuid) is
-  'Creates an API key and returns it with key_value, this once. p_name: 1 to 100 characters after '
-  'trimming. p_expires_at: none by default. p_scopes: ingest (the default), read, or both. '
-  'p_view_id: the view that it reads in, for a key with the scope read alone; none by default. '
-  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 '
+  'characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or '
+  'both. p_view_id: the view that the key reads in, only for the scope read; none by default. '
+  'Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';

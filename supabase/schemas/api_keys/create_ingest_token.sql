@@ -5,9 +5,9 @@ create type public.logloom_ingest_token as (
 );
 
 comment on type public.logloom_ingest_token is
-  'A new ingest token, which sends for one service. It is shown this once.';
+  'A new ingest token, which can send for one service. It is shown only now.';
 
--- Who may send may let a page send: no further role is asked for.
+-- Everybody who may send may let a page send, so no role is required.
 create function logloom_private.issue_ingest_token(
   p_tenant_id text,
   p_service text,
@@ -64,7 +64,7 @@ begin
   values (
     sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    -- Another service's session is none of Supabase Auth.
+    -- The session of another issuer is not one of Supabase Auth.
     case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
     now() + make_interval(secs => v_seconds)
   )
@@ -97,7 +97,7 @@ end;
 $$;
 
 comment on function public.create_ingest_token(text, text, integer) is
-  'Creates a token with which a page sends events of one service, and returns it, this once. It '
-  'ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. '
-  'p_expires_in: seconds, by default the most, 900. '
-  'Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+  'Creates a token with which a page can send events of one service, and returns it; it is shown '
+  'only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may '
+  'no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, '
+  'PT429 (limits of the plan).';

@@ -1,7 +1,7 @@
 create type public.logloom_key_reads as (operation text, day date, reads bigint);
 
 comment on type public.logloom_key_reads is
-  'How often an operation answered a key on a UTC day.';
+  'How many requests of a key an operation answered on a UTC day.';
 
 create type public.logloom_api_key_usage as (
   key_id uuid,
@@ -14,8 +14,8 @@ create type public.logloom_api_key_usage as (
 );
 
 comment on type public.logloom_api_key_usage is
-  'Use of an API key, in whole days; null when never used. reads: by operation and day, of the '
-  'last 31 days.';
+  'Use of an API key. Times since then are whole days, null if it was never used. reads: by '
+  'operation and day, for the last 31 days.';
 
 create function public.get_api_key_usage(p_tenant_id text default null, p_key_id uuid default null)
 returns public.logloom_api_key_usage
@@ -45,6 +45,5 @@ end;
 $$;
 
 comment on function public.get_api_key_usage(text, uuid) is
-  'When an API key was made and last used, in whole days since, and what it read by operation and '
-  'day. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'When an API key was created and last used, the whole days since then, and its reads by '
+  'operation and day. Errors: PT400, PT401, PT403, PT404.';

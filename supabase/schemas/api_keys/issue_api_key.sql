@@ -1,4 +1,4 @@
--- Makes a key of checked parameters and returns it with key_value.
+-- Creates a key from checked parameters and returns it with key_value.
 create function logloom_private.issue_api_key(
   p_tenant_id text,
   p_name text,

@@ -1,5 +1,5 @@
--- The living API key of which p_key_digest is the SHA-256 as hex; nulls where there is none. PT401
--- for one that is revoked or expired: only who has the whole key learns what has become of it.
+-- The active API key with this digest (hex SHA-256 of the key); all null if there is none. PT401 if
+-- the key is revoked or expired: only somebody with the whole key learns that.
 create function logloom_private.key_of_digest(p_key_digest text)
 returns logloom.api_keys
 language plpgsql

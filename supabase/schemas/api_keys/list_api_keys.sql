@@ -34,5 +34,5 @@ end;
 $$;
 
 comment on function public.list_api_keys(text, integer, uuid) is
-  'API keys of the tenant, newest first, without their values. p_limit 1 to 1000 (default 100), '
+  'API keys of the tenant, newest first, without their values. p_limit: 1 to 1000 (default 100). '
   'p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';

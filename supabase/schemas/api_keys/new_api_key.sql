@@ -38,7 +38,7 @@ begin
 end;
 $$;
 
--- The prefix + 30 random base62 characters (178 bits) + base62 CRC-32 of what precedes, 6
+-- The prefix, 30 random base62 characters (178 bits), and the base62 CRC-32 of both in 6
 -- characters.
 create function logloom_private.new_api_key(p_prefix text default 'll_')
 returns text
@@ -46,10 +46,9 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles need no random bytes of their own
+-- definer because API roles need no privilege on gen_random_bytes
 declare
-  -- 30 base62 characters carry 178 bits. A byte of 248 and more is drawn again, so that each
-  -- character is equally likely.
+  -- Bytes of 248 and more are drawn again, so that every character is equally likely.
   v_key text := p_prefix;
   v_byte integer;
 begin

@@ -1,6 +1,6 @@
--- Writes down that a key is used, and counts the answer to it in a row that nobody holds, or in a
--- further one: no read waits for another. There are as many rows as reads were counted at once.
--- PT401 for a key that has ended since.
+-- Records that a key is used, and counts the read: in a row that nobody has locked, or in a new
+-- one, so that no read waits for another. There are as many rows as reads were counted at once.
+-- PT401 if the key has ended since.
 create function logloom_private.note_key_read(p_key_digest text, p_operation text)
 returns void
 language plpgsql
@@ -28,7 +28,7 @@ begin
     values (v_key.key_id, v_day, p_operation, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- The answer matters more than the count.
   null;
 end;
 $$;

@@ -1,4 +1,4 @@
--- Writes down that a key is used, once a minute.
+-- Records that a key is used, once a minute.
 create function logloom_private.note_key_use(p_key logloom.api_keys)
 returns void
 language plpgsql
@@ -8,7 +8,7 @@ begin
   if p_key.last_used_at >= date_trunc('minute', now()) then
     return;
   end if;
-  -- Skips a locked row: whoever holds it must not hold up requests, and another one will do.
+  -- Skips a locked row: requests must not wait for the lock, and a later request records the use.
   update logloom.api_keys k
   set last_used_at = now()
   where k.key_id = (

@@ -1,12 +1,12 @@
--- Provisions the tenant of the request and holds it; PT400 when it has p_times as many living keys
--- as its plan allows. Forgets the longest dead beyond as many.
+-- Creates the tenant of the request if needed and locks it. PT400 if it has p_times as many active
+-- keys as its plan allows. Deletes the oldest ended keys.
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
 returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role may hold a tenant or delete keys
+-- definer because no API role may lock a tenant or delete keys
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
@@ -19,7 +19,7 @@ begin
   ) >= p_times * v_max then
     perform logloom_private.refuse('api_keys.no_room', v_max::text);
   end if;
-  -- Of the others as many are shown as may be alive.
+  -- Keeps as many ended keys as the plan allows active ones.
   delete from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id in (
     select o.key_id

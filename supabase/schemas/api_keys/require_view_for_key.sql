@@ -1,4 +1,4 @@
--- PT400 where a key of these scopes cannot be bound to a view, PT404 where there is no such view.
+-- PT400 if a key with these scopes cannot have a view, PT404 if there is no such view.
 create function logloom_private.require_view_for_key(
   p_tenant_id text,
   p_view_id uuid,

@@ -21,5 +21,5 @@ end;
 $$;
 
 comment on function public.revoke_api_key(text, uuid) is
-  'Revokes an API key; the next request with it is refused. Again: no change. '
+  'Revokes an API key; the next request with it is refused. Revoking it again changes nothing. '
   'Errors: PT400, PT401, PT403, PT404.';

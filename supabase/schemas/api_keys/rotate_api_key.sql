@@ -34,8 +34,8 @@ begin
   end if;
   perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_old.scopes);
 
-  -- A key that was to live for a time is followed by one that lives as long.
-  -- Both are alive for a while, also where the plan has no room for one more.
+  -- The new key has the lifetime of the old one. Both are active during the overlap, even if the
+  -- plan has no room for another key.
   perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
   v_result := logloom_private.issue_api_key(
     v_tenant_id, v_old.name, now() + v_old.lifetime, v_old.scopes,
@@ -49,7 +49,7 @@ end;
 $$;
 
 comment on function public.rotate_api_key(text, uuid, integer, uuid) is
-  'Creates an API key in place of another, with its name, scopes, view and length of life, and '
-  'returns it with key_value, this once. The other works for p_overlap_minutes more (0 to 10080, '
-  'default 60). p_view_id: another view that the new one reads in; that of the other by default. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns '
+  'it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to '
+  '10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, '
+  'PT404.';

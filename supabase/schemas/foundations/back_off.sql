@@ -1,8 +1,8 @@
--- How long to wait after so many attempts: three times as long each time, give or take a fifth, so
--- that what failed together does not come back together.
+-- How long to wait after p_attempts attempts: three times longer each time, but at most p_longest.
+-- It varies by 20 % up or down, so that things which failed together are not all retried at once.
 create function logloom_private.back_off(p_attempts integer, p_first interval, p_longest interval)
 returns interval
 language sql
 volatile
--- The exponent is cut so that the power stays an interval; the longest wait holds long before.
+-- At most 3^20, so that the interval does not overflow. By then p_longest applies.
 return (0.8 + 0.4 * random()) * least(p_first * power(3, least(p_attempts - 1, 20)), p_longest);

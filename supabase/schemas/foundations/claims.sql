@@ -1,6 +1,6 @@
--- The claims as the token of an Authorization header says them, before PostgREST reads them. Empty,
--- which is nobody's, where they are no JSON object or two members of one have the same name; null
--- where the header holds no token of three parts. Its signature is PostgREST's to verify.
+-- The claims in the token of an Authorization header, before PostgREST has read them. PostgREST
+-- verifies the signature. Returns {}, the claims of nobody, if they are not a JSON object or have a
+-- duplicate member, and null if the header has no token of three parts.
 create function logloom_private.sent_claims(p_authorization text)
 returns jsonb
 language plpgsql
@@ -20,7 +20,7 @@ begin
     ),
     'UTF8'
   );
-  -- Of two members of one name PostgREST takes the first, others the last.
+  -- PostgREST takes the first of two members with the same name, others take the last.
   if v_text is json object with unique keys then
     return v_text::jsonb;
   end if;
@@ -30,7 +30,7 @@ exception when data_exception or character_not_in_repertoire then
 end;
 $$;
 
--- The verified claims of the request's token as PostgREST set them; null outside a request.
+-- The verified claims of the request's token, as PostgREST set them. Null outside a request.
 create function logloom_private.claims()
 returns jsonb
 language plpgsql
@@ -39,7 +39,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- NUL, or half a surrogate pair: such claims name nobody.
+-- Claims with NUL or half a surrogate pair are no valid jsonb: they name nobody.
 exception when data_exception then
   return null;
 end;
@@ -52,15 +52,15 @@ language sql
 stable
 return logloom_private.claims() ->> 'sub';
 
--- Whether the request runs as service_role, also when asked from within a definer function.
+-- Whether the request runs as service_role. Works within definer functions, too.
 create function logloom_private.is_service_role()
 returns boolean
 language sql
 stable
 return current_setting('role', true) = 'service_role';
 
--- Whether a token only reads: it was issued to an OAuth client that settings.writing_clients does
--- not list. Such a caller has the reading operations and reaches no table.
+-- Whether a token may only read: it was issued to an OAuth client that is not in
+-- settings.writing_clients. Such a caller may use the reading operations but reads no table.
 create function logloom_private.reads_only(p_claims jsonb)
 returns boolean
 language plpgsql
@@ -78,7 +78,7 @@ begin
 end;
 $$;
 
--- The user of the request, where an operation cannot do without one. PT401 without the claim sub.
+-- The user of the request. PT401 if the token has no claim sub.
 create function logloom_private.require_user_id()
 returns text
 language plpgsql
@@ -95,8 +95,8 @@ begin
 end;
 $$;
 
--- PT403 where the token is of an anonymous sign-in, which makes no tenant unless
--- settings.tenants_by_anonymous_users says so.
+-- PT403 if the token is from an anonymous sign-in, unless settings.tenants_by_anonymous_users is
+-- on. Anonymous users create no tenants.
 create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql
@@ -112,7 +112,7 @@ begin
 end;
 $$;
 
--- PT403 for a token that only reads.
+-- PT403 for a token that may only read.
 create function logloom_private.require_writing_client(p_claims jsonb)
 returns void
 language plpgsql

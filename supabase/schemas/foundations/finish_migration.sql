@@ -1,6 +1,6 @@
--- The functions of logloom_private that API roles call, and who may; all others are called by
--- functions alone. PUBLIC has those that the pre-request check of every request of the project
--- calls, as whatever role it comes; anon those that say who is calling beside it.
+-- The functions of logloom_private that API roles may call. All others are called only by other
+-- functions. PUBLIC has what the pre-request check calls, because it runs for every request of the
+-- project, as any role. anon also has the functions that find out who is calling.
 create function logloom_private.granted_functions()
 returns table (roles text, names text[])
 language plpgsql
@@ -60,9 +60,9 @@ begin
 end;
 $$;
 
--- Lets each operation be called by whom it is for, and by nobody else. A dump does not know of the
--- privileges that a project gives to new functions in public. A function of the project that has
--- the name of an operation stays as it is.
+-- Grants each operation to the roles that may call it, and to nobody else. A restored dump would
+-- keep the default privileges of the project on new functions in public. A function of the project
+-- with the name of an operation is left alone.
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
@@ -94,8 +94,8 @@ begin
 end;
 $$;
 
--- Seam: what else is done after each migration. Nothing is, here. No later migration may make it
--- anew: the body that a layer gave it would not be called by that one.
+-- Seam: further work after each migration. The core has none. Later migrations must not create this
+-- function again: they would run the core's body instead of the layer's.
 create function logloom_private.after_migration()
 returns void
 language plpgsql
@@ -105,10 +105,10 @@ begin
 end;
 $$;
 
--- The last statement of every migration. Row-level security is forced on every table. Nobody may
--- call what a migration made, but for granted_functions(), the operations, the registers of errors
--- and what it granted to a role itself. Definer functions read a text in quotes as it is written,
--- whatever the session of their caller says.
+-- The last statement of every migration. Forces row-level security on every table. Revokes EXECUTE
+-- on new functions, except granted_functions(), the operations, the error registers and what the
+-- migration itself granted to a role. Makes definer functions read backslashes in quotes literally,
+-- whatever the caller's session says.
 create function logloom_private.finish_migration()
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- What was here before, so that uninstalling can leave it so.
+-- What the project had before Logloom. Uninstalling restores it.
 create table logloom_private.installation (
   singleton boolean primary key default true,
   installed_at timestamptz not null default now(),
@@ -14,29 +14,29 @@ create table logloom_private.installation (
   constraint installation_has_one_row check (singleton)
 );
 
-comment on table logloom_private.installation is
-  'What installing added to the project and what it stands before, in one row.';
+comment on table logloom_private.installation is 'What installing changed in the project. One row.';
 
 comment on column logloom_private.installation.created_extensions is
-  'Extensions that were not there. Uninstalling removes them unless somebody else uses them now.';
+  'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
 
 comment on column logloom_private.installation.created_schemas is
-  'Schemas beside our own that were not there.';
+  'Schemas that installing created, besides our own.';
 
 comment on column logloom_private.installation.own_oid is
-  'The oid of this table. Where it has another, the database was made from a dump.';
+  'The oid of this table when it was created. If it differs now, the database was restored from a '
+  'dump.';
 
 comment on column logloom_private.installation.cursor_key is
-  'What seals the cursors that tenants are given.';
+  'The key that seals the cursors that tenants get.';
 comment on column logloom_private.installation.project_url is
-  'SUPABASE_URL of the edge functions that this database works with: of the first that asked it '
-  'for work. A copy remembers it, too, and gives functions of another project no work.';
+  'SUPABASE_URL of the first edge function that asked this database for work. A copy of the '
+  'database keeps it, and gives no work to functions of another project.';
 
 comment on column logloom_private.installation.other_url is
-  'Another project whose function health asked last; null where that was of project_url.';
+  'Another project whose function health asked last. Null if the last one was project_url.';
 
 comment on column logloom_private.installation.host_pre_request is
-  'PostgREST''s pre-request function before ours, as pgrst.db_pre_request names it. Ours calls it.';
+  'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
 
 insert into logloom_private.installation (own_oid, created_extensions, created_schemas)
 select

@@ -1,12 +1,12 @@
--- The greatest p_limit of a list.
+-- The highest p_limit of a list.
 create function logloom_private.list_limit_max()
 returns integer
 language sql
 immutable
 return 1000;
 
--- The page size of a list: p_limit, or 100 where it is null. PT400 when out of bounds, by
--- p_error where that is not the error of all lists.
+-- The page size of a list: p_limit, or 100 if it is null. PT400 if it is out of range; p_error
+-- replaces the usual error.
 create function logloom_private.list_limit(p_limit integer, p_error text default null)
 returns integer
 language plpgsql
@@ -26,7 +26,7 @@ begin
 end;
 $$;
 
--- A list ends with the item that brings it to so many bytes.
+-- The size of a page in bytes. The page ends with the item that reaches it.
 create function logloom_private.list_bytes()
 returns integer
 language plpgsql
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- Where the page after an item begins: the item's time, null without p_after. PT400 where the list
--- has no such item, p_what being what the list holds and p_id the name of its id.
+-- Where a page begins: p_at, the time of the item p_after. Null if p_after is null. PT400 if the
+-- list has no such item. p_what names the items of the list, p_id their id.
 create function logloom_private.page_place(
   p_after text,
   p_what text,

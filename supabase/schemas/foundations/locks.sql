@@ -1,4 +1,4 @@
--- Who takes several takes them in this order: deletion, writer, partitions, log_counts.
+-- To take several, take them in this order: deletion, writer, partitions, log_counts.
 create type logloom_private.lock_name as enum (
   'deletion',
   'writer',
@@ -15,16 +15,15 @@ create type logloom_private.lock_name as enum (
 );
 
 comment on type logloom_private.lock_name is
-  'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are '
-  'over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a '
-  'day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for '
-  'the flip. notifications and streams: one claim at a time, so that a limit holds. '
-  'archive: one claim of its work at a time. With a hash of a lane as '
-  'second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its '
-  'rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to '
-  'it; notifications, one test or confirmation of an address.';
+  'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds '
+  'records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes '
+  'counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, '
+  'archive: one claim at a time, so that limits hold. The second key is a hash of the lane for '
+  'lane (one worker), and of the tenant for alerts (one evaluator of its rules), delete_logs (one '
+  'new deletion at a time), members (one change at a time), notifications (one test or '
+  'confirmation of an address at a time).';
 
--- The key of a lock for pg_advisory_xact_lock and its like.
+-- The key of a lock for pg_advisory_xact_lock and similar functions.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)
 returns integer
 language plpgsql
@@ -36,8 +35,8 @@ begin
 end;
 $$;
 
--- From now on the transaction waits for a lock no longer than p_wait. Returns the limit that it
--- had, for restore_lock_wait. A block that fails restores it by itself.
+-- Limits how long the transaction waits for a lock. Returns the limit before, for
+-- restore_lock_wait. When a block fails, PostgreSQL restores the limit itself.
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text
 language plpgsql
@@ -51,7 +50,7 @@ begin
 end;
 $$;
 
--- Puts back what limit_lock_wait returned.
+-- Restores the limit that limit_lock_wait returned.
 create function logloom_private.restore_lock_wait(p_before text)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- A piece of work of a tenant that an edge function claims: under way, or due since a time.
+-- Work of a tenant for an edge function: in progress, or due since due_at.
 create type logloom_private.tenant_work as (
   id uuid,
   tenant_id text,
@@ -6,9 +6,9 @@ create type logloom_private.tenant_work as (
   is_under_way boolean
 );
 
--- The due work whose turn it is, while the service has room for p_open_limit pieces. The tenant
--- with the fewest under way comes next. A tenant has no more under way than stay free for others,
--- so a receiver that hangs neither delays them nor takes every place.
+-- Which due work may start now. At most p_open_limit pieces are in progress at a time. The tenant
+-- with the fewest in progress comes first, and no tenant takes more places than stay free for
+-- others. So a receiver that hangs neither delays other tenants nor takes every place.
 create function logloom_private.next_turns(
   p_work logloom_private.tenant_work[],
   p_open_limit integer,

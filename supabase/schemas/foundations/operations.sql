@@ -1,6 +1,7 @@
--- Our functions in public and who may call each: users, among them viewers, and service_role. What
--- has a reader is also called at logloom-read, with an API key or in a portal session: the reader
--- takes a scope, then what the operation takes. docs/reference/api/callers.md is made of this list.
+-- Our functions in public and who may call each: users, viewers, service_role. An operation with a
+-- reader can also be called at logloom-read with an API key or in a portal session. The reader
+-- takes a scope, then the parameters of the operation. docs/reference/api/callers.md is generated
+-- from this list.
 create function logloom_private.operation_list()
 returns table (operation text, callers text[], reader text)
 language plpgsql
@@ -117,14 +118,15 @@ begin
 end;
 $$;
 
--- The pre-request check looks at requests for these alone, and uninstalling removes these.
+-- The names of all operations. The pre-request check applies to these, and uninstalling removes
+-- these.
 create function logloom_private.operations()
 returns text[]
 language sql
 immutable
 return array(select o.operation from logloom_private.operation_list() o);
 
--- The edge functions alone may call these.
+-- The operations that only edge functions may call.
 create function logloom_private.service_operations()
 returns text[]
 language sql
@@ -133,7 +135,7 @@ return array(
   select o.operation from logloom_private.operation_list() o where o.callers = '{service_role}'
 );
 
--- What reads for keys, with its reader.
+-- The operations that API keys may read with, and their readers.
 create function logloom_private.reading_operations()
 returns table (operation text, reader text)
 language plpgsql
@@ -148,7 +150,8 @@ begin
 end;
 $$;
 
--- Another function of such a name would be ambiguous for PostgREST, which picks by parameter names.
+-- PostgREST selects a function by its parameter names, so another function with one of these names
+-- would be ambiguous.
 do $$
 declare
   v_taken text;

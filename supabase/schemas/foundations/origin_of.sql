@@ -1,4 +1,4 @@
--- Where an address leads: its scheme, host and port.
+-- The origin of a URL: scheme, host and port.
 create function logloom_private.origin_of(p_url text)
 returns text
 language sql

@@ -1,5 +1,5 @@
--- PT400 when a required parameter is missing. Parameters default to null so that this text answers,
--- not PostgREST's 404.
+-- PT400 if a required parameter is missing. Parameters default to null so that callers get this
+-- error instead of PostgREST's 404.
 create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
 returns void
 language plpgsql
@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- The instant that a text is in ISO 8601, of a day its beginning; UTC where it names no zone. Null
--- for anything else: what a cast takes depends on the session.
+-- The time that an ISO 8601 text means; the beginning of the day for a date; UTC without a zone.
+-- Null for anything else. A cast alone would depend on settings of the session.
 create function logloom_private.iso_instant(p_text text)
 returns timestamptz
 language plpgsql
@@ -29,15 +29,15 @@ begin
       || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?)?$')
     and pg_input_is_valid(left(p_text, 10), 'date')
   then
-    -- Digits beyond the microsecond are dropped, where the cast would round.
+    -- Drops the digits after the microseconds; the cast would round.
     return regexp_replace(p_text, '(\.[0-9]{6})[0-9]+', '\1')::timestamptz;
   end if;
   return null;
 end;
 $$;
 
--- The instant that a parameter names: ISO 8601 (UTC where it names no zone), or now with a shift,
--- as in a query (query_time). Null stays null. PT400 for anything else.
+-- The time that a parameter means: ISO 8601 (UTC without a zone), or now with a shift, as in a
+-- query (query_time). Null stays null. PT400 for anything else.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql
@@ -68,8 +68,8 @@ begin
 end;
 $$;
 
--- The id of a tenant or a user where it can name one: 1 to 255 characters without a control
--- character, and one that prints something in some script. Null otherwise.
+-- The id of a tenant or user if it is usable: 1 to 255 characters, no control character, at least
+-- one visible character. Null otherwise.
 create function logloom_private.usable_id(p_id text)
 returns text
 language plpgsql
@@ -91,7 +91,7 @@ begin
 end;
 $$;
 
--- The text without white space at its ends.
+-- Removes white space at both ends.
 create function logloom_private.trim_space(p_text text)
 returns text
 language sql

@@ -1,13 +1,13 @@
--- The project of the edge function that calls, as it says itself. Null: it is of release 1.0.0, or
--- nobody calls by HTTP.
+-- The URL of the calling edge function's project, from its header. Null if the function is of
+-- release 1.0.0, or if the call does not come by HTTP.
 create function logloom_private.calling_project()
 returns text
 language sql
 stable
 return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
--- Refuses work to functions of another project than those that this database worked with before:
--- then it is a copy, and the first project does that work itself. Remembers the first that asks.
+-- Refuses work to edge functions of another project: then this database is a copy, and the original
+-- does the work. The first function that asks decides which project is our own.
 create function logloom_private.require_own_project()
 returns void
 language plpgsql
@@ -28,18 +28,19 @@ begin
 end;
 $$;
 
--- Notes whether the function that calls is of another project: health and the canary ask later.
+-- Notes whether the calling function belongs to another project. Health and the canary read this
+-- later.
 create function logloom_private.note_project()
 returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role writes what is noted of the installation
+-- definer because no API role writes to the installation
 declare
   v_calling constant text := logloom_private.calling_project();
 begin
-  -- A replica notes nothing.
+  -- A replica cannot write.
   if v_calling is not null and current_setting('transaction_read_only') = 'off' then
     update logloom_private.installation i
     set other_url = nullif(v_calling, coalesce(i.project_url, v_calling))
@@ -48,7 +49,7 @@ begin
 end;
 $$;
 
--- Whether this database was copied with all of its files, and begin_anew() was not called since.
+-- Whether this database is a physical copy and begin_anew() was not called yet.
 create function logloom_private.is_copied()
 returns boolean
 language plpgsql
@@ -62,7 +63,7 @@ begin
 end;
 $$;
 
--- Whether this database was made from a dump and repair() was not called since.
+-- Whether this database was restored from a dump and repair() was not called yet.
 create function logloom_private.is_restored()
 returns boolean
 language plpgsql

@@ -1,5 +1,5 @@
--- The fields of a record: everything that lists them loops over this list, or is written from it by
--- npm run migration. docs/background/architecture.md says how to add one.
+-- The fields of a record. Everything that lists fields loops over this list or is generated from it
+-- by npm run migration. docs/background/architecture.md says how to add one.
 
 create type logloom_private.record_field as (
   name text,
@@ -17,16 +17,15 @@ create type logloom_private.record_field as (
 );
 
 comment on type logloom_private.record_field is
-  'A column of logloom.logs. sent: an event brings it. shown: its place in '
-  'public.logloom_log_record, null where answers do not have it. kind: what a query may ask of it '
-  '(time, id, level, msg, text, host, attrs), null where none may. block: how a block stores it '
-  '(times, batches, ids, runs, templates, attrs, or a column of its name), with a Bloom filter '
-  'where bloom. place: where the console lists it. near: what people write instead in a query. '
-  'aliases: its other names in an event, the one that counts most first; a dotted name is a flat '
-  'key or a path. also: where else the documents say it comes from. remark: what the console says '
-  'of it.';
+  'A column of logloom.logs. sent: events have it. shown: its position in '
+  'public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, '
+  'id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, '
+  'batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. '
+  'place: its position in the console. near: names that people use for it by mistake. aliases: '
+  'its other names in an event, in order of precedence; a dotted name is a flat key or a path. '
+  'also: other sources, for the documents. remark: what the console says about it.';
 
--- In the order of the columns of logloom.logs: a new field stands last.
+-- In the order of the columns of logloom.logs. Add a new field at the end.
 create function logloom_private.record_fields()
 returns logloom_private.record_field[]
 language plpgsql

@@ -1,5 +1,5 @@
--- Notes how a step of a job went. p_error null: it succeeded, unless it has left an error itself.
--- p_next_at null: as it was.
+-- Records how a step of a job went. Without p_error it succeeded, unless the step itself recorded
+-- an error. Without p_next_at the time of the next run stays.
 create function logloom_private.record_job(
   p_job text,
   p_started_at timestamptz,
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Notes an error that a step of a job met and went on after: the step does not count as a success.
+-- Records an error of a step that went on after it. The step then does not count as successful.
 create function logloom_private.record_job_error(p_job text, p_sqlstate text, p_message text)
 returns void
 language plpgsql

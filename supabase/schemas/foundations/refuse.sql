@@ -1,5 +1,6 @@
--- The errors of a register: foundations/errors/<register>.sql. These are functions, not a table:
--- nobody needs a right to be refused, and a migration changes a text as it changes a function.
+-- The errors of a register, from foundations/errors/<register>.sql. They are functions instead of a
+-- table because then no caller needs a privilege to read them, and migrations change them as they
+-- change functions.
 create function logloom_private.errors(p_register text)
 returns setof logloom_private.error
 language plpgsql
@@ -11,7 +12,7 @@ begin
 end;
 $$;
 
--- An error of the register with the values of a case in its message and hint.
+-- The error with this name, with p_values in its message and hint.
 create function logloom_private.error_named(p_name text, p_values text[])
 returns logloom_private.error
 language plpgsql
@@ -35,9 +36,9 @@ begin
 end;
 $$;
 
--- Raises the error of this name. Nothing but this and its like (refuse_at, refuse_with_headers,
--- refuse_for_now, refuse_and_keep) tells a user of an error: the code is PT and the status, which
--- PostgREST answers; details carries the name.
+-- Raises the error with this name. Users get errors only from this function and refuse_at,
+-- refuse_with_headers, refuse_for_now and refuse_and_keep. The code is PT and the HTTP status,
+-- which PostgREST answers. details has the name.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
 returns void
 language plpgsql
@@ -61,7 +62,7 @@ begin
 end;
 $$;
 
--- Raises the error of this name with the place in the query where it is.
+-- Raises the error with its position in the query.
 create function logloom_private.refuse_at(
   p_position integer,
   p_name text,
@@ -83,7 +84,7 @@ begin
 end;
 $$;
 
--- Raises the error of this name with Retry-After: what is asked is in order, but not now.
+-- Raises the error with Retry-After: the request is valid but must wait.
 create function logloom_private.refuse_for_now(
   p_seconds integer,
   p_name text,
@@ -101,7 +102,7 @@ begin
 end;
 $$;
 
--- Raises the error of this name with headers for its answer.
+-- Raises the error with headers for the answer.
 create function logloom_private.refuse_with_headers(
   p_headers jsonb,
   p_name text,
@@ -115,7 +116,7 @@ as $$
 declare
   v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
 begin
-  -- PostgREST's way to an answer with headers.
+  -- PostgREST takes status and headers from an error of this form.
   raise sqlstate 'PGRST' using
     message = json_build_object(
       'code', 'PT' || v_error.status, 'message', v_error.message,
@@ -125,8 +126,8 @@ begin
 end;
 $$;
 
--- The answer of an operation that is refused with the error of this name, whose transaction is
--- committed all the same: for what counts failures.
+-- Returns the error as an answer instead of raising it, so that the transaction commits. For
+-- operations that count failures.
 create function logloom_private.refuse_and_keep(
   p_name text,
   variadic p_values text[] default '{}'
@@ -138,7 +139,7 @@ as $$
 declare
   v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
 begin
-  -- PostgREST's way to the status of an answer; an error raised would take back what was written.
+  -- Sets the status of the answer. A raised error would roll back what was written.
   perform set_config('response.status', v_error.status::text, true);
   return jsonb_build_object(
     'code', 'PT' || v_error.status, 'message', v_error.message,

@@ -1,4 +1,4 @@
--- No earlier Logloom: it has other tables under the same names.
+-- Refuses to install over Logloom before 1.0.0, which has other tables under the same names.
 do $$
 begin
   if to_regclass('logloom_private.installation') is not null then
@@ -11,7 +11,7 @@ begin
 end;
 $$;
 
--- What a project has to offer.
+-- The extensions that the project must offer.
 do $$
 declare
   v_missing text;
@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- What another role made is used by grants of that role.
+-- If another role owns an extension, it must grant us its use.
 do $$
 declare
   v_unusable record;
@@ -89,14 +89,14 @@ begin
 end;
 $$;
 
--- A guest goes in only where there is room for it, and says what is in the way.
+-- Refuses to install if the project already uses one of our names.
 do $$
 declare
   v_jobs text[];
   v_taken text;
 begin
-  -- pg_cron would take ours for a change of theirs. Those that an installation left, whose schemas
-  -- somebody dropped, are ours.
+  -- pg_cron would treat our job as a change of the project's. Our own jobs, left from an
+  -- installation whose schemas were dropped, do not count.
   if to_regclass('cron.job') is not null then
     execute $jobs$
       select array_agg(j.jobname)
@@ -122,7 +122,7 @@ begin
   if v_taken is not null then
     raise exception using
       errcode = 'duplicate_object',
-      message = 'Logloom cannot be installed, these are there already: ' || v_taken,
+      message = 'Logloom cannot be installed, these are there already:  ' || v_taken,
       hint = 'Rename or remove them, then install again.';
   end if;
 end;

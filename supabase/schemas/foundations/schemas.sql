@@ -7,6 +7,6 @@ comment on schema logloom_private is
 
 revoke all on schema logloom from public;
 grant usage on schema logloom to authenticated, service_role, supabase_auth_admin;
--- The pre-request check runs as the role of the request, and a project may have roles of its own:
--- each must reach its schema, for whatever it asks. PUBLIC may call the check there, nothing else.
+-- The pre-request check runs as the role of the request, which may be a role of the project's own.
+-- So every role needs this schema. PUBLIC may only call the check in it.
 grant usage on schema logloom_private to public;

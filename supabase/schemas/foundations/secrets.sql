@@ -1,4 +1,4 @@
--- Secrets as operations answer them: {"token": {"set": true}}.
+-- Secrets as operations show them: {"token": {"set": true}}.
 create function logloom_private.shown_secrets(p_secrets jsonb)
 returns jsonb
 language plpgsql
@@ -13,10 +13,10 @@ begin
 end;
 $$;
 
--- What is kept of a receiver's secrets after p_secrets: name and sealed text, as the edge functions
--- seal it (_shared/sealed_secrets.ts). A null member takes one away. PT400 for a name other than
--- p_names, in which header.* stands for any header but those that a batch has itself, and for a
--- text that is not sealed.
+-- A receiver's secrets after applying p_secrets: name and sealed text, as the edge functions seal
+-- it (_shared/sealed_secrets.ts). null removes a secret. PT400 for a name that is not in p_names
+-- and for a text that is not sealed. In p_names, header.* allows any header that batches do not set
+-- themselves.
 create function logloom_private.changed_secrets(
   p_current jsonb,
   p_secrets jsonb,

@@ -1,7 +1,7 @@
--- Whether verified claims may act now: exp is there and ahead, nbf and iat are not, give or take
--- 5 seconds; aud, iss, jti and sub are strings, aud may be an array of some, and is or contains
--- token_audience where that is set; sub can name a user. Of a token of service_role only its times
--- are asked. The one verdict of every door; who verified the signature may be stricter.
+-- Whether verified claims are valid now. exp is required and in the future; nbf and iat are in the
+-- past; 5 seconds of tolerance. aud, iss, jti and sub are strings; aud may be an array of strings.
+-- If token_audience is set, aud is or contains it. sub is a usable id. For service_role only the
+-- times are checked. All endpoints use this check; whoever verified the signature may be stricter.
 create function logloom_private.token_is_valid(
   p_claims jsonb,
   p_is_service boolean default false
@@ -16,7 +16,7 @@ as $$
 declare
   v_aud constant jsonb := p_claims -> 'aud';
   v_audience constant text := (select s.token_audience from logloom_private.settings s);
-  -- How far the clocks of the issuer and of the database may differ.
+  -- How far the clocks of issuer and database may differ.
   v_leeway constant interval := '5 seconds';
   v_name text;
   v_at numeric;
@@ -36,7 +36,7 @@ begin
   return p_is_service or coalesce(
     (v_audience is null or v_aud ? v_audience)
     and v_aud is distinct from '[]'
-    -- RFC 7519 calls them StringOrURI: with a colon it is a URI. PostgREST asks the same.
+    -- RFC 7519 calls them StringOrURI: with a colon it must be a URI. PostgREST checks this, too.
     and not jsonb_path_exists(
       case jsonb_typeof(v_aud) when 'array' then v_aud
         else jsonb_path_query_array(p_claims, '$.aud') end

@@ -1,4 +1,4 @@
--- The UTC day of an instant.
+-- The UTC day of a time.
 create function logloom_private.utc_day(p_ts timestamptz)
 returns date
 language sql

@@ -1,8 +1,7 @@
--- Whose a request is: of the API key or ingest token where one is given, else of the tenant of the
--- verified claims, else of the tenant that service_role names. service: the only one that may be
--- sent for. PT401, also for a key that is unknown, revoked or expired; PT403 for a key, a viewer or
--- the token of an OAuth client, that may only read; PT404 for a tenant that service_role names and
--- that cannot be.
+-- The sender of a request: the tenant of its API key or ingest token, else of the verified claims,
+-- else the tenant that service_role names. service: the only one that the sender may send for.
+-- PT401, also for a key that is unknown, revoked or expired. PT403 for a key, viewer or OAuth
+-- client that may only read. PT404 if service_role names a tenant that cannot exist.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,
@@ -49,7 +48,7 @@ begin
       then logloom_private.usable_id(p_tenant_id)
   end;
   if authenticate_sender.tenant_id is null then
-    -- Whoever may send for any tenant is known.
+    -- service_role is authenticated: only the tenant that it names is wrong.
     if p_claims is null and p_tenant_id is not null then
       perform logloom_private.refuse('ingest.tenant_is_not_known', p_tenant_id);
     end if;

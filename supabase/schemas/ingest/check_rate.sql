@@ -1,4 +1,4 @@
--- A bucket filled up to now. A plan without a rate has no tokens of it: null.
+-- The bucket, filled up to now. Counts for which the plan has no rate are null.
 create function logloom_private.filled_bucket(
   p_bucket logloom_private.rate_buckets,
   p_plan logloom.plans
@@ -20,8 +20,7 @@ begin
 end;
 $$;
 
--- What the next request of a tenant with this bucket is refused with, until the bucket has a token
--- again; all null where it is not refused.
+-- The error for the next request while the bucket has no token; all null if it has one.
 create function logloom_private.rate_refusal(
   p_bucket logloom_private.rate_buckets,
   p_plan logloom.plans,
@@ -46,7 +45,7 @@ begin
   else
     return;
   end if;
-  -- The refusal that the function ingest may give for so many seconds, 3 at most, without asking.
+  -- Lets the function ingest give this refusal by itself for so many seconds, at most 3.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -59,7 +58,7 @@ begin
 end;
 $$;
 
--- PT429 when the tenant's bucket is empty. Takes nothing. For plans that have a rate.
+-- PT429 if the tenant's bucket is empty. Takes no token. Only for plans with a rate.
 create function logloom_private.check_rate(
   p_state logloom_private.ingest_state,
   p_bucket logloom_private.rate_buckets

@@ -2,14 +2,14 @@
 create function logloom_private.batch_key(p_received_at timestamptz)
 returns uuid
 language sql
--- The variant and the random bits are those of a version 4, from its version on.
+-- The variant and the random bits come from a random version 4 UUID.
 return (
   lpad(to_hex(floor(extract(epoch from p_received_at) * 1000)::bigint), 12, '0')
   || '7' || substr(gen_random_uuid()::text, 16, 17) || '0000'
 )::uuid;
 
--- Puts one batch into the open slot, with the size of each event's record: the bytes of its JSON
--- text. PT413 for a record that is too large.
+-- Adds a batch to the open slot, with the size of each event's record: the bytes of its JSON text.
+-- PT413 if a record is too large.
 create function logloom_private.enqueue(
   p_state logloom_private.ingest_state,
   p_request logloom_private.ingest_request
@@ -19,14 +19,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Within the timeout of the call, as the watermark wants it.
+  -- After the call began: the watermark relies on it and on the call's timeout.
   v_received_at constant timestamptz := clock_timestamp();
   v_bare constant integer :=
     logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
   v_record_bytes integer[];
 begin
-  -- Shared with other enqueues, exclusive in the flip: once a slot is closed, no transaction that
-  -- writes to it is still in flight. The pointer is read after the lock, by a later snapshot.
+  -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
+  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
   perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
   insert into logloom_private.queue (
     slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
@@ -51,7 +51,7 @@ begin
       min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
       array_agg(
         v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
-          -- Null is as long as two letters in quotes.
+          -- null is as long as two letters in quotes.
           + octet_length(
             to_json(concat(
               -- fields text joined: coalesce(t.{name}, '--')
@@ -79,7 +79,7 @@ begin
   if not found then
     perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
   end if;
-  -- An array in an array is two letters and twelve values: shorter records need no count.
+  -- A nested array takes 2 bytes and counts as 12 values, so shorter records need no count.
   if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
     select
     from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)

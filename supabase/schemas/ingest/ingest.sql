@@ -1,6 +1,6 @@
--- Values of a JSON text whose texts have no comma, colon or bracket. A member of an object counts
--- two, an array or object eleven beside what it holds, since reading it takes as much memory as
--- several numbers; an empty one is taken to hold a value.
+-- Estimates the number of values in a JSON text whose strings have no comma, colon or bracket. A
+-- member of an object counts 2. An array or object counts 11 besides its contents, because reading
+-- it takes as much memory as several numbers. An empty one counts as if it held a value.
 create function logloom_private.values_in(p_json text)
 returns integer
 language plpgsql
@@ -14,7 +14,7 @@ begin
 end;
 $$;
 
--- Whether attributes have more values than so many.
+-- Whether attributes have more than p_values values.
 create function logloom_private.has_more_values(p_attrs jsonb, p_values integer)
 returns boolean
 language plpgsql
@@ -24,7 +24,7 @@ as $$
 declare
   v_text constant text := p_attrs::text;
 begin
-  -- Taking the texts out is dear, and most records have few values even with what is in them.
+  -- Removing the strings is slow, and most records have few values even with them.
   return logloom_private.values_in(v_text) > p_values
     and logloom_private.values_in(
       regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- What a sender without events is told: who it is was accepted, and how large an event may be.
+-- The answer to a sender without events: it is authenticated, and how large its events may be.
 create function logloom_private.limits_of_sender(p_state logloom_private.ingest_state)
 returns logloom_private.ingest_answer
 language plpgsql
@@ -43,7 +43,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- Of a time of receipt that is as long as they come.
+      -- With a time of receipt of the greatest length.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -53,7 +53,8 @@ begin
 end;
 $$;
 
--- Limits, provisioning, idempotency and enqueue of one request. PT404, PT409, PT413, PT429, PT503.
+-- Checks the limits of a request and its idempotency key, creates the tenant if needed, and
+-- enqueues the events. PT404, PT409, PT413, PT429, PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -66,13 +67,14 @@ declare
   v_plan constant logloom.plans := p_state.plan;
   v_has_rate constant boolean :=
     num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
-  -- The first slice decides for its request: what follows is taken, and waited for by the next one.
+  -- The first slice decides for the whole request. Later slices may overdraw the rate, and the next
+  -- request waits until the debt is paid.
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    -- Without a lock: a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -85,14 +87,14 @@ begin
       logloom_private.batch_max_bytes()::text
     );
   end if;
-  -- A repeat gets the first answer, also once a limit is reached.
+  -- A repeat gets the first answer even after a limit is reached.
   if p_request.p_idempotency_key is not null then
     v_earlier_answer := logloom_private.first_answer(
       p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Its list is made again, as it was.
+    -- Makes the same list of errors again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
@@ -119,7 +121,7 @@ begin
   then
     perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
   end if;
-  -- A first slice decides also where its own events were all rejected.
+  -- The first slice decides even if all of its own events were rejected.
   if not v_is_let_in and v_earlier_answer is null
     and (v_answer.ingested > 0 or p_request.p_slice = 0)
   then
@@ -127,7 +129,7 @@ begin
   end if;
   if v_answer.ingested > 0 and v_earlier_answer is null then
     if logloom_private.is_read_only() then
-      -- As if the insert had met it.
+      -- The error that the insert would raise.
       raise read_only_sql_transaction;
     end if;
     if p_state.queue_is_full then
@@ -136,7 +138,7 @@ begin
         'ingest.queue_is_full'
       );
     elsif p_state.storage_is_full then
-      -- It is measured once a minute.
+      -- Storage is measured once a minute.
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
         'ingest.storage_is_full'
@@ -145,7 +147,7 @@ begin
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
-    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- Only keeps answers to requests that stored events, so every row kept costs the tenant an
     -- event of its plan.
     if p_request.p_idempotency_key is not null then
       v_earlier_answer := logloom_private.first_answer(

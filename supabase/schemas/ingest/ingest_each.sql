@@ -1,5 +1,5 @@
--- logloom_private.ingest for each of the requests, in one transaction. What holds for a caller is
--- read once for those of its requests that follow one another.
+-- Runs logloom_private.ingest for each request, in one transaction. Consecutive requests of one
+-- caller share its state.
 create function logloom_private.ingest_each(p_requests text[])
 returns json
 language plpgsql
@@ -20,7 +20,7 @@ declare
   v_hint text;
 begin
   foreach v_text in array p_requests loop
-    -- A block for each: what refuses one request leaves the others as they are.
+    -- A block for each request, so that a refusal does not affect the others.
     begin
       v_request := logloom_private.request_of_text(v_text);
       if v_state is null
@@ -50,7 +50,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The note that the key was used went with what was refused.
+      -- The refusal rolled back the note that the key was used.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;

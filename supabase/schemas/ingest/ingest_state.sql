@@ -1,18 +1,19 @@
--- Events of a batch of the queue, which the function ingest sends in one call.
+-- The most events in a batch: in one call of the function ingest.
 create function logloom_private.batch_max_events()
 returns integer
 language sql
 immutable
 return 10000;
 
--- Bytes that a batch is metered with: the largest body that any receiver takes.
+-- The most bytes of a batch: of the largest body that a receiver accepts.
 create function logloom_private.batch_max_bytes()
 returns integer
 language sql
 immutable
 return 8 << 20;
 
--- The bytes that the queue may take: as set, else a tenth of what may be stored, at least 64 MB.
+-- The limit of the queue in bytes: as set, else a tenth of the storage limit (at least 64 MB), else
+-- 1 GB.
 create function logloom_private.queue_limit(p_hard_limit bigint, p_max_storage bigint)
 returns bigint
 language plpgsql
@@ -27,8 +28,8 @@ begin
 end;
 $$;
 
--- Who sends a request, and what holds for it and for those of the same caller that come with it,
--- p_requests in all. PT401, PT403, PT404.
+-- The sender of a request, and what holds for all p_requests requests of this caller in the call.
+-- PT401, PT403, PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,
   p_key_digest text,
@@ -49,7 +50,7 @@ begin
   select
     v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    -- The same as kept_from(), written out because each call of a function costs time here.
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
@@ -64,8 +65,8 @@ begin
     now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
-    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
-    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    -- Reading sizes of files takes the same time however much is queued. A batch's row has more
+    -- than a 4096th of its bytes, so while the rows are few their TOAST data need not be measured.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096
@@ -90,7 +91,7 @@ begin
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
 
-  -- The queue is looked at only when what it may hold could matter.
+  -- Reads the queue only if what it may hold could reach a limit.
   if v_state.events + v_state.batches * logloom_private.batch_max_events()
     >= v_plan.monthly_events_limit
     or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()

@@ -1,4 +1,4 @@
--- Without a name for its parameter: then PostgREST passes a body of text/plain on as it is.
+-- The parameter has no name: then PostgREST passes a text/plain body on unchanged.
 create function public.ingest_text(text default '')
 returns json
 language plpgsql
@@ -13,11 +13,10 @@ end;
 $$;
 
 comment on function public.ingest_text(text) is
-  'What the edge function ingest calls, for one or more requests of a caller: one transaction, one '
-  'commit. The body is plain text: the requests with file separators (U+001C) between them. A '
-  'request is the JSON of a logloom_private.ingest_request, which says what its members are, or of '
-  'all but the columns and then these, as logloom_private.request_of_text splits them. Returns an '
-  'array in the same order, each {status, headers: {name: value}, body: text}. body is JSON text: '
-  '{success, ingested, rejected, cut, errors}, or of an error {code, message, hint}: PT401, PT403, '
-  'PT404, PT409, PT413, PT429, PT503. A refused request does not touch the others. '
-  'statement_timeout is the enqueue timeout of the watermark.';
+  'The edge function ingest calls it for one or more requests of a caller, in one transaction. '
+  'The body is plain text: the requests, separated by U+001C. A request is a '
+  'logloom_private.ingest_request as JSON, or without the columns and followed by them as '
+  'logloom_private.request_of_text reads them. Returns an array in the same order, each {status, '
+  'headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, '
+  'or of an error {code, message, hint}: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A '
+  'refused request does not affect the others. The watermark relies on statement_timeout.';

@@ -1,5 +1,5 @@
--- Counts the batches up to p_through that are not counted yet: for the quotas, and for what is
--- asked of the queue. To be called by the writer, when no batch up to p_through is in flight.
+-- Counts the batches up to p_through that are not counted yet, for quotas and for the state of the
+-- queue. The writer calls it when no batch up to p_through is in flight.
 create function logloom_private.meter_batches(p_through bigint)
 returns void
 language plpgsql
@@ -27,7 +27,7 @@ begin
           insert into logloom.usage_days as u (tenant_id, day, events, bytes)
           select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
           from b
-          -- A tenant that was deleted meanwhile has nothing to be counted for.
+          -- Skips tenants that were deleted meanwhile.
           join logloom.tenants t on t.tenant_id = b.tenant_id
           group by 1, 2
           on conflict (tenant_id, day) do update

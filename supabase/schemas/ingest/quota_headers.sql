@@ -1,4 +1,4 @@
--- Headers of an answer: what is left of the month's events after p_events more, right to about a
+-- Headers of an answer: the events left in the month after p_events more, accurate to about a
 -- second of traffic.
 create function logloom_private.quota_headers(
   p_state logloom_private.ingest_state,

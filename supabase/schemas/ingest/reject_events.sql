@@ -1,4 +1,4 @@
--- The elements whose place in the second array is true; null where none is left.
+-- The elements that are true in p_is_kept; null if none is left.
 create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
 returns anyarray
 language plpgsql
@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- The request whose guessed times are attributes again where they are out of range: then they meant
--- something else, and the event has the time of receipt. Such an event does not tell itself from an
--- equal one: a repeat is only told by a key that its sender gave.
+-- Turns guessed times that are out of range back into attributes: they meant something else, and
+-- their events have the time of receipt. Two equal events then cannot be told apart, so a repeat is
+-- only recognized by a key that the sender gave.
 create function logloom_private.without_wrong_guesses(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -50,9 +50,9 @@ begin
 end;
 $$;
 
--- The request without the events whose ts is given and out of range, or whose service is another
--- than the sender may send for: counted in p_rejected and, of the first 100, listed in p_errors by
--- their index in what was sent, or all of them where p_all_errors says so.
+-- Removes events whose ts is out of range, or whose service the sender may not send for. Counts
+-- them in p_rejected and lists them in p_errors by their index in the request: the first 100, or
+-- all if p_all_errors.
 create function logloom_private.reject_events(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state
@@ -63,17 +63,17 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Not for each event: a request may have thousands of them.
+  -- Made once: a request may have thousands of events.
   v_of_another constant text :=
-    format('The token sends for the service %s alone', p_state.service);
+    format('The token may only send for the service %s', p_state.service);
   v_ahead constant text := (
     select format(
-      'ts lies more than %s h ahead', (extract(epoch from s.ingest_future_limit) / 3600)::real
+      'ts is more than %s h ahead', (extract(epoch from s.ingest_future_limit) / 3600)::real
     )
     from logloom_private.settings s
   );
   v_old constant text := format(
-    'ts is older than what is kept: %s days', logloom_private.retention_days(p_state.tenant_id)
+    'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
   );
   v_is_kept boolean[];
 begin

@@ -13,10 +13,10 @@ begin
 end;
 $$;
 
--- A request as ingest_text gets it: the JSON of its parameters and, unless they are in it, the
--- columns in the order of their fields, each after a record separator. A column is empty where no
--- event has the field. Its values have unit separators between them, and null is a group separator;
--- that of attrs is a JSON array. Splitting takes half the time of reading JSON.
+-- Reads a request of ingest_text: the JSON of its parameters and, unless the JSON has them, the
+-- columns in the order of the fields, each after a record separator. A column is empty if no event
+-- has the field. Unit separators separate its values, a group separator stands for null, and attrs
+-- is a JSON array. Splitting takes half the time of reading JSON.
 create function logloom_private.request_of_text(p_text text)
 returns logloom_private.ingest_request
 language plpgsql

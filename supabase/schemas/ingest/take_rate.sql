@@ -1,6 +1,6 @@
--- Takes one request and its events from the tenant's buckets, or only the events where the request
--- was let in before; last in the transaction: others of the tenant wait for its end. Returns what
--- the answer's headers say of the next request. PT429 when a bucket is empty. For plans that have a
+-- Takes a request and its events from the tenant's buckets; only the events if the request is
+-- already let in. Called last, because other requests of the tenant wait until the transaction
+-- ends. Returns headers about the next request. PT429 if a bucket is empty. Only for plans with a
 -- rate.
 create function logloom_private.take_rate(
   p_state logloom_private.ingest_state,
@@ -28,7 +28,7 @@ begin
   if not p_is_let_in then
     perform logloom_private.check_rate(p_state, v_bucket);
   end if;
-  -- What is left may be less than what is taken: the debt is waited for by the next request.
+  -- A request may overdraw the bucket. The next request then waits until the debt is paid.
   v_bucket := logloom_private.filled_bucket(v_bucket, v_plan);
   v_bucket.events := v_bucket.events - p_events;
   v_bucket.requests := v_bucket.requests - (not p_is_let_in)::integer;
@@ -38,7 +38,7 @@ begin
     requests = coalesce(v_bucket.requests, 0),
     filled_at = v_bucket.filled_at
   where b.tenant_id = p_state.tenant_id;
-  -- The function ingest learns at once that the next request would be refused.
+  -- Tells the function ingest at once that the next request would be refused.
   return coalesce((logloom_private.rate_refusal(v_bucket, v_plan)).headers, '{}');
 end;
 $$;

@@ -1,4 +1,4 @@
--- Per UTC day since p_from, what a tenant sent, the queue included.
+-- What a tenant has sent per UTC day since p_from, including the queue.
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
@@ -17,7 +17,7 @@ begin
     )
   into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
   from logloom_private.queue_pointer p;
-  -- Planned for these slots: the third one is never locked, so it can be truncated meanwhile.
+  -- Planned for these two slots only: the third is not locked, so it can be truncated meanwhile.
   return query execute $query$
     select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
     from (

@@ -1,4 +1,4 @@
--- A notification as its tenant sees it.
+-- A notification as operations show it.
 create function logloom_private.delivery(p_notification logloom_private.notifications)
 returns public.logloom_alert_delivery
 language sql
@@ -13,7 +13,7 @@ return row(
   case p_notification.status when 'pending' then p_notification.expires_at end
 )::public.logloom_alert_delivery;
 
--- A page of the tenant's deliveries, of an alert or of a rule where given.
+-- A page of the tenant's deliveries, of an alert or of a rule.
 create function logloom_private.page_of_deliveries(
   p_alert_id uuid,
   p_rule_id uuid,
@@ -85,10 +85,11 @@ end;
 $$;
 
 comment on function public.list_alert_deliveries(uuid, uuid, integer, uuid) is
-  'Deliveries of an alert, or of a rule with its tests, newest first. p_limit 1 to 1000 (default '
-  '100), p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
+  'Deliveries of an alert, or of a rule including its tests, newest first. p_limit: 1 to 1000 '
+  '(default 100). p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, '
+  'PT404.';
 
--- Makes a delivery of the tenant due again, at the rule's present address.
+-- Makes a delivery of the tenant due again, at the rule's current address.
 create function logloom_private.put_back_delivery(p_delivery_id uuid)
 returns public.logloom_alert_delivery
 language plpgsql
@@ -130,7 +131,7 @@ begin
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
-  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
+  -- A claimed delivery stays with its claim. The address may have been corrected.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,
@@ -156,5 +157,5 @@ end;
 $$;
 
 comment on function public.retry_alert_delivery(uuid) is
-  'Tries a delivery that failed again, now and for another 24 h, at the rule''s present address. '
+  'Tries a failed delivery again, now and for another 24 hours, at the rule''s current address. '
   'Errors: PT400, PT401, PT404.';

@@ -1,12 +1,12 @@
--- As what a channel is limited by the plan and switched by the tenant: email, or webhook for all
--- that goes by HTTP.
+-- The kind of a channel, for the plan's limit and the tenant's switch: email, or webhook for
+-- everything that is sent by HTTP.
 create function logloom_private.channel_kind(p_channel text)
 returns text
 language sql
 immutable
 return case p_channel when 'email' then 'email' else 'webhook' end;
 
--- Attempts to deliver by a kind of channel that the tenant's plan allows in an hour.
+-- Delivery attempts of a kind that the tenant's plan allows in an hour.
 create function logloom_private.channel_limit(p_kind text, p_tenant_id text)
 returns integer
 language sql
@@ -15,9 +15,9 @@ return (
   to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour')
 )::integer;
 
--- The address of a channel in a rule's notification_config or, sealed, in its secrets; or null. A
--- new channel needs a line here, a value in notifications_channel_is_known and in
--- alert_rules_destinations_are_known, and a way to deliver in functions/logloom-notify/channels.ts.
+-- The address of a channel: in a rule's notification_config or, sealed, in its secrets. Null if
+-- there is none. A new channel needs a line here, a value in notifications_channel_is_known and
+-- alert_rules_destinations_are_known, and a delivery in functions/logloom-notify/channels.ts.
 create function logloom_private.channel_address(
   p_channel text,
   p_config jsonb,
@@ -29,7 +29,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- A channel that is not named here is an error, never somebody else's address.
+  -- An unknown channel is an error. It never gets the address of another.
   case p_channel
     when 'email' then return p_config ->> 'email';
     when 'webhook' then return p_config ->> 'webhook_url';
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- Why an email is not to be sent; null where it may go.
+-- Why an email may not be sent; null if it may.
 create function logloom_private.email_refusal(
   p_notification logloom_private.notifications
 )
@@ -51,7 +51,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Of all tenants.
+  -- For all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
     p_notification.tenant_id, p_notification.address
@@ -62,21 +62,21 @@ begin
       p_notification.tenant_id, p_notification.address
     ) end;
   elsif v_is_confirmed then
-    return 'The address is confirmed already';
-  -- Who makes a rule and deletes it at once sends nothing to anybody.
+    return 'The address is already confirmed';
+  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then
     return 'No alert rule has this address any more';
   end if;
-  -- A repeated attempt was counted the first time.
+  -- Retries do not count: the first attempt counted.
   if p_notification.attempts = 0 and (
     select count(*) >= v_codes_per_mailbox
     from logloom_private.confirmation_mails m
     where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
       and m.sent_at > now() - logloom_private.confirmation_lifetime()
   ) then
-    return 'Too many codes went to this address: none is mailed to it today';
+    return 'Too many codes were mailed to this address: none is mailed to it today';
   end if;
   return null;
 end;

@@ -12,11 +12,10 @@ create type public.logloom_claimed_notification as (
 );
 
 comment on type public.logloom_claimed_notification is
-  'A notification to deliver now, and the secrets to sign it with, sealed or not yet. One that is '
-  'not complete is completed by complete_alert_notification.';
+  'A notification to deliver now, and the secrets that sign it, sealed or not yet. If it is not '
+  'complete, complete_alert_notification completes it.';
 
--- The notifications that are due, and whether they are beyond what their tenant's plan allows in
--- this hour.
+-- The due notifications, and whether they exceed what their tenant's plan allows in this hour.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
@@ -37,7 +36,7 @@ begin
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
-      -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
+      -- In order: an alert before its recovery, a recovery before the next alert.
       and not (
         n.purpose in ('alert', 'recovery')
         and exists (
@@ -67,7 +66,7 @@ begin
 end;
 $$;
 
--- The due notifications whose turn it is.
+-- The due notifications that may be sent now.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -94,7 +93,7 @@ begin
 end;
 $$;
 
--- Has what is due, and beyond what its tenant's plan allows in this hour, wait for the next.
+-- Postpones due notifications that exceed what their tenant's plan allows in this hour.
 create function logloom_private.postpone_notifications()
 returns void
 language plpgsql
@@ -115,15 +114,15 @@ begin
     if v_next_hour >= (v_beyond.notification).expires_at then
       perform logloom_private.end_notification(
         v_beyond.notification, 'failed', null,
-        format('The plan allows %s in an hour, and this one had no turn', v_beyond.channel_limit)
+        format('The plan allows %s in an hour, and this one came too late', v_beyond.channel_limit)
       );
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Not all of all tenants in the same second.
+        -- Spread, so that not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
-          'The plan allows %s in an hour: this one waits for the next', v_beyond.channel_limit
+          'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit
         )
       where n.notification_id = (v_beyond.notification).notification_id;
     end if;
@@ -131,7 +130,7 @@ begin
 end;
 $$;
 
--- Takes due notifications for as long as a claim lasts.
+-- Claims due notifications.
 create function logloom_private.claim_due_notifications(p_limit integer)
 returns setof public.logloom_claimed_notification
 language plpgsql
@@ -151,7 +150,7 @@ begin
     v_ids := array(
       select n.notification_id
       from logloom_private.notifications n
-      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      -- Checked again on the locked row: it may have been settled meanwhile.
       where n.notification_id = any(v_ids)
         and n.status = 'pending' and n.next_attempt_at <= now()
       for update of n skip locked
@@ -197,7 +196,7 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      -- Due again where it is not settled by then. No delivery takes as long.
+      -- Due again unless it is settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification
@@ -237,5 +236,6 @@ end;
 $$;
 
 comment on function public.claim_alert_notifications(integer) is
-  'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One '
-  'that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
+  'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A '
+  'notification that is not settled in time is due again. Errors: PT400, PT409 (another '
+  'project''s database).';

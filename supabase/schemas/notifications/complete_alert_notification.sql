@@ -1,5 +1,5 @@
--- The newest records of a window that a rule counted, within its view, cut to what a message has
--- room for. None where they cannot be read in time.
+-- The newest records that a rule counted in a window, within its view, shortened for a message.
+-- Empty if they cannot be read in time.
 create function logloom_private.newest_records(
   p_tenant_id text,
   p_view_id uuid,
@@ -16,7 +16,7 @@ declare
   v_scope logloom_private.reading_scope;
 begin
   v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
-  -- Which operations the view's readers have is another matter.
+  -- The operations that the view allows do not matter here.
   v_scope.operations := null;
   return (
     select coalesce(jsonb_agg(
@@ -38,9 +38,8 @@ exception when query_canceled or others then
 end;
 $$;
 
--- The body of a claimed notification with what its message shows beside the alert: a link to the
--- console and the newest records. They are read for each attempt and not kept, so that an erasure
--- reaches them.
+-- The body of a claimed notification with a link to the console and the newest records. They are
+-- read for each attempt and not stored, so that deletions apply to them.
 create function logloom_private.complete_notification(p_notification_id uuid, p_claim_id uuid)
 returns text
 language plpgsql
@@ -104,6 +103,6 @@ end;
 $$;
 
 comment on function public.complete_alert_notification(uuid, uuid) is
-  'What the edge function logloom-notify calls before each attempt: the body of a claimed '
-  'notification with the link to the console and the newest records. Null without the claim. '
+  'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed '
+  'notification with the link to the console and the newest records; null without the claim. '
   'Errors: PT400.';

@@ -1,5 +1,5 @@
--- PT400 where the plan has no room for one more confirmed address, once those are forgotten that no
--- rule has.
+-- PT400 if the plan has no room for another confirmed address. Deletes addresses that no rule uses
+-- to make room.
 create function logloom_private.require_room_for_address(p_tenant_id text)
 returns void
 language plpgsql
@@ -25,7 +25,7 @@ begin
 end;
 $$;
 
--- Confirms an address of the tenant by the code that was mailed to it, or counts a wrong try.
+-- Confirms an address of the tenant by the code that was mailed to it, or counts a wrong attempt.
 create function logloom_private.confirm_address(p_email text, p_code text)
 returns jsonb
 language plpgsql
@@ -60,7 +60,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Hashes are compared: how long that takes tells nothing of the code.
+  -- Compares hashes, so that the time it takes says nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
@@ -95,5 +95,5 @@ end;
 $$;
 
 comment on function public.confirm_alert_address(text, text) is
-  'Confirms the email address of an alert rule by the six digits that were mailed to it, and '
-  'returns {"success": true}. A code is good for 24 h and five tries. Errors: PT400, PT401.';
+  'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns '
+  '{"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';

@@ -1,12 +1,12 @@
--- How long a delivery is tried before it is given up.
+-- After this time a delivery is given up.
 create function logloom_private.notification_lifetime()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- Adds an alert to a notification of the rule that still waits for more, if there is one. What it
--- is now.
+-- Adds an alert to a notification of the rule that is still collecting, if there is one, and
+-- returns that notification.
 create function logloom_private.collect_alert(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -27,7 +27,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- One message says one reason why it is over.
+    -- A message gives one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
   order by n.position desc
@@ -37,7 +37,7 @@ begin
     return null;
   end if;
   v_body := v_waiting.body;
-  -- As many as are shown; the others are in the history.
+  -- A message shows no more; the others are in the history.
   if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
     v_body := jsonb_set(
       v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
@@ -56,7 +56,7 @@ begin
 end;
 $$;
 
--- Whether an alert of an incident arrived on a channel, or is still to be sent there.
+-- Whether an alert of an incident was delivered on a channel, or is still to be sent there.
 create function logloom_private.is_told(
   p_rule_id uuid,
   p_incident_id uuid,
@@ -83,10 +83,10 @@ begin
 end;
 $$;
 
--- One notification for each destination of the rule that the tenant's preferences allow, or of a
--- rule with group_wait_seconds a part of one. One to an address that is not confirmed is given up
--- at once. p_purpose: alert, recovery or test. An end goes where the beginning went; where it is
--- silenced, only to a pager, which has an incident of its own.
+-- Adds a notification for each destination of the rule that the tenant's preferences allow; with
+-- group_wait_seconds alerts are collected in one. A notification to an unconfirmed address fails at
+-- once. p_purpose: alert, recovery or test. A recovery goes where the alert went. During a silence
+-- it only goes to a pager, which keeps an incident of its own.
 create function logloom_private.enqueue_notifications(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -126,7 +126,7 @@ begin
         and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
       )
   loop
-    -- A pager has an incident for each group.
+    -- A pager has its own incident for each group.
     v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
       and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
     if v_collects then
@@ -162,7 +162,7 @@ begin
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
         case
-          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          -- A test may request another code. An alert may not, because it could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
             v_notification.tenant_id, v_notification.address
@@ -175,7 +175,7 @@ begin
 end;
 $$;
 
--- The notifications of an alert, in the transaction that fires it.
+-- Adds the notifications of an alert, in the transaction that fires it.
 create function logloom_private.enqueue_alert_notifications()
 returns trigger
 language plpgsql
@@ -185,7 +185,7 @@ declare
   v_rule logloom.alert_rules;
 begin
   select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
-  -- An entry outlives its rule, and may be put back without it: then nobody is to hear of it.
+  -- The history outlives its rule and may be restored without it. Then nobody is notified.
   if found then
     perform logloom_private.enqueue_notifications(
       v_rule, 'alert', new, logloom_private.notification_body('alert.triggered', v_rule, new)
@@ -195,15 +195,14 @@ begin
 end;
 $$;
 
--- An entry that says that it was notified of is put back, not fired.
+-- An entry with notification_sent_at is restored, not fired.
 create trigger alert_history_enqueues_notifications
 after insert on logloom.alert_history
 for each row when (new.notification_sent_at is null and new.silence_id is null)
 execute function logloom_private.enqueue_alert_notifications();
 
--- Why the end of an incident is not to be sent; null where it may go: what was to tell of the
--- beginning may have failed since it was enqueued. Ends that were collected go where one of their
--- beginnings went.
+-- Why a recovery is not sent; null if it may be sent. The alert may have failed since the recovery
+-- was added. Collected recoveries go where one of their alerts went.
 create function logloom_private.recovery_refusal(
   p_notification logloom_private.notifications
 )
@@ -229,8 +228,8 @@ begin
 end;
 $$;
 
--- The notifications of the end of an incident, in the transaction that ends it, once for what
--- somebody was told of it.
+-- Adds the notifications of a recovery, in the transaction that ends the incident. Only once, and
+-- only if an alert was sent.
 create function logloom_private.enqueue_recovery()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
--- The query for the records that a rule counted: without its aggregate and, where a group is given,
--- only of that. Null where there is none that says so.
+-- The query for the records that a rule counted: without its aggregate and, if p_group is given,
+-- only for that group. Null if no query can say this.
 create function logloom_private.records_query(p_query_dsl text, p_group jsonb)
 returns text
 language plpgsql
@@ -41,7 +41,7 @@ exception when sqlstate 'PT400' then
 end;
 $$;
 
--- A text as it stands in an address.
+-- A text, encoded for a URL.
 create function logloom_private.percent_encoded(p_text text)
 returns text
 language plpgsql
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 
--- A group with values that a message has room for.
+-- A group with its values shortened for a message.
 create function logloom_private.short_group(p_group jsonb)
 returns jsonb
 language plpgsql
@@ -80,9 +80,8 @@ begin
 end;
 $$;
 
--- The JSON that a webhook carries, of type alert.triggered or alert.test, and of which the other
--- channels make their messages. It is kept; each attempt adds a link and the records that there are
--- then.
+-- The body of a webhook: JSON of the type alert.triggered or alert.test. Other channels make their
+-- messages from it. It is stored; each attempt adds a link and the records that exist then.
 create function logloom_private.notification_body(
   p_type text,
   p_rule logloom.alert_rules,
@@ -128,7 +127,7 @@ begin
 end;
 $$;
 
--- The same of type alert.resolved, for the end of an incident.
+-- The same for the end of an incident, with the type alert.resolved.
 create function logloom_private.recovery_body(
   p_rule logloom.alert_rules,
   p_incident logloom.alert_incidents

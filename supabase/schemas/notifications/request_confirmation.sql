@@ -1,33 +1,33 @@
--- How long the code that confirms an address is good; codes that were mailed count as long.
+-- How long a code is valid, and how long a mailed code counts towards the limits.
 create function logloom_private.confirmation_lifetime()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- Wrong tries after which a code is good no more.
+-- The most wrong attempts for a code.
 create function logloom_private.confirmation_tries()
 returns integer
 language sql
 immutable
 return 5;
 
--- One for all addresses that a mailbox usually has: without letter case and what follows a +.
+-- The same for all addresses that usually share a mailbox: ignores case and what follows a +.
 create function logloom_private.mailbox_digest(p_address text)
 returns bytea
 language sql
 stable
 return sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@', '@')), 'UTF8'));
 
--- Makes a new code for the address of a notification that was claimed, keeps its hash, and returns
--- what the mail says. The code before is good no more.
+-- Creates a new code for the address of a claimed notification, stores its hash, and returns the
+-- body of the mail. The previous code becomes invalid.
 create function logloom_private.mail_code(p_notification logloom_private.notifications)
 returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  -- 48 bits for a million codes: the bias is too small to be of use.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -51,7 +51,7 @@ end;
 $$;
 
 -- Whether notifications of the tenant may go to this email address: it was confirmed by a code, or
--- is that of a member.
+-- belongs to a member.
 create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
 returns boolean
 language plpgsql
@@ -68,8 +68,8 @@ begin
 end;
 $$;
 
--- What a delivery says that is not made because nobody confirmed its address. It asks for no code
--- that was not mailed.
+-- The error of a delivery to an unconfirmed address. It does not ask for a code that was never
+-- mailed.
 create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
 returns text
 language plpgsql
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 
--- Whether an alert rule of the tenant has this address, given in lower case, as its destination.
+-- Whether an alert rule of the tenant has this address, in lower case, as a destination.
 create function logloom_private.rule_names_address(p_tenant_id text, p_mailbox text)
 returns boolean
 language plpgsql
@@ -109,8 +109,8 @@ begin
 end;
 $$;
 
--- Has a code mailed to the address of a rule, where the limits allow it and none is good yet, or
--- for who asks again. Returns what the delivery is told.
+-- Mails a code to the address of a rule, if the limits allow it and no code is valid, or if
+-- p_is_repeat. Returns the error for the delivery.
 create function logloom_private.request_confirmation(
   p_rule logloom.alert_rules,
   p_is_repeat boolean
@@ -144,7 +144,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- One code for all rules with the address; another one is for who asks for it.
+  -- One code for all rules with the address, unless somebody asks for another.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (
@@ -156,9 +156,9 @@ begin
   then
     return v_mailed;
   elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
-    return 'The address is not confirmed, and enough codes were mailed for today';
+    return 'The address is not confirmed, and no more codes are mailed today';
   end if;
-  -- The code itself is made when the mail is.
+  -- The code is created when the mail is sent.
   insert into logloom_private.notifications (
     tenant_id, rule_id, purpose, channel, address, body, expires_at
   )
@@ -170,7 +170,7 @@ begin
 end;
 $$;
 
--- Whoever makes or changes a rule with an address that is not confirmed has a code mailed to it.
+-- Mails a code when a rule gets an address that is not confirmed.
 create function logloom_private.request_confirmation_of_rule()
 returns trigger
 language plpgsql

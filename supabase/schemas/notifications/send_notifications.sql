@@ -1,4 +1,4 @@
--- Wakes an edge function that lies beside logloom-notify, whose address is known.
+-- Wakes an edge function next to logloom-notify, whose URL is known.
 create function logloom_private.wake_function(p_name text)
 returns void
 language plpgsql
@@ -18,7 +18,7 @@ begin
 end;
 $$;
 
--- Gives up what is past its time and not under way. Whether there was any.
+-- Gives up expired notifications that are not claimed. Returns whether there were any.
 create function logloom_private.give_up_notifications()
 returns boolean
 language plpgsql
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- Wakes the edge function logloom-notify when something is due or is to be sealed. First, in steps
--- that need no function, what is past its time is given up.
+-- First gives up expired notifications, which needs no function. Then wakes the edge function
+-- logloom-notify if something is due or must be sealed.
 create function logloom_private.send_notifications()
 returns interval
 language plpgsql
@@ -55,7 +55,7 @@ begin
     select from logloom_private.notifications n
     where n.status = 'pending' and n.next_attempt_at <= now()
   ) or exists (
-    -- Sealed at once, if the function can. If not, it is not asked for ever.
+    -- Only for a minute: a function without a key cannot seal them.
     select from logloom_private.webhook_secrets w
     where (starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_'))
       and w.changed_at > now() - interval '1 minute'

@@ -4,7 +4,7 @@ language sql
 immutable
 return interval '5 seconds';
 
--- How long to wait after so many attempts, at least what the receiver asks.
+-- How long to wait after p_attempts attempts, but at least as long as the receiver asks.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql
@@ -14,7 +14,7 @@ return greatest(
   least(make_interval(secs => coalesce(p_retry_after, 0)), interval '3 hours')
 );
 
--- Notes that a notification was delivered or is given up, in the history of alerts, too.
+-- Records that a notification was delivered or given up, also in the history of alerts.
 create function logloom_private.end_notification(
   p_notification logloom_private.notifications,
   p_outcome text,
@@ -56,7 +56,7 @@ begin
 end;
 $$;
 
--- Notes what came of a claim, and when the next attempt is due.
+-- Records the outcome of an attempt and when the next one is due.
 create function logloom_private.settle_claim(
   p_notification_id uuid,
   p_claim_id uuid,
@@ -80,7 +80,7 @@ begin
   from logloom_private.notifications n
   where n.notification_id = p_notification_id
   for update;
-  -- That it arrived holds whoever says so; that it did not only while nobody else tries.
+  -- A delivery counts whoever reports it. A failure counts only from the current claim.
   if not found
     or v_notification.status <> 'pending'
     or (p_outcome <> 'delivered' and v_notification.claim_id is distinct from p_claim_id)
@@ -136,6 +136,6 @@ end;
 $$;
 
 comment on function public.settle_alert_notification(uuid, uuid, text, integer, text, integer) is
-  'What the edge function logloom-notify calls after an attempt. p_outcome: delivered; retry, '
-  'which is tried again after a back-off, or p_retry_after seconds where that is longer; failed, '
-  'which is given up. p_status: HTTP or SMTP status. Errors: PT400.';
+  'The edge function logloom-notify calls it after an attempt. p_outcome: delivered; retry (tried '
+  'again after a back-off, but at least p_retry_after seconds); failed (given up). p_status: HTTP '
+  'or SMTP status. Errors: PT400.';

@@ -1,12 +1,12 @@
--- Least time between two tests of a rule or of a log stream.
+-- The shortest time between two tests of a rule or log stream.
 create function logloom_private.notification_test_interval()
 returns interval
 language sql
 immutable
 return interval '10 seconds';
 
--- PT429 where a tenant tested as often within an hour as its plan allows notifications by the
--- kind of channel, whatever became of the rules.
+-- PT429 if the tenant has tested as often in the last hour as its plan allows notifications of this
+-- kind, including tests of deleted rules.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
 returns void
 language plpgsql
@@ -39,7 +39,7 @@ begin
 end;
 $$;
 
--- A test notification for each destination of a rule of the tenant.
+-- Adds a test notification for each destination of a rule of the tenant.
 create function logloom_private.enqueue_rule_test(p_rule_id uuid)
 returns setof public.logloom_alert_delivery
 language plpgsql
@@ -108,5 +108,5 @@ end;
 $$;
 
 comment on function public.test_alert_rule(uuid) is
-  'Sends a notification that is marked as a test to each destination and returns the deliveries. '
-  'Errors: PT400, PT401, PT404, PT429.';
+  'Sends a notification marked as a test to each destination and returns the deliveries. Errors: '
+  'PT400, PT401, PT404, PT429.';

@@ -5,9 +5,9 @@ create type public.logloom_unsealed_secret as (
 );
 
 comment on type public.logloom_unsealed_secret is
-  'Secrets of a rule that the function''s present key did not seal.';
+  'Secrets of a rule that were not sealed with the function''s current key.';
 
--- Secrets of rules after p_after that are plain text or were sealed by another key.
+-- Secrets of rules after p_after that are plain text or sealed with another key.
 create function logloom_private.unsealed_secrets(p_key_id text, p_after uuid)
 returns setof public.logloom_unsealed_secret
 language plpgsql
@@ -39,8 +39,8 @@ begin
 end;
 $$;
 
--- Puts a sealed text in the place of a secret of a rule, wherever that is, named by its SHA-256 as
--- hex: neither is repeated.
+-- Replaces a secret of a rule, wherever it is stored, with a sealed text. p_digest is the hex
+-- SHA-256 of the secret, so that the secret itself is not sent.
 create function logloom_private.put_sealed(p_rule_id uuid, p_digest text, p_sealed text)
 returns void
 language plpgsql
@@ -90,8 +90,8 @@ end;
 $$;
 
 comment on function public.list_unsealed_alert_secrets(text, uuid) is
-  'What the edge function logloom-notify asks for: secrets of alert rules that its key p_key_id '
-  'did not seal, of 100 rules after p_after. Errors: PT400.';
+  'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with '
+  'its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
 create function public.seal_alert_secret(
   p_rule_id uuid default null,
@@ -117,10 +117,10 @@ end;
 $$;
 
 comment on function public.seal_alert_secret(uuid, text, text) is
-  'What the edge function logloom-notify calls: p_sealed takes the place of the secret of a rule '
-  'whose SHA-256 as hex is p_digest. Errors: PT400.';
+  'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is '
+  'p_digest with p_sealed. Errors: PT400.';
 
--- Secrets of webhooks that are kept in plain text, since the function logloom-notify has no key, or
+-- Webhook secrets that are stored in plain text, because the function logloom-notify has no key or
 -- was not called yet.
 create function logloom_private.unsealed_secret_count()
 returns integer
@@ -144,9 +144,9 @@ create type public.logloom_webhook_secret as (
 );
 
 comment on type public.logloom_webhook_secret is
-  'A rule''s new secret, told once, and until when the one before signs, too.';
+  'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
 
--- A new secret for a rule of the tenant; the one before is valid for a while.
+-- Creates a new secret for a rule of the tenant. The previous one stays valid for a day.
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)
 returns public.logloom_webhook_secret
 language plpgsql
@@ -189,11 +189,11 @@ end;
 $$;
 
 comment on function public.rotate_alert_webhook_secret(uuid) is
-  'Makes a new secret for a rule''s webhooks and returns it, this once. For 24 h webhooks are '
-  'signed with both. Errors: PT400, PT401, PT404.';
+  'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours '
+  'webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
--- Another scheme, host or port is another receiver: nothing that goes there is signed by the secret
--- of the one before. Whoever wants to verify signatures has a new one made, and is told it.
+-- Another scheme, host or port is another receiver, so it gets a new secret. To verify signatures
+-- there, somebody must rotate the secret, which shows it.
 create function logloom_private.renew_webhook_secret()
 returns trigger
 language plpgsql

@@ -1,4 +1,4 @@
--- What an audit tells of a stream: of an address the host alone, of secrets their names.
+-- A stream as audit events show it: only the host of its address, only the names of its secrets.
 create function logloom_private.audited_stream(p_row logloom.log_streams)
 returns jsonb
 language plpgsql
@@ -18,7 +18,7 @@ begin
 end;
 $$;
 
--- Audit of streams.
+-- Writes an audit event for each change of a stream.
 create function logloom_private.audit_log_streams()
 returns trigger
 language plpgsql

@@ -4,15 +4,15 @@ language sql
 immutable
 return interval '10 seconds';
 
--- How long a stream is tried without success before it pauses.
+-- After this time without success a stream is paused.
 create function logloom_private.stream_gives_up_after()
 returns interval
 language sql
 immutable
 return interval '72 hours';
 
--- How long a stream waits after so many attempts, or what the receiver asks where that is longer,
--- unless it is longer than a stream is tried at all.
+-- How long a stream waits after p_attempts attempts: a back-off, but at least as long as the
+-- receiver asks, at most until the stream would be paused.
 create function logloom_private.stream_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql
@@ -24,8 +24,8 @@ return greatest(
   )
 );
 
--- Notes that a batch did not arrive, and when it is tried again. Owners learn of it after an hour;
--- after long without success the stream pauses.
+-- Records that a batch failed and when it is tried again. Mails the owners after an hour. Pauses
+-- the stream after a long time without success.
 create function logloom_private.fail_stream(
   p_stream logloom.log_streams,
   p_status integer,
@@ -62,8 +62,7 @@ begin
 end;
 $$;
 
--- Sets records aside that the receiver does not take. The newest thousand failures of a stream are
--- kept.
+-- Records that the receiver refused records. Keeps the newest thousand failures of a stream.
 create function logloom_private.note_refused_records(
   p_stream logloom.log_streams,
   p_refused jsonb,
@@ -86,7 +85,7 @@ begin
   union all
   select
     p_stream.stream_id, p_stream.tenant_id, 'rejected', null, null, p_rejected, p_status,
-    'The receiver took the batch without some of its records'
+    'The receiver accepted the batch, except for some of its records'
   where p_rejected > 0;
   delete from logloom.log_stream_failures f
   where f.failure_id in (
@@ -99,8 +98,8 @@ begin
 end;
 $$;
 
--- Ends a batch of which the receiver took so many records. That it took none is no success, and
--- where it refuses a hundred in a row it is not the records: the stream pauses.
+-- Ends a batch of which the receiver accepted p_took records. None is not a success. After a
+-- hundred refusals in a row the records are not to blame: the stream is paused.
 create function logloom_private.end_answered_batch(
   p_stream logloom.log_streams,
   p_took integer,
@@ -132,7 +131,7 @@ begin
     update logloom.log_streams s
     set sent_batches = s.sent_batches + 1,
       batch_limit = least(s.batch_limit * 2, 1000),
-      -- Doubled, every other batch would be too large again.
+      -- Not doubled: every other batch would be too large again.
       batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
       failing_since = null,
       failing_told_at = null,
@@ -148,8 +147,9 @@ begin
 end;
 $$;
 
--- Stops a stream of whose batch the receiver took nothing before it ever took anything: address or
--- headers are at fault rather than the records, and those are kept. Whether it was so.
+-- Pauses a stream whose receiver has accepted nothing so far and accepted nothing of this batch.
+-- The address or headers are probably wrong rather than the records, so the records stay. Returns
+-- whether it paused.
 create function logloom_private.pauses_unproven(
   p_stream logloom.log_streams,
   p_status integer,
@@ -179,7 +179,7 @@ begin
 end;
 $$;
 
--- A batch that arrived, but for p_refused and p_rejected of its records.
+-- Settles a delivered batch, of which the receiver refused p_refused and p_rejected records.
 create function logloom_private.settle_delivered(
   p_stream logloom.log_streams,
   p_status integer,
@@ -192,7 +192,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_none constant text := 'The receiver took none of the records';
+  v_none constant text := 'The receiver accepted none of the records';
   v_took constant integer := greatest(
     p_stream.batch_records - coalesce(jsonb_array_length(p_refused), 0) - coalesce(p_rejected, 0), 0
   );
@@ -208,7 +208,7 @@ begin
 end;
 $$;
 
--- A batch that the receiver refuses: half of it is tried, down to one record, which is set aside.
+-- Settles a refused batch: tries half of it, down to a single record, which counts as refused.
 create function logloom_private.settle_refused(
   p_stream logloom.log_streams,
   p_status integer,
@@ -228,7 +228,7 @@ begin
   end if;
   update logloom.log_streams s
   set batch_limit = greatest(s.batch_records / 2, 1),
-    -- One record is as large as it is, however small batches are.
+    -- Smaller batches do not help if a single record is too large.
     batch_bytes = case when p_status = 413 and s.batch_records > 1
       then greatest(least(s.batch_bytes, s.batch_size / 2), 10000) else s.batch_bytes end,
     attempts = 0,

@@ -1,5 +1,5 @@
--- The config of a stream, in its one form: an address and what else the kind has. PT400 where a
--- member is missing, unknown or malformed.
+-- The config of a stream: its address and the other members of its kind. PT400 if a member is
+-- missing, unknown or malformed.
 create function logloom_private.checked_stream_config(p_kind text, p_config jsonb)
 returns jsonb
 language plpgsql
@@ -24,7 +24,7 @@ begin
     elsif jsonb_typeof(v_member.value) <> 'string'
       or length(v_member.value #>> '{}') > 2000
       or v_member.value #>> '{}' !~ v_member.pattern
-      -- A key in an address would be shown with it.
+      -- A key in an address would be shown with the address.
       or v_member.value #>> '{}' ~ 'll[tp]?_[0-9A-Za-z]{36}'
     then
       perform logloom_private.refuse('streams.config_is_invalid', v_member.name);
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 
--- What a config may hold, by kind.
+-- The members of a config, by kind.
 create function logloom_private.stream_config_members()
 returns table (name text, kinds text[], is_needed boolean, pattern text)
 language plpgsql
@@ -58,7 +58,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- As addresses of webhooks: printable ASCII, no userinfo; plain HTTP to this machine alone.
+  -- The same as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
   v_address constant text :=
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- The names of the secrets that a kind has a use for.
+-- The names of the secrets that a kind uses.
 create function logloom_private.stream_secret_names(p_kind text)
 returns text[]
 language sql
@@ -95,8 +95,8 @@ return case p_kind
   else '{header.*}'
 end;
 
--- PT400 where a secret holds an API key of the tenant itself: its records would come back. The
--- function that seals a key writes its digest behind it.
+-- PT400 if a secret contains an API key of the tenant itself, because its records would come back.
+-- The edge function that seals a key appends its digest.
 create function logloom_private.refuse_own_keys(p_tenant_id text, p_secrets jsonb)
 returns void
 language plpgsql

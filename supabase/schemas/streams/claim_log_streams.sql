@@ -1,11 +1,11 @@
--- After this time a claim that was not settled is due again. Longer than a batch takes.
+-- After this time an unsettled claim is due again. Longer than a batch takes.
 create function logloom_private.stream_claim_lifetime()
 returns interval
 language sql
 immutable
 return interval '60 seconds';
 
--- Streams whose turn it is.
+-- The streams that may send now.
 create function logloom_private.next_streams(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- Takes streams that have something to send, for as long as a claim lasts. All whose turn it is:
--- what is not taken would come first again. Whether they may read is asked when they do.
+-- Claims streams that have something to send. All whose turn it is, because those left out would
+-- come first again. Whether they may read is checked when they read.
 create function logloom_private.claim_due_streams(p_limit integer)
 returns setof public.logloom_claimed_log_stream
 language plpgsql
@@ -75,6 +75,5 @@ end;
 $$;
 
 comment on function public.claim_log_streams(integer) is
-  'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One '
-  'of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s '
-  'database).';
+  'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream '
+  'that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';

@@ -1,4 +1,4 @@
--- Seam: refuses to make a log stream where records are not kept as streams read them.
+-- Seam: refuses log streams if records are not stored in the way that streams read them.
 create function logloom_private.require_streams()
 returns void
 language plpgsql
@@ -9,7 +9,7 @@ begin
 end;
 $$;
 
--- Makes a stream; what public.create_log_stream answers.
+-- Creates a stream, for public.create_log_stream.
 create function logloom_private.make_log_stream(
   p_tenant_id text,
   p_name text,
@@ -25,7 +25,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role writes streams, whose state is theirs
+-- definer because no API role writes streams, which hold their own state
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_max integer;
@@ -76,7 +76,8 @@ exception when unique_violation then
 end;
 $$;
 
--- The query of a stream, null where it is blank: a filter that says nothing of what its view hides.
+-- The query of a stream, or null if it is blank. It must be a filter that does not read fields
+-- hidden by its view.
 create function logloom_private.checked_stream_query(
   p_tenant_id text,
   p_query_dsl text,
@@ -129,12 +130,11 @@ begin
 end;
 $$;
 
-comment on function
-  public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid)
-is
-  'Creates a log stream and returns it: from now on it sends the records that p_query_dsl finds (a '
-  'query without stages; all by default) as they become visible. p_kind: webhook, otlp, loki, '
-  'elasticsearch, splunk_hec, datadog or s3. p_config: where to, by kind. p_secrets: names and '
-  'sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: default '
-  'true. p_view_id: the view that it reads in. p_name: 1 to 100 characters after trimming. For '
-  'admins. Errors: PT400 (plan limit, too), PT401, PT403, PT404, PT409 (the name is taken).';
+comment on function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid) is
+  'Creates a log stream and returns it. From now on it sends records as they become visible: '
+  'those that p_query_dsl finds (a query without stages), by default all. p_name: 1 to 100 '
+  'characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or '
+  's3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as '
+  'POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: '
+  'the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, '
+  'PT404, PT409 (the name is taken).';

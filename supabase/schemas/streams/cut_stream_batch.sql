@@ -1,6 +1,6 @@
--- The records of a stream after its position: those of its batch where one is under way, else the
--- next ones, as many as make one. It looks at more and more of the writer's steps at a time, and
--- ends where its time is over: what is before the end was looked at.
+-- The records of a stream after its position: those of its current batch, or as many as fit in a
+-- new one. Looks at more of the writer's steps each time and stops when its time is over.
+-- Everything before the returned end was looked at.
 create function logloom_private.cut_stream_batch(
   p_stream logloom.log_streams,
   p_query logloom_private.compiled_query
@@ -25,7 +25,7 @@ declare
   v_step_last bigint;
   v_left integer;
   v_steps bigint := 1;
-  -- A batch that is sent again is not cut where sizes are added up in another way.
+  -- A repeated batch must not end elsewhere because sizes are added up differently.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_block_end bigint;
   v_sealed_sql text;
@@ -42,7 +42,7 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it.
+    -- A block is read once for all steps in it.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -80,7 +80,7 @@ begin
       || ') r'
     into v_found, v_write_seqs, v_size
     using v_sealed;
-    -- What does not fit is null, and so is all after it.
+    -- The first record that does not fit is null, and so are all after it.
     v_fit := least(
       coalesce(array_position(v_found, null) - 1, cardinality(v_found)),
       v_limit - cardinality(v_batch.records)
@@ -95,12 +95,12 @@ begin
     v_batch.end_id := null;
     v_first := v_step_last + 1;
     v_id := null;
-    -- Of sealed records what comes after these bytes is not there.
+    -- Sealed records beyond these bytes were not read.
     v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;
-  -- What was erased since made room for what comes after the batch.
+  -- Deletions made room for records after the end of the batch.
   if v_is_again
     and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
       > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))

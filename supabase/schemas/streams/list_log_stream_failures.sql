@@ -63,7 +63,6 @@ end;
 $$;
 
 comment on function public.list_log_stream_failures(uuid, integer, uuid, text) is
-  'What a log stream did not send, newest first: records that the receiver refused, and gaps that '
-  'retention made; of the last 30 days and at most 1000. p_limit 1 to 1000 (default 100), p_after: '
-  'failure_id of the last item of the page before. For admins. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'What a log stream did not send, newest first: records that the receiver refused, and gaps left '
+  'by retention. At most 1000, from the last 30 days. p_limit: 1 to 1000 (default 100). p_after: '
+  'failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';

@@ -1,4 +1,4 @@
--- A stream as the operations show it.
+-- A stream as operations show it.
 create function logloom_private.log_stream_of(p_row logloom.log_streams)
 returns public.logloom_log_stream
 language plpgsql
@@ -28,7 +28,7 @@ begin
 end;
 $$;
 
--- The tenant of a request about streams: they are for admins, since addresses may be secrets.
+-- The tenant of a request about streams. For admins, because addresses may be secrets.
 create function logloom_private.tenant_of_streams(p_tenant_id text)
 returns text
 language plpgsql
@@ -43,7 +43,7 @@ begin
 end;
 $$;
 
--- Who makes or enables a stream now: by their rights it reads.
+-- The user who creates or enables a stream. It reads with their rights.
 create function logloom_private.stream_maker()
 returns text
 language sql
@@ -65,7 +65,7 @@ as $$
 declare
   v_stream public.logloom_log_stream;
 begin
-  -- First of all it asks who is calling.
+  -- Checks the caller first.
   select s.* into v_stream
   from logloom_private.page_of_streams(p_tenant_id, p_stream_id, null, null) s;
   perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
@@ -80,7 +80,7 @@ comment on function public.get_log_stream(uuid, text) is
   'A log stream with its lag and the outcome of its last test. For admins. '
   'Errors: PT400, PT401, PT403, PT404.';
 
--- Streams of the tenant, newest first, or the one that is named.
+-- Streams of the tenant, newest first, or the stream p_stream_id.
 create function logloom_private.page_of_streams(
   p_tenant_id text,
   p_stream_id uuid,
@@ -93,7 +93,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role reads streams, whose secrets stand beside them
+-- definer because no API role reads streams, which contain their secrets
 declare
   v_tenant_id constant text := logloom_private.tenant_of_streams(p_tenant_id);
   v_limit constant integer := logloom_private.list_limit(p_limit);
@@ -135,9 +135,9 @@ end;
 $$;
 
 comment on function public.list_log_streams(text, integer, uuid) is
-  'Log streams of the tenant with their lag, newest first. p_limit 1 to 1000 (default 100), '
-  'p_after: stream_id of the last item of the page before. For admins. '
-  'Errors: PT400, PT401, PT403.';
+  'Log streams of the tenant with their lag, newest first. p_limit: 1 to 1000 (default 100). '
+  'p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, '
+  'PT403.';
 
 create function logloom_private.remove_log_stream(p_tenant_id text, p_stream_id uuid)
 returns public.logloom_success
@@ -179,7 +179,7 @@ comment on function public.delete_log_stream(uuid, text) is
   'Deletes a log stream with its failures and secrets. Returns {success}. For admins. '
   'Errors: PT400, PT401, PT403, PT404.';
 
--- Has a record that says so be sent once, whether the stream sends or not.
+-- Requests that the stream sends one test record, even if it is paused or disabled.
 create function logloom_private.request_stream_test(p_tenant_id text, p_stream_id uuid)
 returns public.logloom_log_stream
 language plpgsql
@@ -236,6 +236,5 @@ end;
 $$;
 
 comment on function public.test_log_stream(uuid, text) is
-  'Sends one record that says that it is a test, within seconds, also where the stream is paused '
-  'or disabled; get_log_stream tells the outcome. For admins. '
-  'Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
+  'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream '
+  'shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';

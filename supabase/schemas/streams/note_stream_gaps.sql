@@ -1,5 +1,5 @@
--- Notes that a stream did not send what retention takes of a day of its tenant, where anything of
--- that was waiting. Called before it is out of reach.
+-- Records a gap if retention deletes records of a day that the stream has not sent yet. Called
+-- before the deletion.
 create function logloom_private.note_gap(p_stream logloom.log_streams, p_day date)
 returns void
 language plpgsql
@@ -37,7 +37,7 @@ begin
 end;
 $$;
 
--- The same for the days that the tenant does not keep any more since the stream read last.
+-- The same for the days that the tenant's retention has passed since the stream last read.
 create function logloom_private.note_gaps_of_stream(p_stream logloom.log_streams)
 returns void
 language plpgsql
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- The same for a day that retention works at, of these tenants, or of all that have it where a
--- partition is dropped.
+-- The same for a day that retention deletes: for these tenants, or if a partition is dropped for
+-- all that have the day.
 create function logloom_private.note_stream_gaps(
   p_day date,
   p_today date,

@@ -1,4 +1,4 @@
--- Stops a stream where it is, until an admin enables it again. Owners learn of it by mail.
+-- Pauses a stream at its position until an admin enables it again. Mails the owners.
 create function logloom_private.pause_stream(p_stream logloom.log_streams, p_reason text)
 returns void
 language plpgsql
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Mails what became of a stream to the owners of its tenant.
+-- Mails the owners of the tenant about a stream.
 create function logloom_private.mail_stream_owners(
   p_stream logloom.log_streams,
   p_type text,

@@ -1,4 +1,4 @@
--- SQL: a record of the alias l as it is sent: JSON without what it does not have, id and ts first.
+-- SQL for a record, under the alias l, as it is sent: JSON without null members, id and ts first.
 create function logloom_private.sent_record_sql()
 returns text
 language plpgsql
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- The records of a batch, each in a line, so that who sends them need not parse them.
+-- The records of a batch, one per line, so that the sender need not parse them.
 create function logloom_private.sent_records(p_records public.logloom_log_record[])
 returns text
 language plpgsql
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 
--- The JSON of a batch: in its first line what is known of it, then its records.
+-- The JSON of a batch: its metadata in the first line, then its records.
 create function logloom_private.batch_text(
   p_stream logloom.log_streams,
   p_records text,
@@ -74,8 +74,8 @@ begin
 end;
 $$;
 
--- Lets go of a stream. p_end: it was looked at to here, and nothing was found; then it is idle
--- unless something was noted since.
+-- Releases a stream. With p_end nothing was found up to there: the stream is idle unless newer
+-- records were noted since.
 create function logloom_private.release_stream(
   p_stream logloom.log_streams,
   p_end bigint default null
@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- Whether a stream may still read: its tenant stays, and the user by whose rights it reads is an
--- admin of it.
+-- Whether a stream may still read: its tenant is not being deleted, and the user whose rights it
+-- has is an admin.
 create function logloom_private.stream_may_read(p_stream logloom.log_streams)
 returns boolean
 language plpgsql
@@ -114,7 +114,7 @@ begin
   return not logloom_private.is_being_deleted(p_stream.tenant_id)
     and (
       p_stream.maker is null
-      -- Without a row only their next token would say whether they still have the role.
+      -- Without a row only the user's next token would show whether they still have the role.
       or coalesce(
         logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner'),
         (select s.roles_from_token from logloom_private.settings s)
@@ -123,8 +123,8 @@ begin
 end;
 $$;
 
--- The next batch of a claimed stream, or the one under way; null where it has none, or had its
--- turn, and is let go. One that may not read any more pauses; a test reads nothing.
+-- The next batch of a claimed stream, or its current one. Null if there is none or its turn is
+-- over; then the stream is released. Pauses a stream that may no longer read. A test reads nothing.
 create function logloom_private.next_stream_batch(p_stream_id uuid, p_claim_id uuid)
 returns json
 language plpgsql
@@ -157,7 +157,7 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    -- Others that wait come first.
+    -- Streams that wait come first.
     or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
@@ -179,7 +179,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- Another end is another batch: the view may have changed.
+  -- With another end it is another batch: the view may have changed.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -209,15 +209,15 @@ begin
   v_stream := logloom_private.end_batch(v_stream);
   perform logloom_private.release_stream(
     v_stream,
-    -- Otherwise there is more to look at.
+    -- Otherwise there is more to read.
     case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
-  -- The view is gone or broken, or the query names what it hides now.
+  -- The view was deleted or is broken, or the query reads a field that it hides now.
   perform logloom_private.fail_stream(
-    v_stream, null, 'The query cannot be read in its view', null, null
+    v_stream, null, 'The query does not work in the view of the stream', null, null
   );
   return null;
 when query_canceled or others then
@@ -250,6 +250,5 @@ end;
 $$;
 
 comment on function public.read_log_stream_batch(uuid, uuid) is
-  'What the edge function logloom-stream calls: the batch that a claimed stream has to send, '
-  '{batch, records}, each record in a line of its own; null where there is none, and the claim is '
-  'over. Errors: PT400.';
+  'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, '
+  'records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';

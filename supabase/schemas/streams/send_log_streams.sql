@@ -1,4 +1,4 @@
--- The greatest write sequence of which all records are visible.
+-- The highest write sequence whose records are all visible.
 create function logloom_private.last_write_seq()
 returns bigint
 language plpgsql
@@ -10,8 +10,8 @@ begin
 end;
 $$;
 
--- Tells the streams that had nothing to send of the records that became visible since the last
--- time, once for all tenants: each asking for itself would read as often as there are streams.
+-- Marks idle streams whose tenants have new visible records. Once for all streams, because
+-- otherwise each would have to look for itself.
 create function logloom_private.note_new_writes()
 returns void
 language plpgsql
@@ -28,7 +28,7 @@ begin
   if not exists (select from logloom.log_streams) then
     return;
   end if;
-  -- Held to the end: no stream goes idle meanwhile.
+  -- Locked until the end, so that no stream becomes idle meanwhile.
   select r.noted_through into v_from from logloom_private.stream_round r for update;
   v_to := logloom_private.last_write_seq();
   if v_to <= v_from then
@@ -37,7 +37,7 @@ begin
   select array_agg(distinct logloom_private.day_start(a.day)) into v_days
   from logloom_private.log_writes a
   where a.write_seq > v_from;
-  -- Constants, so that the days alone are opened that have something new.
+  -- Constants, so that only partitions with new records are opened.
   execute format(
     'update logloom.log_streams s set pending_since = now(), position_seq = '
       'greatest(s.position_seq, %1$s), position_id = case when s.position_seq >= %1$s '

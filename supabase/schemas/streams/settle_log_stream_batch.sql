@@ -1,4 +1,4 @@
--- Moves a stream behind its batch, which is done with.
+-- Moves a stream past its batch, which is finished.
 create function logloom_private.end_batch(p_stream logloom.log_streams)
 returns logloom.log_streams
 language plpgsql
@@ -26,7 +26,7 @@ begin
 end;
 $$;
 
--- Forgets where a batch ends: the next one is cut anew.
+-- Drops the current batch. The next one is cut again.
 create function logloom_private.drop_batch(p_stream logloom.log_streams)
 returns void
 language plpgsql
@@ -41,8 +41,8 @@ begin
 end;
 $$;
 
--- Notes what came of a batch. That it arrived holds whoever says so; that it did not only while
--- nobody else tries. Whether the claim goes on.
+-- Records the outcome of a batch. A delivery counts whoever reports it, a failure only from the
+-- current claim. Returns whether the claim goes on.
 create function logloom_private.settle_stream_batch(
   p_stream_id uuid,
   p_claim_id uuid,
@@ -88,7 +88,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- What waits for a receiver that is back waits no longer.
+      -- The receiver is back: what waits is sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -99,7 +99,7 @@ begin
   elsif p_outcome = 'delivered' then
     perform logloom_private.settle_delivered(v_stream, p_status, p_refused, p_rejected, v_answer);
     if v_stream.claim_id is distinct from p_claim_id then
-      -- It arrived where the stream led before it was changed.
+      -- It arrived at the address before a change.
       update logloom.log_streams s set is_proven = v_stream.is_proven
       where s.stream_id = p_stream_id;
     end if;
@@ -160,8 +160,8 @@ $$;
 comment on function public.settle_log_stream_batch(
   uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text
 ) is
-  'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for '
-  'p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or '
-  'p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the '
-  'secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the '
-  'stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+  'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except '
+  'p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at '
+  'least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed '
+  'with the current key. p_answer: the receiver''s answer. p_release: releases the stream. '
+  'Returns {more}: whether the claim goes on. Errors: PT400.';

@@ -1,5 +1,5 @@
--- What health tells of streams: degraded while one has been paused lately because its receiver did
--- not take anything for long, or many wait. Of whose they are it says nothing.
+-- The health check of streams: degraded while a stream was paused recently because its receiver
+-- failed for long, or if streams lag. It does not say whose streams.
 create function logloom_private.stream_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -7,7 +7,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- A pause that is older is known.
+  -- An older pause is known.
   v_shown constant interval := '7 days';
   v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
   v_paused bigint;
@@ -17,7 +17,7 @@ begin
     count(*) filter (
       where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
     ),
-    -- Of those that their receiver does not hold up.
+    -- Only streams that do not wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null
     )
@@ -28,7 +28,7 @@ begin
     concat_ws(
       '; ',
       case when v_paused > 0 then
-        format('%s log streams were paused after long without success', v_paused)
+        format('%s log streams were paused because they failed for too long', v_paused)
       end,
       case when v_lag > v_max_lag then
         format('a log stream is %s behind', justify_interval(date_trunc('second', v_lag)))

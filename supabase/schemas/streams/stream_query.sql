@@ -1,6 +1,6 @@
--- What a stream reads: the records that its query finds in its view, as that is now. Where the view
--- hides how often streams passed a record on, those that were three times are left out here. PT403
--- or PT400 where view and query do not hold any more.
+-- The query of a stream in its view, as the view is now. If the view hides attrs.logloom_hops, the
+-- query itself leaves out records that were passed on three times. PT403 or PT400 if view and query
+-- no longer work.
 create function logloom_private.stream_query(p_stream logloom.log_streams)
 returns logloom_private.compiled_query
 language plpgsql
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- How often streams passed a record on, as our receivers note it; 0 where nobody did.
+-- How often streams passed a record on, as our receivers count it; 0 if never.
 create function logloom_private.record_hops(p_attrs jsonb)
 returns integer
 language sql

@@ -1,5 +1,5 @@
--- PT400 where the address of a stream leads elsewhere, and a secret of it is kept: whoever has the
--- new address would read what was meant for the old one.
+-- PT400 if a stream gets an address with another origin but keeps a secret: the new receiver would
+-- get a secret that was meant for the old one.
 create function logloom_private.require_secrets_again(
   p_stream logloom.log_streams,
   p_config jsonb,
@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- Changes a stream; what public.update_log_stream answers. Whoever enables it is its maker from
--- then on, and it begins anew to try. Another query or view cuts another batch.
+-- Changes a stream, for public.update_log_stream. Whoever enables it becomes its maker, and its
+-- attempts start again. With another query or view the batch is cut again.
 create function logloom_private.change_log_stream(
   p_tenant_id text,
   p_stream_id uuid,
@@ -46,7 +46,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role writes streams, whose state is theirs
+-- definer because no API role writes streams, which hold their own state
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_row logloom.log_streams;
@@ -81,14 +81,12 @@ begin
     v_row.secrets, p_secrets, logloom_private.stream_secret_names(v_row.kind)
   );
   perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
-  v_row.config := v_config;
-  v_row.secrets := v_secrets;
-  perform logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets);
+  perform logloom_private.refuse_own_keys(v_tenant_id, v_secrets);
   update logloom.log_streams s
   set name = coalesce(logloom_private.trim_space(p_name), s.name),
     query_dsl = v_query_dsl,
-    config = v_row.config,
-    secrets = v_row.secrets,
+    config = v_config,
+    secrets = v_secrets,
     enabled = coalesce(p_enabled, s.enabled),
     view_id = coalesce(p_view_id, s.view_id),
     updated_at = now(),
@@ -100,14 +98,14 @@ begin
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
     is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
-    -- Nobody noted what came meanwhile.
+    -- New records were not noted while it was disabled.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
-    -- Whoever sends with what was before does not settle for it, nor seals it again.
+    -- A sender with the old settings may no longer settle the batch or seal the secrets.
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- What is changed is tried at once, and with it sizes that a receiver did not take.
+    -- A change is tried at once, and a new config with full batch sizes.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,
@@ -148,11 +146,9 @@ begin
 end;
 $$;
 
-comment on function
-  public.update_log_stream(uuid, text, text, jsonb, jsonb, boolean, uuid, text)
-is
-  'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets '
-  'each member, null takes one away. Another scheme, host or port in p_config needs every secret '
-  'that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also '
-  'ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. '
-  'Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+comment on function public.update_log_stream(uuid, text, text, jsonb, jsonb, boolean, uuid, text) is
+  'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each '
+  'member of p_secrets replaces one secret, null removes it. Another scheme, host or port in '
+  'p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. '
+  'p_enabled true also ends a pause and makes the caller its maker; it continues where it was. '
+  'For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';

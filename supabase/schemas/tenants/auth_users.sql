@@ -1,6 +1,6 @@
--- Confirmed email addresses of users of Supabase Auth. No rows where there is no Auth, where
--- postgres may not read its users, or where the schema auth is another's: a round of alerts goes on
--- all the same.
+-- Confirmed email addresses of users of Supabase Auth. Returns no rows if there is no Auth, if
+-- postgres may not read its users, or if the schema auth is not Supabase's, so that a round of
+-- alerts goes on.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
 language plpgsql
@@ -26,7 +26,8 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
--- What users are called in a tenant: {user_id: email address}, of those whose address is known.
+-- The email addresses of users in a tenant: {user_id: address}, without users whose address is
+-- unknown.
 create function logloom_private.addresses_of_users(p_tenant_id text, p_user_ids text[])
 returns jsonb
 language plpgsql
@@ -48,7 +49,8 @@ begin
 end;
 $$;
 
--- The user of Supabase Auth with this confirmed email address. PT404, PT400 without Auth.
+-- The user of Supabase Auth with this confirmed email address. PT404 if there is none, PT400 if
+-- there is no Auth.
 create function logloom_private.auth_user_of_email(p_email text)
 returns text
 language plpgsql
@@ -75,8 +77,8 @@ begin
 end;
 $$;
 
--- Whether Supabase Auth has a session. Null where there is no Auth, where postgres may not read its
--- sessions, or where the schema auth is another's.
+-- Whether Supabase Auth has this session. Null if there is no Auth, if postgres may not read its
+-- sessions, or if the schema auth is not Supabase's.
 create function logloom_private.auth_session_is_there(p_session_id text)
 returns boolean
 language plpgsql
@@ -99,8 +101,8 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
--- Whether a member of the tenant confirmed this email address to Supabase Auth. What
--- add_tenant_member was given is a label, and proves nothing.
+-- Whether a member of the tenant has confirmed this email address to Supabase Auth. The address
+-- that add_tenant_member got is a label and proves nothing.
 create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
 returns boolean
 language plpgsql

@@ -1,8 +1,9 @@
--- PostgREST calls one function before every request of the project. Most of them are not ours. It
--- runs as the role of the request, which may be one of the project's own: what it calls on the way
--- of such a request is granted to PUBLIC.
+-- PostgREST calls one function before every request of the project. Most requests are not ours. It
+-- runs as the role of the request, which may be a role of the project's own, so what it calls for
+-- such a request is granted to PUBLIC.
 
--- Our operation that a request with this path and search_path asks for; null for every other.
+-- The operation of ours that a request with this path and search_path calls; null for other
+-- requests.
 create function logloom_private.requested_operation(p_path text, p_search_path text)
 returns text
 language plpgsql
@@ -13,14 +14,14 @@ declare
   v_name text := substr(p_path, length('/rpc/') + 1);
   v_code text[];
 begin
-  -- PostgREST puts the schema of the request first: a function of the same name in another schema
-  -- is not ours.
+  -- PostgREST puts the schema of the request first. A function of this name in another schema is
+  -- not ours.
   if p_path is null or p_path not like '/rpc/%' or length(p_path) > 250
     or trim(both '"' from split_part(p_search_path, ',', 1)) <> 'public'
   then
     return null;
   end if;
-  -- The path is as it was sent: %5F stands for an underscore.
+  -- The path is still encoded: %5F is an underscore.
   loop
     v_code := regexp_match(v_name, '%(2[0-9A-Fa-f]|[3-7][0-9A-Fa-f])');
     exit when v_code is null;
@@ -33,9 +34,9 @@ begin
 end;
 $$;
 
--- Where the request asks for one of our operations: PT400 without an Authorization header, PT401
--- without a usable tenant (service_role excepted, whose token has to be current), PT403 for a user
--- who asks for what is only for service_role, PT405 by another method than POST.
+-- If the request calls one of our operations: PT400 without an Authorization header, PT401 without
+-- a usable tenant (a token of service_role must only be valid now), PT403 if a user calls an
+-- operation for service_role, PT405 for another method than POST.
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
@@ -71,7 +72,7 @@ begin
   if v_is_known is not true then
     perform logloom_private.refuse('callers.not_signed_in');
   end if;
-  -- Not left to EXECUTE: with supautils 3.2.0 and 3.2.1 the error of a missing one ends the server.
+  -- Not left to the privilege EXECUTE: with supautils 3.2.0 and 3.2.1 its error crashes the server.
   if current_user = 'authenticated'
     and v_operation = any (logloom_private.service_operations())
   then
@@ -80,8 +81,9 @@ begin
   if v_method <> 'POST' then
     perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
   end if;
-  -- Hosted projects have 0, which cuts a double at its 15th digit; a project, or the request's
-  -- Prefer, may have a time zone; and dates as 23/11/2026 IST are read as another zone's.
+  -- Hosted projects have extra_float_digits 0, which cuts doubles after 15 digits. A project, or
+  -- the header Prefer, may set a time zone. In another datestyle a time such as 23/11/2026 IST
+  -- would be read in the wrong zone.
   perform
     set_config('extra_float_digits', '1', true),
     set_config('timezone', 'UTC', true),
@@ -89,15 +91,15 @@ begin
 end;
 $$;
 
--- PostgREST's pre-request function: first the project's own, then our check, which lets every
--- request pass that is not for one of our operations. Without a set clause: the project's own sees
--- and sets what the request has, and the schema of the request is in its search_path.
+-- PostgREST's pre-request function: calls the project's own, then our check, which ignores requests
+-- that are not for our operations. Without a set clause, so that the project's function sees and
+-- can change the settings of the request, and search_path has the request's schema.
 create function logloom_private.check_request()
 returns void
 language plpgsql
 as $$
 declare
-  -- The project's own may set another.
+  -- The project's function may change it.
   v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
 begin
   perform logloom_private.call_host_pre_request();

@@ -1,4 +1,4 @@
--- Makes a tenant with its owner; what public.create_tenant answers.
+-- Creates a tenant with its owner, for public.create_tenant.
 create function logloom_private.found_tenant(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
@@ -30,14 +30,14 @@ begin
   if logloom_private.usable_id(p_tenant_id) is null then
     perform logloom_private.refuse('tenants.id_is_invalid');
   end if;
-  -- One at a time for a user, so that each has one at most.
+  -- One call per user at a time, so that a user creates one tenant at most.
   perform logloom_private.lock_members('user ' || v_user_id);
   if logloom_private.claims() ? 'tenant_id'
     or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
   then
     perform logloom_private.refuse('tenants.caller_has_one');
   end if;
-  -- Ids that begin so are for ourselves: the canary's tenant has one.
+  -- Ids of our own tenants, such as the canary's, begin with logloom-.
   if p_tenant_id like 'logloom-%' or logloom_private.is_being_deleted(p_tenant_id) then
     perform logloom_private.refuse('tenants.id_is_taken');
   end if;
@@ -66,6 +66,6 @@ end;
 $$;
 
 comment on function public.create_tenant(text) is
-  'Makes a tenant on the default plan, for a signed-in user who belongs to none and becomes its '
-  'owner; their next token names it. Where the setting tenants_by_users allows it, else PT403. '
-  'Errors: PT400 (p_tenant_id is taken, too), PT401, PT403.';
+  'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user '
+  'becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is '
+  'on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';

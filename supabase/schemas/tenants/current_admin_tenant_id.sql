@@ -1,5 +1,5 @@
--- current_tenant_id() where the request's user is an admin of it, else null: the policies of what
--- members may not change ask it.
+-- current_tenant_id() if the user is an admin of that tenant, else null. For policies on what
+-- members may not change.
 create function logloom_private.current_admin_tenant_id()
 returns text
 language plpgsql

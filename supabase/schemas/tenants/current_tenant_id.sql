@@ -1,5 +1,5 @@
--- The tenant whose rows the request's token reaches: every policy asks this. Null for a token that
--- only reads, which reading operations alone answer.
+-- The tenant whose rows the request's token can reach; every policy calls this. Null for a token
+-- that may only read, because only reading operations answer it.
 create function logloom_private.current_tenant_id(
   p_claims jsonb default logloom_private.claims()
 )

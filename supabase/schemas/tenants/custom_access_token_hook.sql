@@ -1,6 +1,6 @@
--- Supabase Auth's custom access token hook: sets the claim tenant_id to the tenant that
--- app_metadata.tenant_id names, if the user belongs to it; where it names none, to the tenant that
--- the user chose last, or else joined first. A user of no tenant gets no claim, and so no access.
+-- Supabase Auth's custom access token hook. Sets the claim tenant_id to the tenant in
+-- app_metadata.tenant_id, if the user belongs to it. If app_metadata names none, to the tenant that
+-- the user chose last, else joined first. A user without a tenant gets no claim, and so no access.
 create function logloom_private.custom_access_token_hook(event jsonb)
 returns jsonb
 language plpgsql
@@ -8,7 +8,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Only an administrator of Auth writes app_metadata; user_metadata is the user's own.
+  -- Only administrators of Auth can write app_metadata. Users can write user_metadata.
   v_choice constant jsonb := nullif(event #> '{claims,app_metadata,tenant_id}', 'null');
   v_claims jsonb := (event -> 'claims') - 'tenant_id';
   v_tenant_id text;

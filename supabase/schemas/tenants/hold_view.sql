@@ -1,12 +1,12 @@
--- PT404 unless the tenant of the request has the view, which then stays to the end of the
--- transaction. Nothing for null.
+-- PT404 unless the tenant of the request has the view. Locks the view until the transaction ends.
+-- Does nothing if p_view_id is null.
 create function logloom_private.hold_view(p_tenant_id text, p_view_id uuid)
 returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role may hold a view
+-- definer because no API role may lock a view
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
 begin

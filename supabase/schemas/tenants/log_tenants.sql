@@ -1,4 +1,4 @@
--- The tenants of the caller; what public.list_log_tenants answers.
+-- The tenants of the caller, for public.list_log_tenants.
 create function logloom_private.read_memberships(p_limit integer, p_after text)
 returns setof public.logloom_log_tenant
 language plpgsql
@@ -6,7 +6,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because policies open the members of the token's tenant alone
+-- definer because policies show only members of the token's tenant
 declare
   v_current constant text := logloom_private.caller_tenant();
   v_claims constant jsonb := logloom_private.claims();
@@ -21,7 +21,7 @@ begin
     from logloom.tenant_members m
     where m.user_id = v_user_id and not logloom_private.is_being_deleted(m.tenant_id)
     union
-    -- Where the tenant does not use roles, or the token says them.
+    -- The caller has no row if the tenant does not use roles, or if the token names the role.
     select v_current, logloom_private.acting_role(v_current, v_user_id, v_claims)
   ) t
   where p_after is null or t.tenant_id collate "C" > p_after collate "C"
@@ -46,12 +46,11 @@ end;
 $$;
 
 comment on function public.list_log_tenants(integer, text) is
-  'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit 1 to 1000 '
-  '(default 100), p_after: tenant_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit: 1 to '
+  '1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, '
+  'PT401, PT403.';
 
--- Makes a tenant of the caller the one that their next token names; what public.switch_log_tenant
--- answers.
+-- Chooses the tenant that the caller's next token names, for public.switch_log_tenant.
 create function logloom_private.choose_tenant(p_tenant_id text)
 returns public.logloom_log_tenant
 language plpgsql
@@ -94,10 +93,9 @@ end;
 $$;
 
 comment on function public.switch_log_tenant(text) is
-  'Chooses a tenant that the caller belongs to, and returns it. The custom access token hook names '
-  'it in the tokens that Auth makes from then on: refresh the session. Where '
-  'app_metadata.tenant_id names one, that decides: PT409. '
-  'Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
+  'Chooses one of the caller''s tenants and returns it. The custom access token hook then names '
+  'it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the '
+  'tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
 create function public.get_current_tenant(p_tenant_id text default null)
 returns public.logloom_tenant

@@ -1,4 +1,4 @@
--- A tenant as operations show it; null members where there is none.
+-- A tenant as operations show it. All members are null if it does not exist.
 create function logloom_private.tenant_with_plan(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
@@ -20,7 +20,7 @@ begin
 end;
 $$;
 
--- The plan of a tenant; of one that is not there yet, the default plan.
+-- The plan of a tenant; the default plan if the tenant does not exist yet.
 create function logloom_private.plan_of(p_tenant_id text)
 returns logloom.plans
 language plpgsql
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- What the plan of a tenant says of a feature (saved_searches, alerts), and how many there are,
--- private ones included. A tenant that is not provisioned has the default plan.
+-- What a tenant's plan says about a feature (saved_searches, alerts), and how many the tenant has,
+-- including private ones. Before its first write a tenant has the default plan.
 create function logloom_private.feature_of(p_tenant_id text, p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 
--- The settings in force for a tenant. PT404 before its first write.
+-- The effective settings of a tenant. PT404 before its first write.
 create function logloom_private.effective_settings(p_tenant_id text)
 returns public.logloom_tenant_settings
 language plpgsql
@@ -91,15 +91,15 @@ begin
 end;
 $$;
 
--- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
--- of a feature (saved_searches, alerts).
+-- Creates the tenant of the request if needed and locks it. PT400 if its plan has no room for
+-- another saved_search or alert (p_feature).
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+-- definer because no API role may lock a tenant, and private items of colleagues count, too
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_feature public.logloom_plan_feature;

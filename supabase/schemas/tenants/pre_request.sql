@@ -1,6 +1,6 @@
--- What PostgREST calls before every request: a setting of the role authenticator, where one for
--- this database wins: its name as PostgREST reads it (not quoted), and whether it is set for this
--- database alone. Null where there is none.
+-- PostgREST's pre-request function, from the settings of the role authenticator; a setting for this
+-- database wins. Returns its name as PostgREST reads it (not quoted), and whether it is set for
+-- this database only. Null if there is none.
 create function logloom_private.pre_request_setting(out function text, out of_database boolean)
 language plpgsql
 stable
@@ -21,8 +21,8 @@ begin
 end;
 $$;
 
--- Calls the pre-request function that the project had before; adopt_pre_request() writes it.
--- Without a set clause: that function sees and sets what the request has.
+-- Calls the project's own pre-request function; adopt_pre_request() writes this body. Without a set
+-- clause, so that the project's function sees and can change the settings of the request.
 create function logloom_private.call_host_pre_request()
 returns void
 language plpgsql
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Makes PostgREST call this function before every request; null: none.
+-- Makes PostgREST call p_function before every request; null for none.
 create function logloom_private.set_pre_request(p_function text, p_of_database boolean)
 returns void
 language plpgsql
@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Makes check_request() PostgREST's pre-request function and lets it call the one that was set so
--- far. To be called again, as postgres, where the project has set another since.
+-- Makes check_request() PostgREST's pre-request function, and the function that was set before a
+-- part of it. Call it again as postgres if the project has set another one since.
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql
@@ -67,7 +67,7 @@ begin
     return;
   end if;
   if v_host is null and logloom_private.is_restored() then
-    -- A dump has no settings of roles: which function was called there is noted here alone.
+    -- A dump does not contain settings of roles; only this table knows the function.
     select i.host_pre_request into v_host
     from logloom_private.installation i
     where exists (
@@ -81,7 +81,7 @@ begin
         )
     );
   end if;
-  -- PostgREST takes what stands before the first dot for the schema, and quotes both.
+  -- PostgREST reads the part before the first dot as the schema, and quotes both parts.
   execute format(
     'create or replace function logloom_private.call_host_pre_request() returns void '
       'language plpgsql volatile security invoker as %L',

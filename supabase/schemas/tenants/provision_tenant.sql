@@ -1,4 +1,4 @@
--- Makes the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
+-- Creates the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
 language plpgsql
@@ -15,7 +15,8 @@ begin
 end;
 $$;
 
--- What every first write calls: resolves the tenant of the request, provisions it, returns it.
+-- Resolves the tenant of the request, creates it if needed, and returns it. Every operation that
+-- can be a tenant's first write calls it.
 create function logloom_private.provision_current_tenant(p_tenant_id text default null)
 returns text
 language plpgsql

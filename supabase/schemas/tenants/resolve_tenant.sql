@@ -1,6 +1,6 @@
--- The tenant that verified claims act for: the top-level claim tenant_id. Null where it cannot name
--- one, the token is not valid now, or its user does not belong to the tenant. RPC and ingest ask it
--- alike.
+-- The tenant of verified claims: the top-level claim tenant_id. Null if that is not a usable id, if
+-- the token is not valid now, or if its user does not belong to the tenant. Operations and ingest
+-- both use it.
 create function logloom_private.tenant_of_claims(p_claims jsonb)
 returns text
 language plpgsql
@@ -24,8 +24,9 @@ begin
 end;
 $$;
 
--- The tenant that a request is for, whatever it may do there. Users: the token's, PT403 when
--- p_tenant_id differs. service_role: p_tenant_id, PT400 without it. PT401 without a usable tenant.
+-- The tenant of a request, without checking what the request may do. For a user the token's tenant,
+-- PT403 if p_tenant_id is another. For service_role p_tenant_id, PT400 without it. PT401 without a
+-- usable tenant.
 create function logloom_private.caller_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
@@ -38,7 +39,7 @@ declare
 begin
   if logloom_private.is_service_role() then
     v_claims := logloom_private.claims();
-    -- No claims: not a request, but somebody at the database.
+    -- Without claims this is not a request but a session of the database.
     if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
       perform logloom_private.refuse('callers.not_known');
     end if;
@@ -66,7 +67,7 @@ begin
 end;
 $$;
 
--- Whether something of a deleted tenant is left. Its id names nobody meanwhile.
+-- Whether data of a deleted tenant is left. Until it is gone nobody can use the id.
 create function logloom_private.is_being_deleted(p_tenant_id text)
 returns boolean
 language plpgsql
@@ -84,8 +85,8 @@ begin
 end;
 $$;
 
--- Provisions the tenant and holds it until the transaction ends: two creates cannot both count
--- before either is done, and so take the last place of a plan.
+-- Creates the tenant if needed and locks it until the transaction ends. Otherwise two creates could
+-- both count before one commits, and both take the last place of a plan.
 create function logloom_private.hold_tenant(p_tenant_id text)
 returns void
 language plpgsql
@@ -97,9 +98,9 @@ begin
 end;
 $$;
 
--- The tenant that an operation acts for, as caller_tenant() says it: PT403 for a token that only
--- reads, an OAuth client's or a viewer's. All but the reading operations, which make a scope, begin
--- here.
+-- The tenant that an operation acts for, from caller_tenant(). PT403 for a token that may only
+-- read, of an OAuth client or a viewer. All operations begin with it, except the reading
+-- operations, which make a scope.
 create function logloom_private.resolve_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
@@ -119,8 +120,8 @@ begin
 end;
 $$;
 
--- resolve_tenant() for an operation that changes something: PT403 for the token of an OAuth client
--- that may only read.
+-- resolve_tenant() for an operation that changes something. PT403 for an OAuth client that may only
+-- read.
 create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- The retention in force, in days: what the tenant set, else the default of its plan, never more
--- than the plan allows. Of a tenant that is not there yet: the default plan's.
+-- The effective retention in days: the tenant's setting, else the plan's default, but at most the
+-- plan's maximum. Before its first write a tenant has the default plan.
 create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- The first UTC day whose records retention leaves to the tenant, were it p_today.
+-- The first UTC day whose records the tenant keeps, if today is p_today.
 create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
 returns date
 language plpgsql
@@ -30,12 +30,12 @@ begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
     return p_today - logloom_private.retention_days(p_tenant_id);
   end if;
-  -- A tenant that is gone keeps nothing but what may still be on its way.
+  -- A deleted tenant keeps only what may still be on its way.
   return p_today;
 end;
 $$;
 
--- first_kept_day of every tenant, at once.
+-- first_kept_day of all tenants.
 create function logloom_private.first_kept_days(p_today date)
 returns table (tenant_id text, first_kept_day date)
 language plpgsql
@@ -46,7 +46,7 @@ begin
   return query
   select
     t.tenant_id,
-    -- As retention_days says it of one.
+    -- The same as retention_days.
     p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
   from logloom.tenants t
   join logloom.plans p on p.plan_id = t.plan_id
@@ -54,8 +54,8 @@ begin
 end;
 $$;
 
--- From when on the tenant keeps records, of a range that begins at p_from where it is given:
--- retention_days whole UTC days before today.
+-- The time from which the tenant keeps records: retention_days whole UTC days before today, or
+-- earlier if it has restored days. At least p_from.
 create function logloom_private.kept_from(
   p_tenant_id text,
   p_from timestamptz default '-infinity'
@@ -68,14 +68,14 @@ as $$
 declare
   v_from timestamptz;
 begin
-  -- Everybody keeps a day at least: of the last day nobody's retention need be asked for.
+  -- The shortest retention is a day, so the last 24 hours need no look at it.
   if p_from >= now() - interval '24 hours' then
     return p_from;
   end if;
   v_from := date_trunc('day', now(), 'UTC')
     - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id));
   if p_from < v_from then
-    -- What is older still is there where it was brought back.
+    -- Older records exist if they were restored.
     v_from := least(
       v_from,
       (

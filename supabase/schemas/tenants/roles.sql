@@ -1,7 +1,7 @@
--- What a user is in a tenant: viewer, member, admin or owner. A member's row says it; without one
--- the role in their token, where settings.roles_from_token is on. A tenant without members does not
--- use roles, each of its users is owner, unless the settings require them. Null for who does not
--- belong to it, and in a tenant that is being deleted.
+-- The role of a user in a tenant: viewer, member, admin or owner. It is in the member's row, or,
+-- without a row and with settings.roles_from_token, in their token. In a tenant without members
+-- every user is owner, unless settings.roles_required is on. Null for a user who does not belong to
+-- the tenant, and in a tenant that is being deleted.
 create function logloom_private.acting_role(
   p_tenant_id text,
   p_user_id text,
@@ -13,7 +13,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the policies of these tables ask it
+-- definer because policies of the tables that it reads call it
 declare
   v_role text;
   v_required boolean;
@@ -31,7 +31,7 @@ begin
   select s.roles_required, s.roles_from_token into v_required, v_from_token
   from logloom_private.settings s;
   if v_from_token then
-    -- Only an administrator of Auth writes app_metadata; user_metadata is the user's own.
+    -- Only administrators of Auth can write app_metadata. Users can write user_metadata.
     v_role := p_claims -> 'app_metadata' ->> 'logloom_role';
     return case when v_role in ('viewer', 'member', 'admin', 'owner') then v_role end;
   elsif v_required or exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id)
@@ -42,8 +42,8 @@ begin
 end;
 $$;
 
--- Whether the user of verified claims is a viewer of the tenant, who has the reading operations
--- within a view and reaches no table.
+-- Whether the user of verified claims is a viewer of the tenant. Viewers use the reading operations
+-- within a view, and reach no table.
 create function logloom_private.is_viewer(p_tenant_id text, p_claims jsonb)
 returns boolean
 language plpgsql
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- PT403 unless the caller is at least p_role in the tenant: member, admin or owner, which a viewer
--- is not. service_role may do everything.
+-- PT403 unless the caller's role in the tenant is at least p_role: member, admin or owner. Viewers
+-- are below members. service_role may do everything.
 create function logloom_private.require_role(p_tenant_id text, p_role text)
 returns void
 language plpgsql
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- PT400 unless it is a role, with a view if it is viewer, and without one if it is another.
+-- PT400 if p_role is not a role, if a viewer has no view, or if another role has one.
 create function logloom_private.require_member_role(p_role text, p_view_id uuid)
 returns void
 language plpgsql
@@ -100,7 +100,8 @@ begin
 end;
 $$;
 
--- PT403 unless the caller is an admin, PT404 unless the tenant has the view. Nothing for null.
+-- PT403 unless the caller is an admin, PT404 unless the tenant has the view. Does nothing if
+-- p_view_id is null.
 create function logloom_private.require_view_by_admin(p_tenant_id text, p_view_id uuid)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Held to the end of the transaction: one at a time changes who belongs to a tenant, so that the
--- last owner stays and a limit holds.
+-- Locks the members of a tenant until the transaction ends. Changes come one at a time, so that the
+-- last owner stays and the limit holds.
 create function logloom_private.lock_members(p_tenant_id text)
 returns void
 language plpgsql
@@ -30,8 +30,8 @@ begin
 end;
 $$;
 
--- Gives a member another role, or with p_is_removed takes the user out of the tenant; answers the
--- member as it is or was. The last owner stays one.
+-- Changes the role of a member, or removes the member if p_is_removed. Returns the member after the
+-- change or before the removal. The last owner stays.
 create function logloom_private.change_member(
   p_tenant_id text,
   p_user_id text,
@@ -79,7 +79,7 @@ begin
 end;
 $$;
 
--- A page of members with what Auth knows of them.
+-- A page of members, with their email addresses from Auth.
 create function logloom_private.read_members(p_tenant_id text, p_limit integer, p_after text)
 returns setof public.logloom_member
 language plpgsql
@@ -134,11 +134,11 @@ end;
 $$;
 
 comment on function public.list_tenant_members(text, integer, text) is
-  'Members of the tenant, newest first; none where the tenant does not use roles. p_limit 1 to '
-  '1000 (default 100), p_after: user_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 '
+  '(default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, '
+  'PT403.';
 
--- Enrolls a user, and in the first place who does so; what public.add_tenant_member answers.
+-- Adds a user, for public.add_tenant_member. Before the first user it adds the caller.
 create function logloom_private.enroll_member(
   p_tenant_id text,
   p_user_id text,
@@ -185,7 +185,7 @@ begin
       perform logloom_private.refuse('tenants.first_member_is_owner');
     end if;
   elsif v_members = 0 then
-    -- From here on the tenant uses roles: who set that off must not be locked out by it.
+    -- From now on the tenant uses roles. This must not lock out the caller.
     v_caller := logloom_private.require_user_id();
     insert into logloom.tenant_members (tenant_id, user_id, role)
     values (v_tenant_id, v_caller, 'owner');
@@ -197,7 +197,7 @@ begin
   end if;
 
   if v_user_id = v_caller then
-    -- A tenant's first member is its owner, whatever they asked for.
+    -- The first member of a tenant is its owner, whatever role was requested.
     update logloom.tenant_members m set email = v_email
     where m.tenant_id = v_tenant_id and m.user_id = v_user_id
     returning m.* into v_added;
@@ -233,11 +233,11 @@ end;
 $$;
 
 comment on function public.add_tenant_member(text, text, text, text, uuid) is
-  'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens; by '
-  'p_email alone where Supabase Auth knows a user with it. p_role: viewer, member, admin or '
-  'owner. p_view_id: the view that a viewer reads in. For owners. The first member makes its '
-  'caller owner too, and from then on nobody else belongs to the tenant. '
-  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. '
+  'p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. '
+  'p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller '
+  'an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s '
+  'limit), PT401, PT403, PT404.';
 
 create function public.set_tenant_member_role(
   p_user_id text default null,
@@ -257,10 +257,9 @@ end;
 $$;
 
 comment on function public.set_tenant_member_role(text, text, text, uuid) is
-  'Sets what a member may do, from their next request on, and returns the member. p_role: viewer, '
+  'Sets the role of a member from their next request on, and returns the member. p_role: viewer, '
   'member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one '
-  'stays an owner. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
 create function public.remove_tenant_member(
   p_user_id text default null,

@@ -2,7 +2,7 @@ begin;
 \ir rounds.psql
 select plan(16);
 
--- The value over a window as the records say it.
+-- The value of a window, computed from its records.
 create function pg_temp.window_value(
   p_tenant_id text,
   p_filter text,
@@ -37,7 +37,7 @@ select pg_temp.rule(q.query_dsl, 'gte', -1000, 10) from unnest(array[
   'level:error | count_distinct(attrs.ms)', 'level:error ts:>now-5m'
 ]) q (query_dsl) \g /dev/null
 
-select is(pg_temp.round('12:00'), 6, 'without any record, what has a value fires');
+select is(pg_temp.round('12:00'), 6, 'without records a rule fires if its aggregate has a value');
 select results_eq(
   'select * from pg_temp.fired()',
   array[
@@ -49,7 +49,7 @@ select results_eq(
 );
 select is(
   (select last_value from logloom.alert_rules where query_dsl like '%avg%'), null,
-  'and is shown as null'
+  'no data is shown as null'
 );
 
 select pg_temp.arrive('12:00:30', p_attrs => '{"ms": 10}', p_level => 'error');
@@ -62,7 +62,7 @@ select pg_temp.round('12:01') \g /dev/null
 select pg_temp.arrive('12:07:10', p_attrs => '{"ms": 10}', p_level => 'error');
 select pg_temp.arrive('12:07:20', p_attrs => '{"ms": "40"}', p_level => 'error');
 select pg_temp.round('12:08') \g /dev/null
--- Late, into a minute that has values.
+-- A late record, in a minute that has values.
 select pg_temp.arrive('12:07:30', p_attrs => '{"ms": 0.5}', p_level => 'error');
 select pg_temp.arrive('12:08:30', p_level => 'error');
 select is(pg_temp.round('12:09') > 0, true, 'a round after several');
@@ -91,7 +91,7 @@ select is(
   'percentiles, distinct counts and now have no partial values'
 );
 
--- What the partial values say is what the records say.
+-- Partial values give the same values as the records.
 select is_empty(
   $$select r.query_dsl, r.last_value, v.value
     from logloom.alert_rules r
@@ -102,7 +102,7 @@ select is_empty(
       pg_temp.at('11:59'), pg_temp.at('12:09')
     ) v (value)
     where r.last_value is distinct from v.value and not q.names_now$$,
-  'every value is the one that the records give'
+  'every value equals the value from the records'
 );
 
 select * from finish();

@@ -23,7 +23,7 @@ select results_eq(
     3::double precision, pg_temp.at('11:55'), pg_temp.at('12:00'), pg_temp.at('12:00:07'),
     3::double precision
   )$$,
-  'an entry says which window was looked at, and when'
+  'an alert has its window and time'
 );
 select is(
   (
@@ -31,7 +31,7 @@ select is(
     where r.last_value = 3 and r.last_error is null and r.last_evaluated_at = pg_temp.at('12:00')
   ),
   18,
-  'every rule shows what it saw, fired or not'
+  'every rule shows its value, whether it fired or not'
 );
 
 select * from finish();

@@ -2,7 +2,7 @@ begin;
 \ir rounds.psql
 select plan(5);
 
--- Around the clock: what is out of every window's reach is not noted.
+-- Deletions outside of all windows are not recorded.
 select pg_temp.rule('ts:*', 'gte', 0, 10, p_name => 'all') \g /dev/null
 select pg_temp.round('12:00') \g /dev/null
 select logloom_private.create_partition(logloom_private.utc_day(now()) - 4);
@@ -26,23 +26,23 @@ $$;
 select pg_temp.remove_records($$l.tenant_id = 'umbrella'$$);
 select pg_temp.remove_records($$l.ts = now() - interval '4 days'$$);
 select results_eq(
-  'select tenant_id from logloom_private.log_removals', array['umbrella'], 'a removal is noted'
+  'select tenant_id from logloom_private.log_removals', array['umbrella'], 'a deletion is recorded'
 );
 select pg_temp.round('12:00:59') \g /dev/null
 select is_empty(
-  'select from logloom_private.log_removals', 'and forgotten where a tenant has no rules'
+  'select from logloom_private.log_removals', 'and dropped if the tenant has no rules'
 );
 
 select pg_temp.arrive('12:00:30', p_count => 5);
 select pg_temp.round('12:01') \g /dev/null
-select is((select last_value::integer from logloom.alert_rules), 5, 'what was added up');
+select is((select last_value::integer from logloom.alert_rules), 5, 'the partial values');
 select pg_temp.remove_records($$l.ts = pg_temp.at('12:00:30')
   and l.id in (select id from logloom.logs where ts = pg_temp.at('12:00:30') limit 3)$$);
 insert into logloom_private.log_removals values ('acme');
 select pg_temp.arrive('12:01:30');
 select pg_temp.round('12:02') \g /dev/null
 select is(
-  (select last_value::integer from logloom.alert_rules), 3, 'is added up anew after a deletion'
+  (select last_value::integer from logloom.alert_rules), 3, 'are computed again after a deletion'
 );
 select is_empty('select from logloom_private.log_removals', 'once');
 

@@ -11,7 +11,7 @@ select pg_temp.rule('elsewhere', 'gte', 0, p_name => 'elsewhere', p_tenant_id =>
 select pg_temp.round('11:59') \g /dev/null
 delete from logloom.alert_history;
 
--- What create_alert_rule refuses, and what the compiler never makes.
+-- Rules that create_alert_rule refuses, and SQL that the compiler never writes.
 update logloom.alert_rules set query_dsl = 'level:nonsense' where name = 'unreadable';
 update logloom_private.alert_groups set filter = '1 / (l.write_seq - l.write_seq) = 1'
 where filter like '%error%';
@@ -24,7 +24,7 @@ update logloom_private.alert_plans p set query_dsl = c.query_dsl
 from changed c where c.rule_id = p.rule_id;
 select pg_temp.arrive('11:59:00', 'good', '{"ms": 1}');
 
-select is(pg_temp.round('12:00'), 2, 'the others fire');
+select is(pg_temp.round('12:00'), 2, 'the other rules fire');
 select results_eq(
   'select * from pg_temp.fired()', array['12:00 elsewhere 0', '12:00 good 1'], 'as they should'
 );
@@ -44,7 +44,7 @@ select pg_temp.round('12:01') \g /dev/null
 select is(
   (select array_agg(r.last_value order by r.name) from logloom.alert_rules r
     where r.last_error is null and r.tenant_id = 'acme'),
-  '{2,2,2}', 'mended rules see all that is there'
+  '{2,2,2}', 'corrected rules see all records'
 );
 select is(
   (select array_agg(h.value order by h.window_end) from logloom.alert_history h

@@ -2,7 +2,7 @@ begin;
 \ir rounds.psql
 select plan(9);
 
--- What evaluate_alerts does between two rounds: what the last one left is read.
+-- What evaluate_alerts does between two rounds.
 create function pg_temp.between(p_time text)
 returns integer
 language plpgsql
@@ -42,40 +42,40 @@ $$;
 
 select pg_temp.rule('ts:*', 'lt', 5, p_name => 'old') \g /dev/null
 select pg_temp.arrive('11:59:30', 'here', '{"shop": "a"}', p_count => 6) \g /dev/null
-select is(pg_temp.round('12:00'), 0, 'a round');
+select is(pg_temp.round('12:00'), 0, 'a round runs');
 
--- Search shows eleven; the last round's window ended before five of them.
+-- A search shows eleven records; the window of the last round ended before five of them.
 select pg_temp.arrive('12:00:10', 'new', '{"shop": "a"}', p_count => 5) \g /dev/null
 select pg_temp.rule('msg:new', 'lt', 5, p_name => 'count') \g /dev/null
 select pg_temp.rule('msg:new | count_distinct(id)', 'lt', 5, p_name => 'scan') \g /dev/null
 select pg_temp.rule('msg:new | count() by @shop', 'lt', 5, p_name => 'groups') \g /dev/null
 select pg_temp.rule('ts:*', 'lt', 9, p_name => 'shared') \g /dev/null
 update logloom.alert_rules set asked_at = pg_temp.at('12:00:30') where name <> 'old';
-select is(pg_temp.between('12:00:33'), 0, 'rules that are made between two rounds fire nothing');
+select is(pg_temp.between('12:00:33'), 0, 'new rules fire nothing between two rounds');
 select results_eq(
   'select * from pg_temp.evaluated()',
   array['count never ', 'groups never ', 'old 12:00 6', 'scan never ', 'shared never '],
   'and are not evaluated'
 );
-select is(pg_temp.round('12:01'), 0, 'the next round sees what search showed');
+select is(pg_temp.round('12:01'), 0, 'the next round sees the records of the search');
 select results_eq(
   'select * from pg_temp.evaluated()',
   array['count 12:01 5', 'groups 12:01 5', 'old 12:01 11', 'scan 12:01 5', 'shared 12:01 11'],
-  'with all that was there'
+  'with all records'
 );
 
--- One that was made after the minute was over and before its round.
+-- A rule that was created after the minute and before its round.
 select pg_temp.arrive('12:02:02', 'late', p_count => 5) \g /dev/null
 select pg_temp.rule('msg:late', 'lt', 5, p_name => 'between') \g /dev/null
 update logloom.alert_rules set asked_at = pg_temp.at('12:02:03') where name = 'between';
 delete from logloom.alert_rules where name <> 'between';
-select is(pg_temp.round('12:02'), 0, 'a minute that was over before is none of it');
-select is(pg_temp.round('12:03'), 0, 'the next is');
+select is(pg_temp.round('12:02'), 0, 'it does not evaluate a minute that was over before');
+select is(pg_temp.round('12:03'), 0, 'it evaluates the next minute');
 select results_eq(
   'select * from pg_temp.evaluated()', array['between 12:03 5'], 'for the first time'
 );
 
--- A query that cannot be read any more is told of in its first round, too.
+-- A query that is no longer valid is reported in its first round, too.
 update logloom.alert_rules
 set query_dsl = 'level:nonsense', asked_at = pg_temp.at('12:03:30')
 where name = 'between';

@@ -6,15 +6,15 @@ select pg_temp.rule('level:error', 'gte', 1, 5, 0, 'groups') \g /dev/null
 select pg_temp.rule('level:error | count() by level', 'gte', 1, 5, 0, 'scan') \g /dev/null
 select pg_temp.rule('msg:~"^sl.w"', 'gte', 1, 5, 0, 'reads') \g /dev/null
 
--- What it writes as IST is India's time, what it reads as IST is Israel's.
+-- It writes India's time as IST, but reads IST as Israel's time.
 set local timezone = 'Asia/Kolkata';
 set local datestyle = 'SQL, DMY';
 select isnt(
-  now()::text::timestamptz, now(), 'this project does not read times as it writes them'
+  now()::text::timestamptz, now(), 'this project reads its own times wrongly'
 );
 select pg_temp.round('12:00:00') \g /dev/null
 select pg_temp.arrive('12:00:30', 'slow', null, 'error');
-select is(pg_temp.round('12:01:00'), 3, 'rules fire for what came in their window all the same');
+select is(pg_temp.round('12:01:00'), 3, 'rules still fire for the records in their window');
 select results_eq(
   'select pg_temp.fired()', array['12:01 groups 1', '12:01 reads 1', '12:01 scan 1'], 'each of them'
 );

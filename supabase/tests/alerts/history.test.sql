@@ -46,12 +46,12 @@ select is(
     "window_end": null, "group": null, "incident_id": null, "resolved_at": null,
     "silence_id": null, "absent": false
   }',
-  'an entry'
+  'an alert is shown'
 )
 from public.list_alert_history(p_limit => 1) h;
 select is(
   (select h.notification_sent from public.list_alert_history() h where h.value = 2.5), false,
-  'an entry that was not delivered'
+  'an alert that was not delivered is shown'
 );
 
 select is(pg_temp.listed(c.arguments), c.expected, 'list: ' || c.arguments)
@@ -77,14 +77,14 @@ select throws_ok(
 );
 select throws_ok(
   $$select public.list_alert_history(p_after => '00000000-0000-4000-8000-000000000006')$$,
-  'PT400', 'Invalid p_after: no such alert', 'another tenant''s alert is no place in the list'
+  'PT400', 'Invalid p_after: no such alert', 'p_after cannot be another tenant''s alert'
 );
 
 select is(
   to_jsonb(a), '{"success": true}', 'acknowledged'
 )
 from public.acknowledge_alert('00000000-0000-4000-8000-000000000002') a;
-select is(pg_temp.listed('p_acknowledged => true'), '2', 'is found as such');
+select is(pg_temp.listed('p_acknowledged => true'), '2', 'p_acknowledged finds it');
 select pg_temp.act_as_postgres();
 update logloom.alert_history set acknowledged_at = now() - interval '1 hour'
 where acknowledged_at is not null;
@@ -95,16 +95,16 @@ select is(
 from public.acknowledge_alert('00000000-0000-4000-8000-000000000002') a;
 select is(
   array[h.acknowledged::text, h.acknowledged_by, (now() - h.acknowledged_at)::text],
-  '{true,alice,01:00:00}', 'stays with the first'
+  '{true,alice,01:00:00}', 'the first acknowledgement stays'
 )
 from public.list_alert_history(p_acknowledged => true) h;
 select throws_ok(
   $$select public.acknowledge_alert('00000000-0000-4000-8000-000000000006')$$,
-  'PT404', 'Alert not found', 'another tenant''s alert'
+  'PT404', 'Alert not found', 'another tenant''s alert is not found'
 );
 select throws_ok(
   'select public.acknowledge_alert()',
-  'PT400', 'Missing required parameter: p_alert_id', 'no alert named'
+  'PT400', 'Missing required parameter: p_alert_id', 'an alert must be named'
 );
 
 select * from finish();

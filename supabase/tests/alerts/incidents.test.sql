@@ -1,12 +1,12 @@
--- An incident is open from the first alert until a window in which the condition holds no longer.
+-- An incident is open from the first alert until a window in which the condition no longer holds.
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
 select plan(67);
 
--- Incidents of a rule in order: when it opened, how often it fired, last and farthest value, until
--- when it held, and how it ended, by the windows.
+-- The incidents of a rule in order: when it opened, how often it fired, its last and its farthest
+-- value, until when the condition held, and how it ended. Times are windows.
 create function pg_temp.incidents(p_name text)
 returns setof text
 language plpgsql
@@ -25,7 +25,7 @@ begin
 end;
 $$;
 
--- Windows of a minute, so that a record is in one of them.
+-- Windows of one minute, so that a record is in one of them.
 select pg_temp.rule('ts:* host:none', 'gt', 1, 1, 0, 'empty') \g /dev/null
 select pg_temp.rule('wanted', 'gt', 1, 1, 0, 'plain') \g /dev/null
 select pg_temp.rule('wanted', 'gt', 1, 1, 5, 'cooled') \g /dev/null
@@ -35,11 +35,11 @@ select results_eq(
   $$select * from pg_temp.incidents('plain')$$, array['12:01 1x 3 3 12:01 open'],
   'a rule that fires opens an incident'
 );
-select is_empty($$select * from pg_temp.incidents('empty')$$, 'one that does not has none');
+select is_empty($$select * from pg_temp.incidents('empty')$$, 'a rule that does not fire has none');
 select results_eq(
   $$select h.incident_id = i.incident_id from logloom.alert_history h
     join logloom.alert_incidents i using (rule_id)$$,
-  array[true, true], 'each alert is part of its rule''s'
+  array[true, true], 'each alert belongs to an incident of its rule'
 );
 select pg_temp.arrive('12:01:10', 'wanted', p_count => 5);
 select pg_temp.round('12:02') \g /dev/null
@@ -47,33 +47,33 @@ select pg_temp.arrive('12:02:10', 'wanted', p_count => 2);
 select pg_temp.round('12:03') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('plain')$$, array['12:01 3x 2 5 12:03 open'],
-  'it goes on while the condition holds'
+  'an incident continues while the condition holds'
 );
 select results_eq(
   $$select * from pg_temp.incidents('cooled')$$, array['12:01 1x 2 5 12:03 open'],
-  'also where the cooldown keeps the rule silent'
+  'also during the cooldown'
 );
 select pg_temp.round('12:04') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('plain')$$, array['12:01 3x 2 5 12:03 recovered 12:04'],
-  'and ends with the first window in which it does not'
+  'and ends with the first window in which it does not hold'
 );
 select is(
   (select i.resolved_at from logloom.alert_incidents i where i.rule_name = 'plain'),
-  pg_temp.at('12:04:06'), 'when that was evaluated'
+  pg_temp.at('12:04:06'), 'at the time when that was evaluated'
 );
 
--- Again.
+-- The rule fires again.
 select pg_temp.arrive('12:04:10', 'wanted', p_count => 4);
 select pg_temp.round('12:05') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('plain')$$,
   array['12:01 3x 2 5 12:03 recovered 12:04', '12:05 1x 4 4 12:05 open'],
-  'when it fires again that is another incident'
+  'firing again opens another incident'
 );
 select results_eq(
   $$select * from pg_temp.incidents('cooled')$$, array['12:01 1x 4 5 12:05 open'],
-  'during the cooldown it is the same, open again'
+  'during the cooldown the same incident opens again'
 );
 select pg_temp.round('12:06') \g /dev/null
 select pg_temp.round('12:07') \g /dev/null
@@ -82,7 +82,7 @@ select pg_temp.round('12:08') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('cooled')$$,
   array['12:01 1x 4 5 12:05 recovered 12:06', '12:08 1x 2 2 12:08 open'],
-  'after it, it is another'
+  'after the cooldown it is another incident'
 );
 select pg_temp.round('12:09') \g /dev/null
 
@@ -93,7 +93,7 @@ select pg_temp.round('12:10') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('plain') offset 2$$,
   array['12:08 2x 3 3 12:09 recovered 12:10'],
-  'a record that comes late opens the incident again whose end it disproves'
+  'a late record that disproves the end opens the incident again'
 );
 rollback to late;
 select pg_temp.arrive('12:09:10', 'wanted', p_count => 3);
@@ -103,7 +103,7 @@ select pg_temp.round('12:11') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('plain') offset 3$$,
   array['12:10 1x 6 6 12:10 recovered 12:11'],
-  'one in a window that fired changes its value, and does not fire again'
+  'a late record in a fired window changes the value, and nothing fires again'
 );
 
 -- Rounds that were missed.
@@ -113,10 +113,10 @@ select pg_temp.round('12:20') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('plain') offset 4$$,
   array['12:20 1x 2 2 12:13 recovered 12:14', '12:20 1x 2 2 12:15 recovered 12:16'],
-  'missed windows are caught up with in their order'
+  'missed windows are evaluated in order'
 );
 
--- A query that fails says nothing, and a window without a value ends the incident.
+-- A failing query says nothing. A window without a value ends the incident.
 select pg_temp.rule('wanted | avg(@ms)', 'gt', 1, 1, 0, 'average') \g /dev/null
 select pg_temp.arrive('12:20:10', 'wanted', '{"ms": 5}');
 select pg_temp.round('12:21') \g /dev/null
@@ -130,7 +130,7 @@ select logloom_private.settle_alert_windows(
 ) from logloom.alert_rules r, logloom_private.alert_rounds o where r.name = 'average' \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('average')$$, array['12:21 1x 5 5 12:21 open'],
-  'a rule that could not be evaluated leaves its incident as it is'
+  'if a rule cannot be evaluated its incident stays'
 );
 rollback to failing;
 select pg_temp.round('12:22') \g /dev/null
@@ -150,12 +150,12 @@ select pg_temp.round('12:24') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('levels')$$,
   array['error 12:23 2x 4 4 12:24 open', 'info 12:23 1x 2 2 12:23 recovered 12:24'],
-  'each group has its own'
+  'each group has its own incident'
 );
 select pg_temp.round('12:25') \g /dev/null
 select results_eq(
   $$select * from pg_temp.incidents('levels') limit 1$$,
-  array['error 12:23 2x 4 4 12:24 recovered 12:25'], 'which ends when nothing comes of it'
+  array['error 12:23 2x 4 4 12:24 recovered 12:25'], 'it ends when the group sends no records'
 );
 
 -- Rules that change.
@@ -217,11 +217,11 @@ select is(
     )
     where i.rule_name = 'changed'
   ),
-  array[null::text], 'a clock that goes back ends none'
+  array[null::text], 'setting the clock back ends no incident'
 );
 rollback to unchanged;
 
--- What a user sees and does.
+-- What a user sees and can do.
 create temp table ids as
 select row_number() over (order by i.opened_at, i.rule_name, i."group")::integer as n,
   i.incident_id as id, i.rule_name
@@ -247,13 +247,13 @@ select is(
     "acknowledged_at": null, "acknowledged_by": null, "assigned_to": null, "assigned_at": null,
     "assigned_by": null, "note": null, "noted_at": null, "noted_by": null
   }',
-  'an incident'
+  'an incident is shown'
 );
 select is(
   (select array_agg(i.incident_id) from public.list_alert_incidents() i),
   (select array_agg(i.incident_id order by i.opened_at desc, i.incident_id desc)
     from ids d join logloom.alert_incidents i on i.incident_id = d.id),
-  'the newest first'
+  'the newest come first'
 );
 select is(
   (
@@ -264,25 +264,25 @@ select is(
   (select array_agg(i.incident_id) from (
     select l.incident_id from public.list_alert_incidents() l offset 3 limit 2
   ) i),
-  'a page after an item'
+  'p_after gives the next page'
 );
 select is(
   (select array_agg(distinct i.rule_name) from public.list_alert_incidents(p_rule_id => (
     select r.rule_id from public.list_alert_rules() r where r.name = 'cooled'
   )) i),
-  '{cooled}', 'of one rule'
+  '{cooled}', 'p_rule_id selects one rule'
 );
 select is(
   (select count(*) from public.list_alert_incidents(p_state => 'resolved')),
-  (select count(*) - 1 from ids), 'the resolved ones'
+  (select count(*) - 1 from ids), 'p_state selects resolved incidents'
 );
 select throws_ok(
   $$select public.list_alert_incidents(p_state => 'closed')$$,
-  'PT400', 'Invalid p_state: one of open, acknowledged, resolved', 'no such state'
+  'PT400', 'Invalid p_state: one of open, acknowledged, resolved', 'an unknown state is refused'
 );
 select throws_ok(
   $$select public.list_alert_incidents(p_after => '00000000-0000-4000-8000-000000000001')$$,
-  'PT400', 'Invalid p_after: no such incident', 'another tenant''s is no place in the list'
+  'PT400', 'Invalid p_after: no such incident', 'p_after cannot be another tenant''s incident'
 );
 select is(
   (
@@ -291,13 +291,13 @@ select is(
     from ids i, public.get_alert_incident(i.id) d
     where i.n = 1
   ),
-  '[1, 3, "2026-03-03T12:06:06+00:00", [], "resolved"]', 'one with its alerts and deliveries'
+  '[1, 3, "2026-03-03T12:06:06+00:00", [], "resolved"]', 'an incident has its alerts and deliveries'
 );
 select throws_ok(
   $$select public.get_alert_incident('00000000-0000-4000-8000-000000000001')$$,
-  'PT404', 'Incident not found', 'another tenant''s'
+  'PT404', 'Incident not found', 'another tenant''s incident is not found'
 );
--- What is done about them.
+-- Changes by users.
 select pg_temp.act_as_postgres();
 insert into logloom.log_views (view_id, tenant_id, name, created_by)
 values ('00000000-0000-4000-8000-000000000009', 'acme', 'v', 'alice');
@@ -310,7 +310,7 @@ values
   ('acme', 'vera', 'viewer', 'vera@acme.example', '00000000-0000-4000-8000-000000000009'),
   ('umbrella', 'uma', 'owner', 'uma@umbrella.example', null);
 delete from logloom.audit_events where tenant_id = 'acme';
--- What was done with the open incident, as it is shown.
+-- The changes of the open incident, as shown.
 create function pg_temp.done()
 returns text
 language plpgsql
@@ -387,7 +387,7 @@ select results_eq(
       ('alice', '{"acknowledged_by": {"to": "alice", "from": null}}')$$,
     to_json(now())
   ),
-  'the audit has who did what'
+  'audit events say who changed what'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
@@ -396,13 +396,13 @@ select results_eq(
     where d.rule_name = 'changed' or d.n = 1
     order by 1$$,
   $$values ('changed', 'acknowledged', 'alice'), ('cooled', 'resolved', 'alice')$$,
-  'many at once; one that is resolved stays so'
+  'many incidents are changed at once; a resolved one stays resolved'
 );
 select is(
   (select array_agg(distinct h.rule_id) from public.list_alert_history(p_acknowledged => true) h),
   (select array_agg(distinct r.rule_id)
     from public.list_alert_rules() r where r.name in ('changed', 'cooled')),
-  'with their alerts'
+  'their alerts are acknowledged, too'
 );
 savepoint taken_back;
 select public.update_alert_incident(array_agg(d.id), false)
@@ -410,7 +410,7 @@ from ids d where d.rule_name = 'changed' \g /dev/null
 select is(
   (select array_agg(distinct h.rule_id) from public.list_alert_history(p_acknowledged => true) h),
   (select array_agg(r.rule_id) from public.list_alert_rules() r where r.name = 'cooled'),
-  'whose acknowledgement is taken back with the incident''s'
+  'taking back the incident''s acknowledgement takes back theirs'
 );
 rollback to taken_back;
 select throws_ok(
@@ -439,7 +439,7 @@ select throws_ok(
 )
 from unnest('{nobody,vera,uma,uma@umbrella.example,twin@acme.example}'::text[]) v (name);
 select is(pg_temp.done(), 'acknowledged, acknowledged by alice ' || to_char(now(), 'HH24'),
-  'nothing of that changes anything');
+  'refused calls change nothing');
 select pg_temp.act_as_postgres();
 delete from logloom.tenant_members where tenant_id = 'acme';
 select pg_temp.act_as_user('acme', 'bob');
@@ -447,7 +447,7 @@ select throws_ok(
   format('select public.update_alert_incident(%L, p_assigned_to => ''alice'')',
     array(select d.id from ids d where d.rule_name = 'changed')),
   'PT400', 'Invalid p_assigned_to: not the user_id or email address of one member',
-  'where there are no members, only oneself'
+  'without members users can only assign themselves'
 );
 savepoint unassigned;
 select public.update_alert_incident(array_agg(d.id), p_assigned_to => 'bob')
@@ -456,12 +456,12 @@ select matches(pg_temp.done(), 'assigned to bob by bob', 'who is bob');
 rollback to unassigned;
 select pg_temp.act_as_postgres();
 
--- After it was acknowledged it fires on.
+-- Firing after the acknowledgement.
 select pg_temp.round('12:27') \g /dev/null
 select is(
   (select row(i.fired_count, i.acknowledged_by, i.resolved_at)::text
     from logloom.alert_incidents i where i.rule_name = 'changed'),
-  '(2,alice,)', 'what fires again stays in the incident that was acknowledged'
+  '(2,alice,)', 'an acknowledged incident gets further alerts'
 );
 select pg_temp.act_as_user('acme', 'bob');
 select public.acknowledge_alert(h.alert_id)
@@ -473,7 +473,7 @@ from (
 select is(
   (select i.acknowledged_by from public.list_alert_incidents() i
     where i.rule_name = 'plain' order by i.opened_at limit 1),
-  null, 'an incident is not acknowledged by some of its alerts'
+  null, 'acknowledging some of its alerts does not acknowledge an incident'
 );
 select public.acknowledge_alert(h.alert_id)
 from (
@@ -484,17 +484,17 @@ from (
 select is(
   (select i.acknowledged_by from public.list_alert_incidents() i
     where i.rule_name = 'plain' order by i.opened_at limit 1),
-  'bob', 'but by the last of them'
+  'bob', 'acknowledging the last alert does'
 );
 select pg_temp.act_as_postgres();
 
--- Old ones go.
+-- Old incidents are deleted.
 update logloom.alert_incidents set resolved_at = now() - interval '500 days'
 where rule_name = 'plain';
 select logloom_private.purge_old_rows() \g /dev/null
 select is_empty(
   $$select from logloom.alert_incidents i where i.rule_name = 'plain'$$,
-  'after their lifetime they are gone'
+  'they are deleted after their lifetime'
 );
 
 select * from finish();

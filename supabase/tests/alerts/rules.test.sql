@@ -31,12 +31,12 @@ select is(
     "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
     "notification_secrets": {}, "late_seconds": 0
   }',
-  'a rule as it was created'
+  'create_alert_rule returns the rule'
 )
 from created r;
-select is(to_jsonb(r), to_jsonb(c), 'as read')
+select is(to_jsonb(r), to_jsonb(c), 'get_alert_rule returns the same')
 from created c, public.get_alert_rule(c.rule_id) r;
-select is(to_jsonb(r), to_jsonb(c), 'as listed')
+select is(to_jsonb(r), to_jsonb(c), 'so does list_alert_rules')
 from created c, public.list_alert_rules() r;
 select is(
   to_jsonb(r) - '{rule_id,created_at,updated_at,view_id}'::text[],
@@ -135,7 +135,7 @@ values
     'p_notification_config: an object of at most 8192 bytes');
 insert into wrong
 select 'p_notification_config', quote_literal(jsonb_build_object('email', a)),
-  'p_notification_config: email is no email address'
+  'p_notification_config: email is not an email address'
 from unnest(
   array[
     '', 'ops', '@example.com', 'ops@', 'ops@localhost', 'ops@example.com, x@example.com',
@@ -146,7 +146,7 @@ from unnest(
 ) a;
 insert into wrong
 select 'p_notification_config', quote_literal(jsonb_build_object('webhook_url', a)),
-  'p_notification_config: webhook_url is no https URL'
+  'p_notification_config: webhook_url is not an https URL'
 from unnest(
   array[
     '', 'example.com', 'http://example.com/', 'ftp://example.com/', 'https://',
@@ -175,7 +175,7 @@ from unnest(
 select is(
   pg_temp.attempt(format('select public.update_alert_rule(%L, p_enabled => true)', c.rule_id)),
   'PT400 Invalid p_notification_config: an enabled rule needs the address of each destination',
-  'update: the rule as it would be is what counts'
+  'update: the changed rule as a whole must be valid'
 )
 from created c;
 select is(
@@ -197,7 +197,7 @@ from created c,
     '{"email": "a@example.com"}'
   ) r;
 select is(
-  to_jsonb(r), to_jsonb(b), 'update: of nothing'
+  to_jsonb(r), to_jsonb(b), 'update: a rule must be named'
 )
 from created c, public.get_alert_rule(c.rule_id) b, public.update_alert_rule(c.rule_id) r;
 select is(
@@ -207,7 +207,7 @@ from created c, public.update_alert_rule(c.rule_id, p_notification_destinations 
 
 select pg_temp.act_as_user('acme', 'bob');
 select is(
-  to_jsonb(d), '{"success": true}', 'delete: by any user of the tenant'
+  to_jsonb(d), '{"success": true}', 'delete: any user of the tenant may'
 )
 from created c, public.delete_alert_rule(c.rule_id) d;
 

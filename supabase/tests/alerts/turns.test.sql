@@ -1,11 +1,11 @@
--- A tenant's new rules keep none of its older ones waiting, and who waits is seen.
+-- New rules of a tenant do not delay its older ones, and late rules are visible.
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 \ir rounds.psql
 select plan(8);
 
--- Medians are read for each rule by itself.
+-- Medians are read for each rule alone.
 select pg_temp.arrive('12:00:10', 'wanted', '{"ms": 5}');
 select pg_temp.rule('wanted | p50(@ms)', 'gt', 1, w, 0, 'old ' || w)
 from generate_series(1, 3) w \g /dev/null
@@ -14,7 +14,7 @@ select pg_temp.rule('wanted | p50(@ms)', 'gt', 1, w, 0, 'new ' || w)
 from generate_series(4, 303) w \g /dev/null
 update logloom.alert_rules set asked_at = pg_temp.at('12:00:30') where name like 'new%';
 
--- A round in which nothing had its turn yet.
+-- A round in which no rule has had its turn.
 create temp table round as
 select (logloom_private.begin_alert_round(pg_temp.at('12:02:06'), pg_temp.at('12:02'))).*;
 update logloom_private.alert_rounds set finished_at = now();
@@ -38,7 +38,7 @@ $$;
 select is(
   array(select left(t, 3) from unnest(pg_temp.turns(8)) t),
   '{old,new,old,new,old,new,new,new}'::text[],
-  'older rules and new ones take turns'
+  'older and new rules take turns'
 );
 create temp table first as select unnest(pg_temp.turns(2)) as name;
 update logloom_private.alert_groups g
@@ -55,21 +55,21 @@ select is(
     join logloom_private.alert_groups g on g.group_id = p.group_id
     where g.turn_at = pg_temp.at('12:02:07') order by r.name desc
   ),
-  'who had a turn comes last of its kind'
+  'after its turn a rule comes last of its kind'
 )
 from before b;
 
--- Late.
+-- Late rules.
 select is(
   (select array_agg(distinct left(r.name, 3) || ' ' || logloom_private.late_seconds(r) order by
     left(r.name, 3) || ' ' || logloom_private.late_seconds(r)) from logloom.alert_rules r),
-  '{"new 120","old 60"}'::text[], 'each rule says how late it is'
+  '{"new 120","old 60"}'::text[], 'each rule shows how late it is'
 );
 select is(
   (logloom_private.alert_health(pg_temp.at('12:02:10'), pg_temp.at('12:02:05'))
     - '{watermark_age_seconds,evaluated_until}'::text[]),
   '{"status": "healthy", "waiting": false, "late_rules": 0, "late_seconds": 120}'::jsonb,
-  'a few minutes are no trouble'
+  'health allows a few minutes'
 );
 update logloom.alert_rules set asked_at = pg_temp.at('11:50') where name = 'new 4';
 select is(
@@ -78,7 +78,7 @@ select is(
   '{
     "status": "degraded", "waiting": false, "late_rules": 1, "late_seconds": 720,
     "reason": "1 alert rules are late, by up to 00:12:00: list_alert_rules shows late_seconds"
-  }'::jsonb, 'more than five are'
+  }'::jsonb, 'health is degraded after more than five'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
@@ -89,12 +89,12 @@ select pg_temp.act_as_postgres();
 select pg_temp.round('12:03') \g /dev/null
 select is(
   (select max(logloom_private.late_seconds(r)) from logloom.alert_rules r),
-  0::double precision, 'none is once all had their turn'
+  0::double precision, 'after its turn no rule is late'
 );
 update logloom.alert_rules set enabled = false, asked_at = pg_temp.at('11:00');
 select is(
   (select max(logloom_private.late_seconds(r)) from logloom.alert_rules r), 0::double precision,
-  'nor is one that is disabled'
+  'a disabled rule is not late'
 );
 
 select * from finish();

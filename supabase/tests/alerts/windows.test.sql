@@ -11,54 +11,54 @@ select pg_temp.arrive('12:00', 'an error');
 select is(pg_temp.round('12:00:59'), 1, 'the first round');
 select results_eq(
   'select * from pg_temp.fired()', array['12:00 five 2'],
-  'a window begins with its first instant and ends before its last'
+  'a window includes its start and excludes its end'
 );
 select is(pg_temp.round('12:00:59'), null, 'a minute is evaluated once');
 select is(pg_temp.round('12:01:00'), 1, 'the window follows the watermark');
 select results_eq(
   $$select * from pg_temp.fired('five')$$, array['12:00 2', '12:01 2'],
-  'what left the window does not count, what came into it does'
+  'a window counts the records in it, no others'
 );
 select is(
   (select count(*)::integer
-    from logloom_private.alert_groups), 1, 'rules with one filter share a group'
+    from logloom_private.alert_groups), 1, 'rules with the same filter share a group'
 );
 
--- A backlog.
+-- The writer is behind.
 select is(
   pg_temp.round('12:02', '2 minutes 1 second'), null,
   'rules wait while the watermark is over two minutes behind'
 );
-select is(pg_temp.round('12:02', '2 minutes'), 2, 'not when it is two minutes');
+select is(pg_temp.round('12:02', '2 minutes'), 2, 'but not at two minutes');
 select results_eq(
   $$select * from pg_temp.fired('none')$$, array['12:02 0'],
-  'a minute of which all is known had nothing'
+  'a complete minute without records fires a rule for none'
 );
 select pg_temp.arrive('12:02:30', 'an error');
 select pg_temp.arrive('12:03:30', 'an error');
 select pg_temp.arrive('12:04:30', 'an error', p_count => 4);
 select pg_temp.arrive('12:06:30', 'an error');
-select is(pg_temp.round('12:07:00'), 6, 'after a wait each window that was passed is evaluated');
+select is(pg_temp.round('12:07:00'), 6, 'after a pause each missed window is evaluated');
 select results_eq(
   $$select * from pg_temp.fired('five')$$,
   array[
     '12:00 2', '12:01 2', '12:02 2', '12:03 3', '12:04 4', '12:05 7', '12:06 6', '12:07 7'
   ],
-  'so that a backlog hides nothing'
+  'so no alert is lost'
 );
 select results_eq(
   $$select * from pg_temp.fired('none')$$, array['12:02 0', '12:06 0'],
-  'and only what had nothing falls below one'
+  'and only windows without records are below one'
 );
 
 -- Late records.
 select pg_temp.rule('late', 'gte', 1, 1, p_name => 'late') \g /dev/null
-select is(pg_temp.round('12:08'), 2, 'nothing late yet');
+select is(pg_temp.round('12:08'), 2, 'before the late record nothing fires');
 select pg_temp.arrive('12:07:59', 'late');
 select pg_temp.round('12:09') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('late')$$, array['12:08 1'],
-  'a late record counts in the window that it belongs to'
+  'a late record counts in its own window'
 );
 select pg_temp.arrive('12:07:58', 'late');
 select pg_temp.round('12:10') \g /dev/null
@@ -80,7 +80,7 @@ select results_eq(
   'each record is in one minute, once'
 );
 
--- The future.
+-- Events in the future.
 select pg_temp.rule('ahead', 'gte', 1, 1, p_name => 'ahead') \g /dev/null
 select pg_temp.round('12:13') \g /dev/null
 select pg_temp.arrive('12:15:30', 'ahead');
@@ -89,14 +89,14 @@ select is_empty(
   $$select
     from logloom_private.alert_partials p join logloom_private.alert_groups g using (group_id)
     where strpos(g.filter, '%late%') > 0$$,
-  'minutes that no window needs any more are forgotten'
+  'minutes that no window needs are deleted'
 );
 select is_empty(
-  $$select * from pg_temp.fired('ahead')$$, 'an event ahead of time does not count yet'
+  $$select * from pg_temp.fired('ahead')$$, 'an event in the future does not count yet'
 );
 select pg_temp.round('12:16') \g /dev/null
 select results_eq(
-  $$select * from pg_temp.fired('ahead')$$, array['12:16 1'], 'it counts when its minute is over'
+  $$select * from pg_temp.fired('ahead')$$, array['12:16 1'], 'it counts after its minute'
 );
 
 -- Changes of a rule.
@@ -109,7 +109,7 @@ delete from logloom.alert_history;
 select pg_temp.round('12:17') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('none')$$, array['12:17 10'],
-  'a longer window is filled from the records that are there'
+  'a longer window is filled from existing records'
 );
 update logloom.alert_rules
 set query_dsl = 'late', window_minutes = 60, asked_at = pg_temp.at('12:17:30')
@@ -122,7 +122,7 @@ select results_eq(
 update logloom.alert_rules set enabled = true, asked_at = pg_temp.at('12:18:30')
 where name = 'late';
 delete from logloom.alert_rules where name <> 'late';
-select is(pg_temp.round('12:19'), 0, 'a rule that is enabled again sees the last window only');
+select is(pg_temp.round('12:19'), 0, 'a rule that is enabled again evaluates the last window only');
 select is(
   (select count(*)::integer
     from logloom_private.alert_groups), 1, 'a group without rules is deleted'
@@ -131,10 +131,10 @@ select pg_temp.arrive('15:30:10', 'late', p_count => 2);
 select pg_temp.round('15:31') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('late')$$, array['15:31 2'],
-  'after hours without a round all is read anew'
+  'after hours without a round everything is read again'
 );
 
--- Windows that would end between two minutes: no round would come to them.
+-- With such a grace windows would end within a minute, and no round would evaluate them.
 select throws_ok(
   'update logloom_private.settings set ' || c, '23514', null, c || ' is refused'
 )

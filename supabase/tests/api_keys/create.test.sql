@@ -26,7 +26,7 @@ select pg_temp.act_as_postgres();
 select is(
   right(c.key_value, 6),
   logloom_private.base62(logloom_private.crc32(convert_to(left(c.key_value, 33), 'UTF8')), 6),
-  'the key ends in the checksum of what precedes'
+  'the key ends with the checksum of the rest'
 ) from created c;
 select is(
   k.key_digest, sha256(convert_to(c.key_value, 'UTF8')), 'the digest of the key is stored'
@@ -34,7 +34,7 @@ select is(
 select is_empty(
   $$select from logloom.api_keys k, created c
   where to_jsonb(k)::text like '%' || c.key_value || '%'$$,
-  'and the key itself is not'
+  'the key itself is not stored'
 );
 select is(
   (select count(distinct logloom_private.new_api_key())::integer from generate_series(1, 200)), 200,

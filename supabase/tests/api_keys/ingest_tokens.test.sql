@@ -1,4 +1,4 @@
--- Tokens with which pages send for one service, until they expire or their maker may no longer.
+-- Pages send for one service with a token, until it expires or its user may no longer send.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -28,12 +28,14 @@ select pg_temp.act_as_user('acme', 'alice');
 create temp table made as select * from public.create_ingest_token(p_service => E' shop\n');
 grant all on made to public;
 
-select matches(m.token, '^llt_[0-9A-Za-z]{36}$', 'a token') from made m;
-select is(m.service, 'shop', 'its service, trimmed') from made m;
-select is(m.expires_at, now() + interval '15 minutes', 'the longest life by default') from made m;
+select matches(m.token, '^llt_[0-9A-Za-z]{36}$', 'a token has its form') from made m;
+select is(m.service, 'shop', 'its service is trimmed') from made m;
+select is(
+  m.expires_at, now() + interval '15 minutes', 'by default it lives as long as possible'
+) from made m;
 select is(
   (public.create_ingest_token(p_service => repeat('s', 200), p_expires_in => 60)).expires_at,
-  now() + interval '1 minute', 'a shorter one'
+  now() + interval '1 minute', 'it may live shorter'
 );
 select throws_ok(c.call, 'PT400', c.message, c.message || ': ' || left(c.call, 80))
 from (
@@ -57,7 +59,7 @@ select results_eq(
     where a.subject = 'shop'$$,
   $$select 'alice', 'ingest_token.created', 'shop',
       jsonb_build_object('expires_at', now() + interval '15 minutes')$$,
-  'an audit event of it'
+  'its creation is audited'
 );
 
 select pg_temp.act_as_postgres();
@@ -77,10 +79,10 @@ select is(
       logloom_private.crc32(convert_to(left(m.token, 34), 'UTF8')), 6
     ) from made m
   ),
-  'it ends in the checksum of what precedes'
+  'it ends with the checksum of the rest'
 );
 
--- What it sends.
+-- Sending.
 set local role service_role;
 create temp table answer as
 select pg_temp.send_request(
@@ -92,13 +94,13 @@ from made m;
 reset role;
 select is(
   a.body - 'errors', '{"success": true, "ingested": 2, "rejected": 2}',
-  'events are taken one by one'
+  'events are accepted or rejected one by one'
 ) from answer a;
 select is(
   a.body -> 'errors',
   '[{"index": 1, "code": "service_is_another",
-     "message": "The token sends for the service shop alone"},
-    {"index": 2, "code": "ts_out_of_range", "message": "ts lies more than 24 h ahead"}]',
+     "message": "The token may only send for the service shop"},
+    {"index": 2, "code": "ts_out_of_range", "message": "ts is more than 24 h ahead"}]',
   'another service is rejected, with the reason'
 ) from answer a;
 select results_eq(
@@ -112,21 +114,22 @@ select is(
     p_key_digest => encode(sha256(m.token::bytea), 'hex'), p_ts => array[null]::timestamptz[],
     p_service => array['api']
   ) - 'errors',
-  '{"success": false, "ingested": 0, "rejected": 1}', 'of another service alone nothing is taken'
+  '{"success": false, "ingested": 0, "rejected": 1}',
+  'a request with only another service stores nothing'
 ) from made m;
 select is(
   pg_temp.send_request(
     p_key_digest => encode(sha256(m.token::bytea), 'hex'), p_ts => array[null, null]::timestamptz[]
   ),
-  '{"success": true, "ingested": 2, "rejected": 0}', 'no event needs a service'
+  '{"success": true, "ingested": 2, "rejected": 0}', 'events need no service'
 ) from made m;
 reset role;
 
--- When it ends.
-select is(pg_temp.verdict(m.token), 'let in', 'it lives') from made m;
+-- The end of a token.
+select is(pg_temp.verdict(m.token), 'let in', 'a new token is valid') from made m;
 select is(
   pg_temp.verdict('llt_another'),
-  'No such API key or ingest token: perhaps it is one of another project.', 'another does not'
+  'There is no such API key or ingest token in this project.', 'an unknown token is not'
 );
 insert into logloom.tenant_members (tenant_id, user_id, role)
 values ('acme', 'bob', 'owner'), ('acme', 'alice', 'member');
@@ -140,27 +143,27 @@ update logloom.tenant_members m set role = 'viewer', view_id = v.view_id from v
 where m.user_id = 'alice';
 select is(
   pg_temp.verdict(m.token),
-  'Whoever made the ingest token may no longer send, or has signed out.',
+  'The user who created the ingest token may no longer send, or has signed out.',
   'a viewer may not'
 ) from made m;
 delete from logloom.tenant_members m where m.user_id = 'alice';
 select is(
   pg_temp.verdict(m.token),
-  'Whoever made the ingest token may no longer send, or has signed out.',
-  'who is no member may not'
+  'The user who created the ingest token may no longer send, or has signed out.',
+  'a user who is not a member may not'
 ) from made m;
 insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'alice', 'member');
 update logloom_private.ingest_tokens t set expires_at = now() where t.service = 'shop';
 select is(
   pg_temp.verdict(m.token), 'The ingest token has expired: create_ingest_token makes another.',
-  'an expired one neither'
+  'an expired token is not valid'
 ) from made m;
 update logloom_private.ingest_tokens t set expires_at = now() - interval '1 minute 1 second'
 where t.service = 'shop';
 select logloom_private.purge_old_rows();
 select is(
   array(select length(t.service) from logloom_private.ingest_tokens t), '{200}',
-  'the purge takes those that have expired'
+  'the purge deletes expired tokens'
 );
 
 -- Sessions of Supabase Auth.
@@ -182,26 +185,26 @@ select set_config(
 );
 create temp table of_others as select * from public.create_ingest_token(p_service => 'others');
 select pg_temp.act_as_postgres();
-select is(pg_temp.verdict(o.token), 'let in', 'a session is no end of it') from of_session o;
+select is(pg_temp.verdict(o.token), 'let in', 'a token with a session is valid') from of_session o;
 delete from auth.sessions s where s.id = '5e551011-0000-4000-8000-000000000000';
 select is(
   pg_temp.verdict(o.token),
-  'Whoever made the ingest token may no longer send, or has signed out.',
-  'it ends with the session'
+  'The user who created the ingest token may no longer send, or has signed out.',
+  'it ends with its session'
 ) from of_session o;
-select is(pg_temp.verdict(o.token), 'let in', 'sessions that Auth does not have do not count')
+select is(pg_temp.verdict(o.token), 'let in', 'sessions of other issuers do not count')
 from of_others o;
 
--- The project itself.
+-- Tokens of the project itself.
 select pg_temp.act_as_service_role();
 create temp table of_project as
 select * from public.create_ingest_token(p_tenant_id => 'acme', p_service => 'project');
 select throws_ok(
   $$select public.create_ingest_token(p_service => 'project')$$,
-  'PT400', 'Missing required parameter: p_tenant_id', 'it names the tenant'
+  'PT400', 'Missing required parameter: p_tenant_id', 'the project must name the tenant'
 );
 select pg_temp.act_as_postgres();
-select is(pg_temp.verdict(o.token), 'let in', 'the project''s token') from of_project o;
+select is(pg_temp.verdict(o.token), 'let in', 'a token of the project is valid') from of_project o;
 
 -- Limits.
 update logloom.plans set max_ingest_tokens = 5, ingest_tokens_per_minute = 5
@@ -209,7 +212,7 @@ where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.attempt($$select public.create_ingest_token(p_service => 'fifth')$$), 'accepted',
-  'there is room for so many'
+  'the plan has room for five'
 );
 create function pg_temp.refusal()
 returns text
@@ -229,29 +232,29 @@ end;
 $$;
 select is(
   pg_temp.refusal(), '60 Plan limit exceeded: ingest tokens (max 5)',
-  'and for one more when the first has expired'
+  'a sixth must wait until one has expired'
 );
 select pg_temp.act_as_postgres();
 update logloom_private.ingest_tokens set expires_at = now() where service <> 'project';
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.refusal(), '60 Plan limit exceeded: ingest tokens (max 5 per minute)',
-  'those that have expired count for a minute'
+  'expired tokens count for a minute'
 );
 select pg_temp.act_as_postgres();
 update logloom_private.ingest_tokens set created_at = now() - interval '1 minute';
 select pg_temp.act_as_user('acme', 'alice');
-select is(pg_temp.refusal(), 'accepted', 'and no longer');
+select is(pg_temp.refusal(), 'accepted', 'but no longer');
 
--- The tenant's end is theirs.
+-- Tokens end with their tenant.
 select pg_temp.act_as_user('acme', 'bob');
 select public.delete_tenant(p_tenant_id => 'acme');
 select pg_temp.act_as_postgres();
 select is_empty('select from logloom_private.ingest_tokens', 'a deleted tenant has no tokens');
 select is(
   pg_temp.verdict(o.token),
-  'No such API key or ingest token: perhaps it is one of another project.',
-  'and lets in none'
+  'There is no such API key or ingest token in this project.',
+  'and its tokens are not valid'
 ) from of_project o;
 
 select * from finish();

@@ -1,4 +1,4 @@
--- What a key read is counted by operation and day, and forgotten in time.
+-- Reads of a key are counted by operation and day, for 31 days.
 begin;
 \ir ../actors.psql
 select plan(6);
@@ -17,7 +17,7 @@ select lives_ok(
   'a key reads'
 );
 select pg_temp.act_as_postgres();
--- As they are left by a read that another held the row of, and by days that have gone by.
+-- Rows as concurrent reads leave them, and rows of past days.
 insert into logloom_private.key_reads (key_id, day, operation, reads)
 select '00000000-0000-4000-8000-000000000001', logloom_private.utc_day(now()) - d,
   'log_histogram', 5
@@ -44,15 +44,15 @@ $$;
 
 select is(
   pg_temp.reads_of('acme'), 'log_histogram 0: 7, log_histogram 33: 5, log_histogram 34: 5',
-  'rows of one operation and day are summed up, the newest day first'
+  'rows of one operation and day are added up, newest day first'
 );
-select is(pg_temp.reads_of('umbrella'), null, 'another tenant learns nothing');
-select lives_ok('select logloom_private.purge_old_rows()', 'what is old is purged');
+select is(pg_temp.reads_of('umbrella'), null, 'another tenant sees nothing');
+select lives_ok('select logloom_private.purge_old_rows()', 'old counts are purged');
 select is(
   pg_temp.reads_of('acme'), 'log_histogram 0: 7', 'after 31 days the counts are gone'
 );
 delete from logloom.tenants t where t.tenant_id = 'acme';
-select is_empty('select from logloom_private.key_reads', 'and with their key');
+select is_empty('select from logloom_private.key_reads', 'counts are deleted with their key');
 
 select * from finish();
 rollback;

@@ -22,7 +22,8 @@ select is(
   '{key 1,key 2,key 3,key 4,key 5}', 'keys of the tenant, newest first'
 );
 select is(
-  array(select k.name from public.list_api_keys(p_limit => 2) k), '{key 1,key 2}', 'a page'
+  array(select k.name from public.list_api_keys(p_limit => 2) k), '{key 1,key 2}',
+  'a page has p_limit keys'
 );
 select is(
   array(
@@ -30,7 +31,7 @@ select is(
       p_limit => 2, p_after => (select i.key_id from ids i where i.name = 'key 2')
     ) k
   ),
-  '{key 3,key 4}', 'the page after'
+  '{key 3,key 4}', 'the next page follows'
 );
 select is(
   array(
@@ -38,7 +39,7 @@ select is(
       p_after => (select i.key_id from ids i where i.name = 'key 5')
     ) k
   ),
-  '{}', 'nothing after the last'
+  '{}', 'nothing follows the last key'
 );
 select throws_ok(
   format('select * from public.list_api_keys(p_limit => %s)', l), 'PT400',
@@ -47,7 +48,7 @@ select throws_ok(
 from unnest('{0,-1,1001}'::integer[]) l;
 select throws_ok(
   format('select * from public.list_api_keys(p_after => %L)', i.key_id), 'PT400',
-  'Invalid p_after: no such API key', 'another tenant''s key is no place in the list'
+  'Invalid p_after: no such API key', 'p_after cannot be another tenant''s key'
 )
 from ids i where i.name = 'other';
 select is(
@@ -58,7 +59,7 @@ select is(
 select is(
   to_jsonb(u) - 'key_id' - 'created_at' - 'last_used_at',
   '{"name": "key 3", "reads": [], "days_since_creation": 3, "days_since_last_use": 1}',
-  'use in whole days'
+  'use is shown in whole days'
 )
 from public.get_api_key_usage(
   p_key_id => (select i.key_id from ids i where i.name = 'key 3')
@@ -67,23 +68,23 @@ select is(
   (select u.days_since_last_use from public.get_api_key_usage(
     p_key_id => (select i.key_id from ids i where i.name = 'key 1')
   ) u),
-  null, 'never used'
+  null, 'an unused key shows null'
 );
 
 select is(
-  to_jsonb(r), '{"success": true}', 'revoked'
+  to_jsonb(r), '{"success": true}', 'a key is revoked'
 )
 from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
 select is(
   (select k.status || ' ' || (k.revoked_at = now()) from public.list_api_keys() k
     where k.name = 'key 2'),
-  'revoked true', 'wins over expired'
+  'revoked true', 'revoked wins over expired'
 );
 select pg_temp.act_as_postgres();
 update logloom.api_keys set revoked_at = now() - interval '1 hour' where name = 'key 2';
 select pg_temp.act_as_user('acme', 'bob');
 select is(
-  to_jsonb(r), '{"success": true}', 'again'
+  to_jsonb(r), '{"success": true}', 'revoking it again'
 )
 from public.revoke_api_key(p_key_id => (select i.key_id from ids i where i.name = 'key 2')) r;
 select is(
@@ -96,7 +97,7 @@ select throws_ok(
 );
 select throws_ok(
   'select public.get_api_key_usage()',
-  'PT400', 'Missing required parameter: p_key_id', 'or looked at'
+  'PT400', 'Missing required parameter: p_key_id', 'a key must be named to show its use'
 );
 select throws_ok(
   format('select public.revoke_api_key(p_key_id => %L)', gen_random_uuid()),

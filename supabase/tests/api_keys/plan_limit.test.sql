@@ -1,4 +1,4 @@
--- A tenant has as many API keys as its plan allows, dead ones no more than that besides.
+-- The plan limits active API keys, and as many ended keys are kept.
 begin;
 \ir ../actors.psql
 select plan(7);
@@ -12,12 +12,12 @@ select is(
 from generate_series(1, 3) n;
 select is(
   pg_temp.attempt('select public.create_api_key(p_name => ''4'')'),
-  'PT400 Plan limit exceeded: API keys (max 3)', 'and for no more'
+  'PT400 Plan limit exceeded: API keys (max 3)', 'there is no room for another'
 );
 select is(
   pg_temp.attempt('select public.rotate_api_key(p_key_id => (select k.key_id '
     'from public.list_api_keys() k where k.name = ''1''))'),
-  'accepted', 'one is rotated all the same'
+  'accepted', 'a key can be rotated all the same'
 );
 create function pg_temp.create_and_revoke()
 returns void
@@ -32,11 +32,11 @@ $$;
 select pg_temp.create_and_revoke() from generate_series(1, 20);
 select is(
   (select count(*) from public.list_api_keys() k where k.status = 'active'), 1::bigint,
-  'who revokes has room again'
+  'revoking makes room'
 );
 select cmp_ok(
   (select count(*) from public.list_api_keys()), '<=', 5::bigint,
-  'and however often, the rows do not grow'
+  'ended keys do not pile up'
 );
 
 select * from finish();

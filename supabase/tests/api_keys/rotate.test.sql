@@ -12,8 +12,8 @@ select is(
   (select jsonb_build_object('name', n.name, 'scopes', n.scopes, 'status', n.status) from new n),
   '{"name": "web", "scopes": ["ingest"], "status": "active"}', 'the new key is like the old one'
 );
-select isnt(n.key_value, o.key_value, 'but another') from old o, new n;
-select is(n.expires_at, null, 'that does not expire either') from new n;
+select isnt(n.key_value, o.key_value, 'with another value') from old o, new n;
+select is(n.expires_at, null, 'and without an expiry, like the old one') from new n;
 select is(
   (select l.expires_at from public.list_api_keys() l where l.key_id = o.key_id),
   now() + interval '30 minutes', 'the old one ends after the overlap'
@@ -21,7 +21,7 @@ select is(
 
 select is(
   (select r.expires_at from old o, public.rotate_api_key(p_key_id => o.key_id) r), null,
-  'nor does one that is made when the answer with the first was lost'
+  'rotating again, after a lost answer, gives a key without an expiry, too'
 );
 
 select pg_temp.act_as_postgres();
@@ -38,41 +38,45 @@ exception when sqlstate 'PT401' then
   return false;
 end;
 $$;
-select is(array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{t,t}', 'both work')
+select is(
+  array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{t,t}',
+  'both keys work during the overlap'
+)
 from old o, new n;
 update logloom.api_keys set expires_at = now() where expires_at is not null;
 select is(
-  array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{f,t}', 'then the new one alone'
+  array[pg_temp.works(o.key_value), pg_temp.works(n.key_value)], '{f,t}',
+  'after the overlap only the new key works'
 )
 from old o, new n;
 
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   format('select public.rotate_api_key(p_key_id => %L)', o.key_id),
-  'PT400', 'Invalid p_key_id: the API key is revoked or expired', 'an expired key'
+  'PT400', 'Invalid p_key_id: the API key is revoked or expired', 'an expired key cannot be rotated'
 ) from old o;
 select public.revoke_api_key(p_key_id => n.key_id) from new n;
 select throws_ok(
   format('select public.rotate_api_key(p_key_id => %L)', n.key_id),
-  'PT400', 'Invalid p_key_id: the API key is revoked or expired', 'or a revoked one'
+  'PT400', 'Invalid p_key_id: the API key is revoked or expired', 'nor can a revoked key'
 ) from new n;
 
 create temp table short as
 select * from public.create_api_key(p_name => 's', p_expires_at => now() + interval '10 minutes');
 select is(
   (select r.expires_at from short s, public.rotate_api_key(p_key_id => s.key_id) r),
-  now() + interval '10 minutes', 'the new key lives as long as the old one was to live'
+  now() + interval '10 minutes', 'the new key has the lifetime of the old one'
 );
 select is(
   (select l.expires_at from public.list_api_keys() l where l.key_id = s.key_id),
-  now() + interval '10 minutes', 'an overlap prolongs no life'
+  now() + interval '10 minutes', 'the overlap does not extend the old key'
 ) from short s;
 select public.rotate_api_key(p_key_id => s.key_id, p_overlap_minutes => 1) from short s;
 select is(
   (select r.expires_at from short s, public.rotate_api_key(p_key_id => s.key_id) r),
-  now() + interval '10 minutes', 'nor does it shorten that of another key made in its place'
+  now() + interval '10 minutes', 'a short overlap does not shorten the new key'
 );
--- Over one of these the clocks of New York change, whatever day it is.
+-- During one of these the clocks of New York change, whatever day it is.
 create temp table long as
 select k.*, h.hours
 from unnest(array[120, 240]) d (days)
@@ -85,7 +89,7 @@ select is(
     select r.expires_at - now() = l.hours
     from long l, public.rotate_api_key(p_key_id => l.key_id) r
   ),
-  '{t,t}', 'to the hour, also where clocks are changed meanwhile'
+  '{t,t}', 'lifetimes are exact even if the clocks change'
 );
 create temp table none as select * from public.create_api_key(p_name => 'n');
 select public.rotate_api_key(p_key_id => n.key_id, p_overlap_minutes => 0) from none n;
@@ -123,7 +127,7 @@ select is(
     api_key.created, api_key.created, api_key.changed, api_key.changed, api_key.changed,
     api_key.revoked
   }',
-  'all of it is in the audit log'
+  'everything is in the audit log'
 );
 
 select * from finish();

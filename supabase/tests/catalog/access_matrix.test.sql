@@ -1,10 +1,11 @@
--- Who may call which operation on whose objects. One row a case; a public function without a row
--- fails the test. To add an operation, add its rows to operations.psql.
+-- Who may call which operation on which objects. Each case is a test. A public function without a
+-- case fails. Cases are in operations.psql.
 begin;
 \ir ../actors.psql
 \ir ../operations.psql
 
--- A request as PostgREST makes it: the check, then the operation; then everything is undone.
+-- Runs a request like PostgREST: the pre-request check, then the operation. Undoes everything
+-- afterwards.
 create function pg_temp.request(
   p_actor text, p_operation text, p_arguments text, p_is_checked boolean default true
 )
@@ -32,7 +33,7 @@ begin
     when sqlstate 'UNDO0' then
       perform pg_temp.act_as_postgres();
       return case
-        -- One's own tenants alone are shown beside that of the token.
+        -- These two show the caller's own tenants, besides that of the token.
         when v_answer like '%acme%' and v_actor.tenant_id <> 'acme'
           and p_operation not in ('list_log_tenants', 'switch_log_tenant')
         then 'a leak: ' || v_answer
@@ -72,7 +73,7 @@ select is(
       else c.owner
     end
     when 'anon' then 'PT401'
-    -- Who has a token, and a tenant already.
+    -- A user who already has a tenant.
     else case c.operation when 'create_tenant' then 'PT400' else 'PT401' end
   end,
   format('%s(%s) by %s', c.operation, c.arguments, a.actor)
@@ -82,7 +83,7 @@ join operations o on o.operation = c.operation
 cross join actors a
 order by c.id, a.actor;
 
--- Where the project has put another pre-request function in the place of ours.
+-- If the project has replaced our pre-request function.
 select matches(
   pg_temp.request(a.actor, c.operation, c.arguments, false),
   case

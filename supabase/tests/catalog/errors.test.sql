@@ -28,7 +28,7 @@ cross join regexp_matches(
 ) m (name)
 where not f.is_register
 union all
--- What a check constraint of these refuses is answered by the error of its name.
+-- The error for a check constraint of these tables has the constraint's name.
 select c.conrelid::regclass::text, t.register || '.' || c.conname
 from (
   values ('logloom.saved_searches'::regclass, 'saved_searches'),
@@ -42,7 +42,7 @@ select is_empty(
   $$select name from registered group by name having count(*) > 1
     union all
     select name from registered where split_part(name, '.', 1) <> register$$,
-  'each has a name of its own, which begins with its register'
+  'names are unique and begin with the register'
 );
 select is_empty(
   $$select name, status, message, hint from registered
@@ -59,15 +59,15 @@ select is_empty(
       and signature not in (
         'logloom_private.refuse(text,text[])', 'logloom_private.refuse_at(integer,text,text[])'
       )$$,
-  'nothing but refuse and its like raises an error that a user gets'
+  'only the functions in refuse.sql raise errors for users'
 );
 select is_empty(
   $$select signature, name from used where name not in (select r.name from registered r)$$,
-  'what a function or a constraint refuses is in the register'
+  'every error that a function or constraint raises is in a register'
 );
 select is_empty(
   $$select name from registered where name not in (select u.name from used u)$$,
-  'what is in the register is used'
+  'every error in a register is used'
 );
 
 select throws_ok(
@@ -78,7 +78,7 @@ select throws_ok(
 select throws_ok(
   $$select logloom_private.refuse('tenants.plan_has_no_room', 'a %s', '3')$$,
   'PT400', 'Plan limit exceeded: a %s (max 3)',
-  'with the values of its case, whatever they hold'
+  'values may contain format characters'
 );
 select throws_ok(
   $$select logloom_private.refuse_for_now(7, 'ingest.too_many_events', '5')$$,
@@ -86,12 +86,12 @@ select throws_ok(
   '{"code" : "PT429", "message" : "Rate limit reached: 5 events per second", '
     '"details" : "{\"name\": \"ingest.too_many_events\"}", "hint" : '
     '"The rate is the plan''s. Retry-After says when the next request can be accepted."}',
-  'or as PostgREST takes one that has headers'
+  'an error with headers has the form that PostgREST expects'
 );
 select throws_ok(
   $$select logloom_private.refuse('callers.nobody')$$,
   'XX000', 'The register has no error callers.nobody',
-  'a name that is not in the register is a fault of ours'
+  'an unknown name is an internal error'
 );
 
 select * from finish();

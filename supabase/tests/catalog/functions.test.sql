@@ -11,7 +11,8 @@ where n.nspname in ('logloom', 'logloom_private', 'public')
     select from pg_depend d where d.objid = p.oid and d.deptype = 'e'
   );
 
--- One expression in standard SQL: its names were found when it was made, so it needs no set clause.
+-- Expressions in standard SQL. Their names are resolved when they are created, so they need no set
+-- clause.
 create temp table expressions as
 select p.* from our_functions p
 where p.language = 'sql' and p.prosqlbody is not null and p.schema = 'logloom_private'
@@ -26,7 +27,7 @@ select is_empty(
 select is_empty(
   $$select p.signature from our_functions p join our_functions o on o.proname = p.proname
     where p.schema = 'logloom_private' and o.schema = 'public'$$,
-  'what an operation calls says in its own name what it does'
+  'no private function has the name of an operation'
 );
 select is_empty(
   $$select signature from our_functions where schema <> 'logloom_private' and prosecdef$$,
@@ -42,11 +43,11 @@ select is_empty(
         'logloom_private.verify()',
         'logloom_private.check_request()', 'logloom_private.call_host_pre_request()'
       )$$,
-  'every function has the search_path pg_catalog, pg_temp, save private expressions in standard '
-  'SQL, the procedures that commit and what runs the project''s own pre-request function'
+  'every function has the search_path pg_catalog, pg_temp, except private expressions in standard '
+  'SQL, procedures that commit, and functions that run the project''s pre-request function'
 );
--- A call that PostgreSQL does not replace with the expression costs twice as much as PL/pgSQL's,
--- and six times as much where it is the only one in a transaction.
+-- If PostgreSQL does not inline a call, it costs twice as much as one of PL/pgSQL, and six times as
+-- much if it is the only one in a transaction.
 create function pg_temp.is_replaced(p_name text, p_types oid[])
 returns boolean
 language plpgsql
@@ -69,11 +70,10 @@ $$;
 select is_empty(
   $$select e.signature from expressions e
     where not pg_temp.is_replaced(e.proname, e.proargtypes::oid[])$$,
-  'PostgreSQL puts each of these expressions in place of its calls'
+  'PostgreSQL inlines each of these expressions'
 );
--- Without a set clause a name is looked for in the search_path of whoever calls, and a type in
--- pg_temp before that. So each word that names a type stands behind its schema, in what is executed
--- as text, too.
+-- Without a set clause names are looked up in the caller's search_path, and types in pg_temp first.
+-- So every type needs its schema, also in dynamic SQL.
 create function pg_temp.code_of(p_source text)
 returns text
 language sql
@@ -90,12 +90,12 @@ as $$
   where lower(w.word[1]) in (
     select t.typname from pg_type t
     union all
-    -- What the grammar calls otherwise.
+    -- Other names of types in the grammar.
     select unnest(
       '{int,integer,smallint,bigint,real,float,double,decimal,dec,boolean,character}'::text[]
     )
     except
-    -- Which as a type would stand in quotes.
+    -- Reserved words: as a type they would need quotes.
     select k.word from pg_get_keywords() k where k.catcode = 'R'
   )
 $$;
@@ -123,11 +123,11 @@ where not coalesce(f.proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}';
 
 select is_empty(
   $$select w.signature, t from without_set w, pg_temp.bare_types(w.source) t$$,
-  'which a set clause would forbid to: they name every type by its schema'
+  'functions without a set clause qualify every type'
 );
 select is_empty(
   $$select w.signature, c from without_set w, pg_temp.bare_calls(w.source) c$$,
-  'and call every function by its schema'
+  'functions without a set clause qualify every function'
 );
 select results_eq(
   $test$select array(select pg_temp.bare_types(s) order by 1)
@@ -147,7 +147,7 @@ select results_eq(
   $$values
     ('{text}'::text[]), ('{jsonb}'), ('{uuid}'), ('{record}'), ('{logs,settings}'),
     ('{int4,integer}'), ('{date,interval}'), ('{text}'), ('{timestamptz}'), ('{}')$$,
-  'and this is found where it is otherwise'
+  'unqualified types are found'
 );
 select results_eq(
   $test$select array(select pg_temp.bare_calls(s) order by 1)
@@ -158,7 +158,7 @@ select results_eq(
       'perform pg_catalog.format(''now()'', coalesce(x, 1)) where x in (1) and (y) -- f(x)'
     ]) s$test$,
   $$values ('{format,now}'::text[]), ('{format}'), ('{lower}'), ('{}')$$,
-  'and so is this'
+  'unqualified functions are found'
 );
 select is_empty(
   $$select p.signature
@@ -169,16 +169,16 @@ select is_empty(
         select from aclexplode(p.proacl) a where a.grantee <> p.proowner
       )
     )$$,
-  'none of them is a definer function, and the procedures are for their owner alone'
+  'none of them is a definer function, and only their owner may call procedures'
 );
 select is_empty(
   $$select signature from our_functions where prosecdef and prosrc !~ '-- definer because \w'$$,
-  'a definer function says why it is one'
+  'every definer function says why it is one'
 );
 select is_empty(
   $$select signature from our_functions
     where prosecdef and (proconfig @> '{standard_conforming_strings=on}') is not true$$,
-  'and reads a text in quotes as it is written, whatever the session of its caller says'
+  'definer functions do not depend on standard_conforming_strings of the caller'
 );
 select is_empty(
   $$select signature from our_functions
@@ -190,22 +190,22 @@ select is_empty(
     where schema = 'public' and language = 'plpgsql'
       and prosrc ~ 'refuse|require_|resolve_tenant'
       and obj_description(oid, 'pg_proc') !~ 'Errors: PT\d'$$,
-  'the comment of an operation that refuses lists its errors'
+  'the comment of an operation lists its errors'
 );
 select is_empty(
   $$select signature from our_functions f
     cross join unnest(f.proconfig) c
     where c ~ '^statement_timeout=' and split_part(c, '=', 2)::interval > '20 seconds'$$,
-  'no call takes longer than gateways wait for PostgREST, which is 30 seconds'
+  'no call takes longer than the 30 seconds that gateways wait for PostgREST'
 );
 select is_empty(
   $$select proname from our_functions where schema = 'public'
     group by proname having count(*) > 1$$,
-  'no public function is overloaded: PostgREST could not tell which is meant'
+  'no public function is overloaded: PostgREST could not choose'
 );
 select is_empty(
   $$select signature from our_functions where schema = 'public' and pronargdefaults <> pronargs$$,
-  'every parameter of an operation has a default, so that a missing one is ours to answer'
+  'every parameter has a default, so that Logloom answers if it is missing'
 );
 select set_eq(
   $$select proname::text from our_functions where schema = 'public'$$,
@@ -218,7 +218,7 @@ select is_empty(
     cross join unnest(f.proargtypes) with ordinality a (type, n)
     join pg_type t on t.oid = a.type
     where a.n > f.pronargs - f.pronargdefaults and t.typtype = 'c'$$,
-  'no default is of a row type: the tables in it could have no new columns'
+  'no default has a row type: its table could get no new column'
 );
 select is_empty(
   $$select signature from our_functions

@@ -40,19 +40,19 @@ select is_empty(
   $$select name, role, privilege from table_grants where relispartition
     union all
     select name, role, privilege from column_grants where relispartition$$,
-  'nothing is granted on partitions: policies hold through the parent only'
+  'nothing is granted on partitions: policies apply only through the parent'
 );
 select is_empty(
   $$select name, role, privilege from table_grants where name not like 'logloom.%'
     union all
     select name, role, privilege from column_grants where name not like 'logloom.%'$$,
-  'no table or sequence outside logloom is granted'
+  'nothing is granted on tables and sequences outside logloom'
 );
 select is_empty(
   $$select name, role, privilege from table_grants where role in ('anon', 'public')
     union all
     select name, role, privilege from column_grants where role in ('anon', 'public')$$,
-  'anon and PUBLIC reach no table'
+  'nothing is granted to anon and PUBLIC'
 );
 select is_empty(
   $$select name, role, privilege from table_grants
@@ -71,12 +71,12 @@ select set_eq(
     'logloom.tenant_members tenant_id', 'logloom.tenant_members user_id',
     'logloom.tenant_members created_at', 'logloom.tenant_members chosen_at'
   ],
-  'Auth reads who belongs to which tenant and no more'
+  'Auth can read only who belongs to which tenant'
 );
 select is_empty(
   $$select function, role from function_grants
     where role in ('public', 'anon', 'supabase_auth_admin') and schema = 'public'$$,
-  'PUBLIC and anon may call nothing in public'
+  'PUBLIC and anon may call no function in public'
 );
 select set_eq(
   $$select function from function_grants where role = 'public'$$,
@@ -88,7 +88,7 @@ select set_eq(
     'logloom_private.error_named(text,text[])', 'logloom_private.errors(text)',
     'logloom_private.callers_errors()'
   ],
-  'a role of the project''s own reaches what the pre-request check needs and no more'
+  'PUBLIC may call only what the pre-request check needs'
 );
 select set_eq(
   $$select function from function_grants where role = 'anon'$$,
@@ -100,11 +100,11 @@ select set_eq(
     'logloom_private.tenant_of_claims(jsonb)',
     'logloom_private.require_user_id()'
   ],
-  'anon reaches who is calling beside it and no more'
+  'anon may also call only what finds out the caller'
 );
 select is_empty(
   $$select f.function from function_grants f where f.role in ('anon', 'public') and f.prosecdef$$,
-  'nothing that anon may call runs with other rights'
+  'no function that anon may call is a definer function'
 );
 select set_eq(
   $$select f.name from function_grants f
@@ -126,7 +126,7 @@ select set_eq(
       where p.proname = n.name and p.pronamespace = 'public'::regnamespace
     )
   ),
-  'what edge functions call, and only that, is service_role''s alone'
+  'only service_role may call exactly these functions of public'
 );
 
 select * from finish();

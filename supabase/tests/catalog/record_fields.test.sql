@@ -1,4 +1,4 @@
--- The list of fields is what the tables and types have.
+-- The list of fields matches the tables and types.
 begin;
 select plan(6);
 
@@ -19,7 +19,7 @@ $$;
 select is(
   pg_temp.columns_of('logloom.logs'),
   (select array_agg(f.name || ' ' || pg_temp.type_name(f.type) order by f.n) from fields f),
-  'the list has the columns of a record, in their order'
+  'the list has the columns of logloom.logs in the same order'
 );
 select is(
   pg_temp.columns_of('public.logloom_log_record'),
@@ -28,7 +28,7 @@ select is(
     from fields f
     where f.shown is not null
   ),
-  'an answer has those that are shown, in their order'
+  'answers have the shown fields in the same order'
 );
 select is_empty(
   $$select f.name from fields f
@@ -42,14 +42,14 @@ select is_empty(
     where f.sent
       and f.name || ' ' || pg_temp.type_name(f.type)
         <> all(pg_temp.columns_of('logloom_private.dead_letters'))$$,
-  'so have the dead letters'
+  'dead letters have a column for each field of an event'
 );
 select is_empty(
   $$select f.name from fields f
     where f.sent
       and 'p_' || f.name || ' ' || pg_temp.type_name(f.type) || '[]'
         <> all(pg_temp.columns_of('logloom_private.ingest_request'))$$,
-  'and a request of ingest'
+  'a request of ingest has a member for each field of an event'
 );
 select is_empty(
   $$select f.name from fields f where f.block is null and f.name <> 'tenant_id'$$,

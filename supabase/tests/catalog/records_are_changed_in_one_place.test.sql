@@ -1,4 +1,4 @@
--- Nothing changes records but by the statements that keep the counts.
+-- Only the statements that keep the counts up to date change records.
 begin;
 select plan(3);
 
@@ -16,12 +16,12 @@ select is_empty(
   $$select signature from changing
   where source !~ 'logloom_private\.(added|removed)_records_sql\('
     and source !~ 'logloom_private\.delete_dead_letters'$$,
-  'each does it by added_records_sql or removed_records_sql'
+  'each of them uses added_records_sql or removed_records_sql'
 );
 select is_empty(
   $$select t.tgname from pg_catalog.pg_trigger t
   where t.tgrelid = 'logloom.logs'::regclass and not t.tgisinternal$$,
-  'and no trigger stands on the records'
+  'the records have no trigger'
 );
 
 select * from finish();

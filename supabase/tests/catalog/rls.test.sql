@@ -17,15 +17,15 @@ select is_empty(
 select ok(
   (select count(*) > 8 from our_tables t where t.relispartition)
   and (select count(*) = 2 from our_tables t where t.relkind = 'p'),
-  'partitioned tables and partitions were among those looked at'
+  'partitioned tables and partitions were checked'
 );
 select is_empty(
   $$select c.relname from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')$$,
-  'no table and no view is in the exposed schema'
+  'the exposed schema has no table and no view'
 );
 
--- Rows of acme in every tenant-owned table that a user may read.
+-- A row of acme in every tenant-owned table that a user may read.
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id) values ('acme', 'bob');
 insert into logloom.tenant_settings (tenant_id) values ('acme');
@@ -98,7 +98,7 @@ grant execute on function pg_temp.rows_seen() to public;
 select pg_temp.act_as_user('acme', 'bob');
 select is_empty(
   'select * from pg_temp.rows_seen() s where s.seen <> 1',
-  'a tenant''s user sees the tenant''s row in each table'
+  'a user sees the row of their tenant in each table'
 );
 select pg_temp.act_as_user('umbrella', 'alice');
 select is_empty(

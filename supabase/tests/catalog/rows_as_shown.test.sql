@@ -1,4 +1,4 @@
--- A row of a table and what the operations show of it: each member is the column of its name.
+-- Operations show each column of a row under its own name.
 begin;
 select plan(4);
 
@@ -36,13 +36,13 @@ select is(
   ),
   true, 'a saved search'
 );
--- Values that are all different, or the tests above could not tell two columns apart.
+-- All values differ, so that the tests above can tell columns apart.
 select is(
   (
     select count(*) - count(distinct v)
     from logloom.alert_rules r, logloom_private.alert_rule_of(r) o, jsonb_each(to_jsonb(o)) e (k, v)
   ),
-  0::bigint, 'no two members of the rule are alike'
+  0::bigint, 'all members of the rule differ'
 );
 select is(
   (
@@ -50,7 +50,7 @@ select is(
     from logloom.saved_searches s, logloom_private.saved_search_of(s) o,
       jsonb_each(to_jsonb(o)) e (k, v)
   ),
-  0::bigint, 'nor of the saved search'
+  0::bigint, 'all members of the saved search differ'
 );
 
 select * from finish();

@@ -1,24 +1,25 @@
--- The core knows no nodes. A layer over it (citus/) replaces the bodies of these functions alone.
+-- The core does not know about nodes. A layer over it (citus/) only replaces the bodies of these
+-- functions.
 begin;
 select plan(2);
 
 create temp table seams (signature text, what_for text);
 insert into seams values
-  ('after_migration()', 'whatever else each migration is followed by'),
+  ('after_migration()', 'further work after each migration'),
   ('archive_reads_records()', 'whether the archive reads the records of this database'),
-  ('expired_days(text[],date,integer)', 'of which tenants something is left of an expired day'),
-  ('forget_tenants_day(text[],date)', 'deletes what there is of a day of tenants'),
-  ('hold_writers()', 'before a migration changes records: nothing writes'),
+  ('expired_days(text[],date,integer)', 'which tenants have data of an expired day'),
+  ('forget_tenants_day(text[],date)', 'deletes the data of a day of tenants'),
+  ('hold_writers()', 'stops writers before a migration changes records'),
   (
     'insert_records(smallint,bigint,bigint,integer,integer,bigint)',
-    'writes a step''s records with what is known of them'
+    'writes the records of a step and its progress'
   ),
-  ('last_sealed()', 'when the last block was made'),
+  ('last_sealed()', 'when the last block was created'),
   ('read_page(text)', 'reads a page of records'),
-  ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks of a range'),
+  ('reads_sealed(text,timestamptz,timestamptz)', 'whether a tenant has blocks in a range'),
   ('relation_bytes(regclass)', 'the bytes of a table with its indexes'),
   ('require_streams()', 'refuses log streams'),
-  ('scanned_tenant_sql(text)', 'tells who reads blocks which scan slot it has');
+  ('scanned_tenant_sql(text)', 'tells a reader of blocks its scan slot');
 
 select is_empty(
   $$select s.signature from seams s
@@ -36,7 +37,7 @@ select is_empty(
         select from pg_catalog.pg_depend d
         where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
       )$$,
-  'no function asks whether there are nodes'
+  'no function of the core asks for nodes'
 );
 
 select * from finish();

@@ -1,9 +1,9 @@
--- Hosted authenticator preloads safeupdate, which refuses an update or a delete without a where
--- clause in every session of PostgREST, within functions too.
+-- Hosted Supabase preloads safeupdate for PostgREST. It refuses an update or delete without a where
+-- clause, also within functions.
 begin;
 select plan(3);
 
--- Comments are left out; strings stay, as they may be statements.
+-- Ignores comments. Strings stay, because they may be statements.
 create function pg_temp.unsafe_statements(p_source text)
 returns setof text
 language sql
@@ -42,14 +42,14 @@ select is(
     cross join pg_temp.unsafe_statements('begin null; ' || t.statement || '; end;') s
   ),
   6::bigint,
-  'one without is found, however it is written'
+  'a statement without one is found, however it is written'
 );
 select is_empty(
   $$select s from pg_temp.unsafe_statements(
       'insert into a values (1) on conflict (b) do update set c = 1; select 1 for update;'
       ' update a set b = 1 where c; delete from a using b where a.c = b.c; -- delete from a'
     ) s$$,
-  'and nothing else is'
+  'other statements are not reported'
 );
 
 select * from finish();

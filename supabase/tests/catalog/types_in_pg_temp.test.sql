@@ -1,10 +1,10 @@
--- Whoever may run SQL can make types in pg_temp with the names of PostgreSQL's own, and a check
--- that calls a function of theirs. Where a function of ours names a type without its schema and
--- pg_temp comes first, the check runs there: as the owner, in a definer function.
+-- Whoever may run SQL can create types in pg_temp with the names of PostgreSQL's own types, and
+-- with a check that calls a function of theirs. If one of our functions names a type without its
+-- schema and pg_temp comes first, the check runs: in a definer function with the owner's rights.
 begin;
 set local search_path = pg_catalog, public, extensions, pg_temp;
 
--- What they count survives what is rolled back.
+-- Sequences keep their count after a rollback.
 create temp sequence ran_as_owner;
 create temp sequence ran_as_caller;
 grant all on sequence ran_as_owner, ran_as_caller to public;
@@ -109,7 +109,8 @@ from cases c
 cross join actors a
 where a.actor in ('owner', 'service_role');
 
--- Each function, by somebody who may call all of them, and as it is where a definer calls it.
+-- Each function, called by a role that may call all of them, and as postgres, as from a definer
+-- function.
 grant execute on all functions in schema logloom_private to authenticated;
 insert into calls (of_function, is_definer, role, claims, sql)
 select
@@ -133,7 +134,7 @@ where p.pronamespace = 'logloom_private'::regnamespace and p.prokind = 'f'
   and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
   and (p.pronargs > 0 or s.is_null);
 
--- What the test finds where it should.
+-- Functions in which the test must find an attack.
 create function logloom_private.without_set(p_value text) returns void language plpgsql as $$
 declare
   v_value text := p_value;
@@ -193,7 +194,7 @@ begin
           ('{"exp": 9999999999}'::pg_catalog.jsonb || v_call.claims)::pg_catalog.text,
           true
         ),
-        -- As PostgREST sets it: pg_temp comes before all of these.
+        -- The value that PostgREST sets: pg_temp comes before all of these.
         pg_catalog.set_config('search_path', '"public", "extensions"', true),
         pg_catalog.set_config('role', v_call.role, true);
       if v_call.path is not null then
@@ -205,19 +206,19 @@ begin
       v_answer := case when sqlstate = 'UNDO0' then 'ok' else sqlstate || ' ' || sqlerrm end;
     end;
     perform pg_temp.note(p_id, v_before, v_answer);
-  -- Wherever it is when its time is up.
+  -- The timeout may end it anywhere.
   exception when query_canceled then
     perform pg_temp.note(p_id, v_before, 'canceled');
   end;
 end;
 $$;
 
--- A statement each. A function that is given nonsense may go on for ever.
+-- One statement each. A function with nonsense arguments may never end.
 set local client_min_messages = error;
 set local lock_timeout = '1s';
 set local statement_timeout = '30s';
 select format('select pg_temp.attack(%s)', c.id) from calls c where c.path is not null \gexec
--- One may be cancelled before it begins, or while it takes its note: it gets more time.
+-- Some were canceled before they began or while they wrote their note. They get more time.
 \set ON_ERROR_ROLLBACK on
 \set ON_ERROR_STOP off
 set local statement_timeout = '100ms';
@@ -230,8 +231,8 @@ from calls c
 where c.id not in (select a.id from attacks a) \gexec
 reset statement_timeout;
 
--- These end in pg_partman's functions, which set a search_path of their own; postgres alone calls
--- them, from a session of its own.
+-- These call pg_partman's functions, which set their own search_path. Only postgres calls them, in
+-- a session of its own.
 delete from calls c
 where c.role = 'none'
   and c.of_function in (
@@ -243,7 +244,7 @@ select plan((select count(distinct c.of_function)::integer from calls c) + 6);
 select is(
   (select row(a.as_owner > 0, a.as_caller > 0)::text),
   case c.of_function when 'control without_set' then '(f,t)' else '(t,f)' end,
-  'a type of pg_temp is found in ' || c.of_function
+  'an attack works in ' || c.of_function
 )
 from calls c
 join attacks a on a.id = c.id
@@ -284,10 +285,10 @@ select is_empty(
       where c.of_function = o.operation and a.answer = 'ok'
     )
     and o.operation not in ('create_tenant')$$,
-  'and each operation did what it is for'
+  'each operation succeeded'
 );
 
--- The procedures commit, so they have no set clause: nobody else may call them.
+-- Procedures commit, so they have no set clause. Nobody else may call them.
 select is_empty(
   $$select p.oid::regprocedure, r.rolname
     from pg_proc p
@@ -295,10 +296,10 @@ select is_empty(
     where p.pronamespace = 'logloom_private'::regnamespace and p.prokind = 'p'
       and r.oid <> p.proowner and not r.rolsuper and r.rolname not like 'pg\_%'
       and has_function_privilege(r.oid, p.oid, 'execute')$$,
-  'the procedures are for the owner of the jobs alone'
+  'only the owner of the jobs may call procedures'
 );
 
--- What is stored is bound to types, not to their names: they are PostgreSQL's own or ours.
+-- Columns and parameters refer to types by oid: PostgreSQL's own or ours.
 select is_empty(
   $$select c.oid::regclass, a.attname, t.typname
     from pg_attribute a
@@ -328,7 +329,7 @@ select is_empty(
     where c.relnamespace in ('logloom'::regnamespace, 'logloom_private'::regnamespace)
       and not t.tgisinternal
       and not coalesce(p.proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'$$,
-  'what triggers call names its search_path'
+  'functions of triggers set their search_path'
 );
 
 select * from finish();

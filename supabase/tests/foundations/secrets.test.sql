@@ -1,4 +1,4 @@
--- Secrets of receivers come sealed, and go nowhere.
+-- Secrets of receivers must be sealed, and are never shown.
 begin;
 select plan(9);
 
@@ -18,28 +18,28 @@ select 'lls1.abcd-_09.' || repeat('x', 40) as a, 'lls1.abcd-_10.' || repeat('y',
 
 select is(
   pg_temp.changed('{}', jsonb_build_object('token', a, 'header.x-team', b))::jsonb,
-  jsonb_build_object('token', a, 'header.x-team', b), 'sealed texts are taken'
+  jsonb_build_object('token', a, 'header.x-team', b), 'sealed texts are accepted'
 ) from sealed;
 select is(
   pg_temp.changed(
     jsonb_build_object('token', a), jsonb_build_object('header.x-team', b)
   )::jsonb,
-  jsonb_build_object('token', a, 'header.x-team', b), 'what is not given stays'
+  jsonb_build_object('token', a, 'header.x-team', b), 'other secrets stay'
 ) from sealed;
 select is(
-  pg_temp.changed(jsonb_build_object('token', a), '{"token": null}'), '{}', 'null takes one away'
+  pg_temp.changed(jsonb_build_object('token', a), '{"token": null}'), '{}', 'null removes a secret'
 ) from sealed;
 select is(
   pg_temp.changed(jsonb_build_object('token', a), null)::jsonb, jsonb_build_object('token', a),
-  'nothing given changes nothing'
+  'null for all changes nothing'
 ) from sealed;
 select is(
   pg_temp.changed('{}', '[]'),
-  'PT400 Invalid p_secrets: an object of names and sealed texts', 'an object, nothing else'
+  'PT400 Invalid p_secrets: an object of names and sealed texts', 'only an object is accepted'
 );
 select is(
   pg_temp.changed('{}', jsonb_build_object('password', a)),
-  'PT400 Invalid p_secrets: no secret is called password here', 'a name that the kind has'
+  'PT400 Invalid p_secrets: there is no secret password', 'unknown names are refused'
 ) from sealed;
 select is(
   pg_temp.changed('{}', '{"token": "s3cret"}'), 'PT400 Invalid p_secrets: token is not sealed',
@@ -47,11 +47,11 @@ select is(
 );
 select is(
   pg_temp.changed('{}', '{"token": {"set": true}}'),
-  'PT400 Invalid p_secrets: token is not sealed', 'what lists answer is no secret'
+  'PT400 Invalid p_secrets: token is not sealed', 'the form that lists show is not accepted'
 );
 select is(
   logloom_private.shown_secrets(jsonb_build_object('token', a, 'header.x-team', b)),
-  '{"token": {"set": true}, "header.x-team": {"set": true}}', 'they are set: no more is shown'
+  '{"token": {"set": true}, "header.x-team": {"set": true}}', 'only that they are set is shown'
 ) from sealed;
 
 select * from finish();

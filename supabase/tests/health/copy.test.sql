@@ -96,8 +96,8 @@ select pg_temp.called_by('https://b.example');
 select is(
   pg_temp.claims(),
   array_fill(
-    'PT409 This database is of the project https://a.example and gives functions of '
-      'https://b.example no work'::text,
+    'PT409 This database belongs to the project https://a.example, so functions of '
+      'https://b.example get no work from it'::text,
     array[3]
   ),
   'functions of another project get no work'

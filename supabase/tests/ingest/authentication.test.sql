@@ -15,7 +15,7 @@ values
 
 set local role service_role;
 
--- The hint, which ingest puts into WWW-Authenticate.
+-- The hint, which the edge function puts into WWW-Authenticate.
 create function pg_temp.hint_for(p_sql text)
 returns text
 language plpgsql
@@ -61,20 +61,20 @@ select throws_ok(
 );
 select throws_ok(
   $$select pg_temp.send_request(p_ts => array[now()])$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'nobody is refused'
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'a request without a caller is refused'
 );
 select is(
   pg_temp.hint_for(format('execute call_with_key(%L)', k.key)), k.hint,
-  'who has a key is told: ' || k.key
+  'the hint for a key: ' || k.key
 )
 from (values
   ('revoked', 'The API key was revoked: create_api_key makes another.'),
-  ('expired', 'The API key has expired: rotate_api_key or create_api_key makes another.'),
-  ('revoke', 'No such API key or ingest token: perhaps it is one of another project.')
+  ('expired', 'The API key has expired: create_api_key makes another.'),
+  ('revoke', 'There is no such API key or ingest token in this project.')
 ) k (key, hint);
 select is(
   pg_temp.send_request(p_key_digest => encode(sha256('live'), 'hex')),
-  -- Of 1 MiB, what names, the tenant and the time of receipt leave.
+  -- 1 MiB minus the names, the tenant and the time of receipt.
   jsonb_build_object(
     'authenticated', true, 'max_event_bytes', :max_event_bytes, 'max_event_values', 160000
   ),
@@ -91,7 +91,7 @@ select is(
 set local role authenticated;
 select throws_ok(
   $$select public.ingest_text('{"p_tenant_id": "acme", "p_ts": [null]}')$$,
-  '42501', null, 'a user cannot reach it past the edge function'
+  '42501', null, 'a user cannot call ingest_text directly'
 );
 
 select * from finish();

@@ -8,15 +8,15 @@ select is(
     p_tenant_id => 'acme', p_ts => '{}'
   ),
   '{"success": true, "ingested": 0, "rejected": 0}',
-  'no events are no error'
+  'a request without events succeeds'
 );
-select is_empty($$select from logloom.tenants where tenant_id = 'acme'$$, 'and no write');
+select is_empty($$select from logloom.tenants where tenant_id = 'acme'$$, 'but creates no tenant');
 
 select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[now()]);
 select results_eq(
   $$select plan_id from logloom.tenants where tenant_id = 'acme'$$,
   $$values ('free')$$,
-  'the first event makes the tenant on the default plan'
+  'the first event creates the tenant on the default plan'
 );
 
 select * from finish();

@@ -15,13 +15,13 @@ select is(
       "Retry-After": "5", "X-RateLimit-Limit": "100", "X-RateLimit-Remaining": "99"
     }
   }',
-  'beyond the hard limit nothing is taken, and the answer says what is left'
+  'above the limit ingest answers 503, with the month''s remaining events'
 );
-select is((select count(*) from logloom_private.queue), 1::bigint, 'and nothing stored');
-select is(pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no room');
+select is((select count(*) from logloom_private.queue), 1::bigint, 'and stores nothing');
+select is(pg_temp.ingest('acme', 0) ->> 'status', '200', 'a request without events succeeds');
 select logloom_private.flip_queue();
 select is(
-  pg_temp.ingest('acme', 1) ->> 'status', '503', 'what is being moved takes its room until then'
+  pg_temp.ingest('acme', 1) ->> 'status', '503', 'batches that are being moved still count'
 );
 
 select is(
@@ -30,7 +30,7 @@ select is(
     logloom_private.queue_limit(null, 10000000000), logloom_private.queue_limit(8192, 10000000000)
   ],
   '{1073741824,67108864,1000000000,8192}',
-  'the limit follows from that of storage, unless it is set'
+  'the limit is set, or follows from max_storage_bytes'
 );
 
 select * from finish();

@@ -33,7 +33,7 @@ select is(
 select is((select sum(events)::integer from logloom_private.queue), 3, 'a repeat stores nothing');
 select throws_ok(
   $$select pg_temp.send('acme', 'k1', 'other body', 3)$$,
-  'PT409', 'Idempotency-Key was used with another body', 'the same key with another body'
+  'PT409', 'Idempotency-Key was used with another body', 'the same key with another body is refused'
 );
 select is(
   to_jsonb(pg_temp.answer_to(
@@ -52,11 +52,11 @@ select is(
       'hint', 'Send a new key with a new body; repeat a key only with the same body.'
     )
   ),
-  'is refused with what is left of the limit'
+  'with the headers of the limit'
 );
 select is(
   pg_temp.send('globex', 'k1', 'other body', 2), '{"success": true, "ingested": 2, "rejected": 0}',
-  'keys are the tenant''s own'
+  'another tenant can use the same key'
 );
 update logloom_private.idempotency_keys
 set created_at = now() - interval '24 hours 1 second'
@@ -66,7 +66,7 @@ select is(
   'after its lifetime a key is new again'
 );
 
--- Slices of one request: one row, each slice stored once.
+-- Slices of one request share a row. Each is stored once.
 create function pg_temp.send_slice(p_slice integer, p_events integer, p_body bytea default 'large')
 returns jsonb
 language plpgsql
@@ -102,7 +102,7 @@ select is(
 );
 select is(
   pg_temp.send_slice(1, 2) - 'errors', '{"success": false, "ingested": 0, "rejected": 2}',
-  'another slice has an answer of its own'
+  'another slice has its own answer'
 );
 select is(
   pg_temp.send_slice(2, 3), '{"success": true, "ingested": 3, "rejected": 0}',
@@ -114,7 +114,7 @@ select is(
     '{"success": false, "ingested": 0, "rejected": 2}',
     '{"success": true, "ingested": 3, "rejected": 0}'
   ]::jsonb[],
-  'repeats get the counts of the first time'
+  'repeats get the first counts'
 );
 select is(
   array[pg_temp.stored(), (
@@ -134,10 +134,10 @@ select pg_temp.send_half() as first;
 select results_eq(
   $$select pg_temp.send_half(), pg_temp.send_half() #> '{errors,0,index}'$$,
   $$select first, '1'::jsonb from answers$$,
-  'and are told which events were rejected'
+  'and the rejected events'
 );
--- A list of all is long, so it is made anew, by the times of the first request: meanwhile an event
--- that lay ahead is none that does, and another is too old.
+-- A list of all errors can be long, so it is made again with the limits of the first request.
+-- Meanwhile one event would be in range and another too old.
 create function pg_temp.send_all(p_slice integer) returns jsonb language sql as $$
   select pg_temp.send_request(
     p_tenant_id => 'initech', p_idempotency_key => 'all ' || coalesce(p_slice, 9),
@@ -154,7 +154,7 @@ select is(
     "success": true, "ingested": 2, "rejected": 1, "cut": 1,
     "errors": [{"index": 0, "code": "ts_out_of_range"}]
   }',
-  'a list of all is that of the first time'
+  'a repeat gets the first list of all errors'
 )
 from (values (null), (0)) s (n);
 select throws_ok(
@@ -168,10 +168,10 @@ select pg_temp.send_request(
 from generate_series(1, 3) n;
 select is_empty(
   $$select from logloom_private.idempotency_keys where tenant_id = 'rejected'$$,
-  'a request of which nothing is stored leaves no row: whoever is over a limit stores nothing'
+  'a request that stores no event keeps no answer'
 );
 
--- What tokens send has their service, so the same body is another request for another service.
+-- A token sends for one service, so the same body is another request for another service.
 insert into logloom_private.ingest_tokens (token_digest, tenant_id, service, expires_at)
 values
   (sha256('shop 1'), 'acme', 'shop', now() + interval '1 minute'),
@@ -196,7 +196,7 @@ select is(
     pg_temp.send_by_token('blog', 'body', 2) -> 'ingested',
     pg_temp.send('acme', 'k2', 'body', 1) -> 'ingested'
   ],
-  '{3,2,1}', 'the tokens of each service have keys of their own'
+  '{3,2,1}', 'keys are separate for the tokens of each service'
 );
 select is(
   pg_temp.send_by_token('shop 2', 'body', 3) -> 'ingested', '3',

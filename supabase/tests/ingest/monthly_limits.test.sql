@@ -24,16 +24,16 @@ select is(
       'X-RateLimit-Reset', m.seconds::text
     )
   ),
-  'below the limit the answer says what is left'
+  'below the limit the answer says how much is left'
 ) from month_end m;
 select is(
   pg_temp.ingest('acme', 60, 10, 'key') #>> '{headers,X-RateLimit-Remaining}', '0',
-  'the request that passes the limit is taken, and nothing is left'
+  'the request that passes the limit is accepted, and nothing is left'
 );
 select is(
   pg_temp.ingest('acme', 1) - 'headers',
   '{"status": 429, "message": "Monthly event limit reached: 100 events"}',
-  'the next is refused'
+  'the next request is refused'
 );
 select is(
   (pg_temp.ingest('acme', 1) -> 'headers') - 'Retry-After',
@@ -48,29 +48,29 @@ select is(
 ) from month_end m;
 select is(
   pg_temp.ingest('acme', 60, 10, 'key') - 'headers', '{"status": 200, "ingested": 60}',
-  'a repeat gets its first answer all the same'
+  'a repeat still gets its first answer'
 );
 select is((select sum(events) from logloom_private.queue), 120::bigint, 'and stores nothing');
 select is(
-  pg_temp.ingest('acme', 0) ->> 'status', '200', 'no events need no quota'
+  pg_temp.ingest('acme', 0) ->> 'status', '200', 'a request without events is accepted'
 );
 select is(
   (pg_temp.answer_to('{"p_tenant_id": "acme"}')).headers,
   jsonb_build_object(
     'X-RateLimit-Limit', '100', 'X-RateLimit-Remaining', '0', 'X-RateLimit-Reset', m.seconds::text
   ),
-  'who only asks who it is learns what is left'
+  'a request that only authenticates also says how much is left'
 ) from month_end m;
 
 select logloom_private.flip_queue();
 select logloom_private.write_step();
 select is(
-  pg_temp.ingest('acme', 1) ->> 'status', '429', 'once it is written the limit is reached still'
+  pg_temp.ingest('acme', 1) ->> 'status', '429', 'written events still count'
 );
 update logloom.plans set monthly_events_limit = 121 where plan_id = 'free';
 select is(
   pg_temp.ingest('acme', 1) ->> 'status', '200',
-  'a limit that is raised holds from the next request'
+  'a raised limit applies to the next request'
 );
 update logloom.usage_days
 set day = date_trunc('month', now() at time zone 'UTC')::date - 1
@@ -92,30 +92,30 @@ select is(
     select pg_temp.ingest('umbrella', 60, 400, p_slice => n) ->> 'status'
     from generate_series(0, 3) n
   ),
-  '{200,200,200,200}', 'a request in slices that passes a limit is taken whole'
+  '{200,200,200,200}', 'a request in slices that passes the limit is accepted as a whole'
 );
 select is(
   array(
     select pg_temp.ingest('umbrella', n, p_slice => 0) ->> 'status' from generate_series(0, 1) n
   ),
-  '{429,429}', 'the next is refused, also where its first slice has nothing to store'
+  '{429,429}', 'the next is refused, even if its first slice stores nothing'
 );
 
 update logloom.plans set monthly_events_limit = 1000000, monthly_bytes_limit = 56000000
 where plan_id = 'free';
--- What is counted is no longer in question: other tests have used the sequence too.
+-- Marks all batches as counted: other tests have used the sequence, too.
 update logloom_private.queue_pointer
 set metered_through = (select b.last_value from logloom_private.queue_batch_id b) where singleton;
 select pg_temp.ingest('initech', 1, 8000000) from generate_series(1, 7);
 select is(
   pg_temp.ingest('initech', 1) - 'headers',
   '{"status": 429, "message": "Monthly byte limit reached: 56000000 bytes"}',
-  'a few large batches that wait in the queue count as many small ones do'
+  'a few large batches in the queue count, too'
 );
 select is(
   pg_temp.ingest('initech', e.events, e.bytes) - 'headers',
   '{"status": 413, "message": "Batch too large (max 10000 events, 8388608 bytes)"}',
-  'no batch holds more events or bytes than the quotas reckon'
+  'a batch above the largest size is refused'
 )
 from (
   values (10001, 100), (1, 8388609)
@@ -128,7 +128,7 @@ select is(
     pg_temp.ingest('acme', 1) #>> '{headers,X-Logloom-Writer}',
     pg_temp.ingest('globex', 1) #>> '{headers,X-Logloom-Writer}'
   ],
-  '{silent,silent}', 'every answer tells the function of a writer that does not run'
+  '{silent,silent}', 'every answer says that the writer does not run'
 );
 
 select * from finish();

@@ -41,17 +41,17 @@ select is(
     '{"code": "22007", "message": ""}',
     '{
       "code": "PT401", "message": "Invalid token, API key, or missing tenant_id",
-      "hint": "No such API key or ingest token: perhaps it is one of another project."
+      "hint": "There is no such API key or ingest token in this project."
     }',
     '{
       "success": true, "ingested": 1, "rejected": 1, "errors": [{
         "index": 0, "code": "ts_out_of_range",
-        "message": "ts is older than what is kept: 7 days"
+        "message": "ts is older than the retention of 7 days"
       }]
     }',
     '{
       "code": "PT429", "message": "Monthly event limit reached: 3 events",
-      "hint": "The limit is the plan''s, and starts anew with the next month (UTC)."
+      "hint": "The limit is the plan''s. The count starts again next month (UTC)."
     }'
   ]::jsonb[],
   'its own body'
@@ -66,14 +66,14 @@ select ok(
 );
 select is(
   nullif(current_setting('response.headers', true), ''), null,
-  'none of them is a header of the whole'
+  'no header applies to the whole call'
 );
 reset role;
 select is(
   (select array_agg(row(q.events, q.bytes, q.msg)::text order by q.batch_id)
     from logloom_private.queue q),
   array[row(2, 20, '{a,b}'::text[])::text, row(1, 10, '{c}'::text[])::text],
-  'what was accepted is queued, a row for each request, and nothing else'
+  'accepted requests are queued in a row each, and nothing else'
 );
 
 insert into logloom.api_keys (tenant_id, name, key_prefix, key_digest)
@@ -115,11 +115,11 @@ select is(
     '500  of ', '413  of ', '200 996 of 1000', '200 1999 of 2000', '200 995 of 1000',
     '200 995 of 1000'
   ],
-  'each is held to the limits of its own caller, and those before it count'
+  'each request has the limits of its caller, and earlier ones count'
 );
 select is(
   (select k.last_used_at from logloom.api_keys k), now(),
-  'a key''s use is noted although the first of its requests was refused'
+  'the use of a key is recorded although its first request was refused'
 );
 
 select * from finish();

@@ -23,16 +23,16 @@ select pg_temp.send_request(
 select is(
   (select body - 'errors' from answer),
   '{"success": true, "ingested": 3, "rejected": 3}',
-  'events in range are accepted beside those that are not'
+  'events in range are accepted, others rejected'
 );
 select is(
   (select body -> 'errors' from answer),
   '[
     {"index": 1, "code": "not_an_object", "message": "x"},
-    {"index": 2, "code": "ts_out_of_range", "message": "ts lies more than 24 h ahead"},
+    {"index": 2, "code": "ts_out_of_range", "message": "ts is more than 24 h ahead"},
     {
       "index": 4, "code": "ts_out_of_range",
-      "message": "ts is older than what is kept: 7 days"
+      "message": "ts is older than the retention of 7 days"
     }
   ]',
   'errors are in the order of the request, with the request''s indexes'
@@ -66,7 +66,7 @@ create function pg_temp.listed(p_all_errors boolean) returns bigint[] language s
   ) e
 $$;
 select is(pg_temp.listed(null), '{100,0,99}', 'the first hundred rejected events are listed');
-select is(pg_temp.listed(true), '{151,0,150}', 'or all, for who answers for each of them');
+select is(pg_temp.listed(true), '{151,0,150}', 'or all, if the sender asks for all');
 
 truncate logloom_private.queue;
 select is(
@@ -87,10 +87,10 @@ select is(
     "success": true, "ingested": 5, "rejected": 1,
     "errors": [{
       "index": 4, "code": "ts_out_of_range",
-      "message": "ts is older than what is kept: 7 days"
+      "message": "ts is older than the retention of 7 days"
     }]
   }',
-  'a time that may mean something else rejects no event'
+  'a guessed time out of range does not reject its event'
 );
 select results_eq(
   $$select ts, msg, attrs from logloom_private.queue$$,
@@ -101,7 +101,7 @@ select results_eq(
       '{"date": "2031-01-01"}', '{"n": 1, "time": 1109635200}', null, null, '{"date": "mine"}'
     ]::jsonb[]
   )$$,
-  'out of range it is an attribute beside the time of receipt; what is there stays'
+  'it becomes an attribute, and an attribute of that name stays'
 );
 truncate logloom_private.queue;
 select is(
@@ -111,12 +111,12 @@ select is(
     p_guessed => '{"1": {"date": "1926-11-21"}}'
   ),
   '{"success": true, "ingested": 1, "rejected": 0}',
-  'nothing is rejected where nothing else is wrong'
+  'a request with only a guessed time is accepted'
 );
 select results_eq(
   $$select ts, attrs from logloom_private.queue$$,
   $$values (array[null::timestamptz], array['{"date": "1926-11-21"}']::jsonb[])$$,
-  'nor are attributes needed beside it'
+  'also without other attributes'
 );
 
 create function pg_temp.stored_of_two(p_key text, p_guessed jsonb) returns bigint
@@ -140,11 +140,11 @@ select is(
     'sha256:' || encode(sha256('body'), 'hex'), '{"1": {"time": "2015-03-03T12:34:56Z"}}'
   ),
   4::bigint,
-  'with the time of receipt an equal request is no repeat'
+  'with the time of receipt an equal request is not a repeat'
 );
 select is(
   pg_temp.stored_of_two('key', '{"1": {"time": "2015-03-03T12:34:56Z"}}'), 2::bigint,
-  'unless its sender says so'
+  'unless the sender gave an idempotency key'
 );
 
 update logloom_private.settings set ingest_future_limit = '3 days';
@@ -153,7 +153,7 @@ select is(
     p_tenant_id => 'acme', p_ts => array[now() + interval '2 days']
   ),
   '{"success": true, "ingested": 1, "rejected": 0}',
-  'the limit is a setting that holds at once'
+  'the limit is a setting that applies at once'
 );
 
 select * from finish();

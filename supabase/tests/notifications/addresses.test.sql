@@ -1,4 +1,5 @@
--- Who gets mail: members, and who confirmed it by a code. What a stranger may get is bounded.
+-- Mail goes to members and to addresses that were confirmed by a code. What strangers can get is
+-- limited.
 begin;
 \ir ../actors.psql
 select plan(68);
@@ -55,7 +56,7 @@ begin
 end;
 $$;
 
--- As if so much time had passed, for all that was sent.
+-- Moves all mails into the past by so much.
 create function pg_temp.wait(p_for interval)
 returns void
 language plpgsql
@@ -85,11 +86,11 @@ grant select on made to public;
 select results_eq(
   'select purpose, channel, address, status from logloom_private.notifications',
   $$values ('confirmation', 'email', 'Ops@Example.com', 'pending')$$,
-  'whoever makes a rule has a code mailed to its address'
+  'creating a rule mails a code to its address'
 );
 select is(
   (select n.body from logloom_private.notifications n), '{"type": "address.confirmation"}',
-  'nothing of the tenant''s words is in it, and no code is kept'
+  'the mail has no text of the tenant, and no code is stored'
 );
 select is_empty(
   'select from logloom_private.notification_addresses', 'there is no code before it is mailed'
@@ -108,7 +109,7 @@ update logloom_private.notifications n set last_error = 'SMTP is not configured'
 select is(
   logloom_private.unconfirmed_address('acme', 'OPS@example.com'),
   'The address is not confirmed, and the mail with its code failed: SMTP is not configured',
-  'no code is asked for that could not be mailed'
+  'a failed mail is reported instead of asking for its code'
 );
 update logloom_private.notifications n set last_error = null \g /dev/null
 create temp table codes as select m.body::jsonb ->> 'code' as code from mailed m;
@@ -116,12 +117,12 @@ select results_eq(
   $$select a.tenant_id, a.mailbox, a.confirmed_at, a.code_expires_at - now(), a.tries
     from logloom_private.notification_addresses a$$,
   $$values ('acme', 'ops@example.com', null::timestamptz, interval '24 hours', 0)$$,
-  'a code is good for 24 h'
+  'a code is valid for 24 hours'
 );
 select is_empty(
   $$select from logloom_private.notification_addresses a, logloom_private.notifications n, codes c
     where strpos(a::text || n::text, c.code) > 0$$,
-  'the code is kept nowhere'
+  'the code is stored nowhere'
 );
 select public.settle_alert_notification(m.notification_id, m.claim_id, 'delivered', 250)
 from mailed m \g /dev/null
@@ -160,7 +161,7 @@ select results_eq(
     'failed', 'test',
     'The address is not confirmed: confirm_alert_address takes the code that is mailed to it'
   )$$,
-  'a test is not mailed either'
+  'nor is a test mailed'
 );
 select is(
   (select count(*)::integer from logloom_private.notifications n where n.purpose = 'confirmation'),
@@ -170,15 +171,15 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select array_agg(d.purpose || ' ' || d.status order by d.purpose)
     from made m, public.list_alert_deliveries(p_rule_id => m.rule_id) d),
-  '{"alert failed","confirmation delivered","test failed"}', 'the deliveries tell of the code'
+  '{"alert failed","confirmation delivered","test failed"}', 'the deliveries mention the code'
 );
 select throws_ok(
   format('select public.retry_alert_delivery(%L)', d.delivery_id),
   'PT400',
   case d.purpose
-    when 'confirmation' then 'The delivery arrived already' else 'The address is not confirmed'
+    when 'confirmation' then 'The delivery has already arrived' else 'The address is not confirmed'
   end,
-  'what is not confirmed is not tried again: ' || d.purpose
+  'an unconfirmed address is not tried again: ' || d.purpose
 )
 from made m, public.list_alert_deliveries(p_rule_id => m.rule_id) d order by d.purpose;
 select results_eq(
@@ -195,7 +196,7 @@ select is(
   '{
     "code": "PT400", "message": "The code is wrong", "status": "400",
     "details": "{\"name\": \"notifications.code_is_wrong\"}",
-    "hint": "The last one that was mailed is good, for five tries."
+    "hint": "Only the last code that was mailed is valid, for five attempts."
   }', 'a wrong code is refused'
 )
 from codes c;
@@ -204,7 +205,7 @@ select is(
 );
 select throws_ok(
   format('select pg_temp.confirm(''ops@example.com'', %L, ''umbrella'')', c.code),
-  'PT400', 'No code is good for this address', 'another tenant has no use for the code'
+  'PT400', 'There is no valid code for this address', 'another tenant cannot use the code'
 )
 from codes c;
 select pg_temp.act_as_postgres();
@@ -215,30 +216,31 @@ select throws_ok(
 from (values (''), ('12345'), ('1234567'), ('12345x'), ('١٢٣٤٥٦')) v (code);
 select pg_temp.act_as_postgres();
 select is(
-  (select a.tries from logloom_private.notification_addresses a), 1, 'what is no code is no try'
+  (select a.tries from logloom_private.notification_addresses a), 1,
+  'a malformed code does not count as an attempt'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   $$select public.confirm_alert_address(p_code => '123456')$$,
-  'PT400', 'Missing required parameter: p_email', 'no address'
+  'PT400', 'Missing required parameter: p_email', 'an address must be named'
 );
 select throws_ok(
   $$select public.confirm_alert_address('ops@example.com')$$,
-  'PT400', 'Missing required parameter: p_code', 'no code'
+  'PT400', 'Missing required parameter: p_code', 'a code is required'
 );
 select pg_temp.act_as_postgres();
 select pg_temp.confirm('ops@example.com', pg_temp.wrong(c.code))
 from codes c, generate_series(2, 5) \g /dev/null
 select throws_ok(
   format('select pg_temp.confirm(''ops@example.com'', %L)', c.code),
-  'PT400', 'The code was tried too often', 'after five wrong tries the right code is refused'
+  'PT400', 'The code was tried too often', 'after five wrong attempts the right code is refused'
 )
 from codes c;
 select pg_temp.act_as_postgres();
 
 -- A new code.
 select pg_temp.wait('2 minutes');
-select is((pg_temp.test_rule(m.rule_id)).status, 'failed', 'a test asks for a new code')
+select is((pg_temp.test_rule(m.rule_id)).status, 'failed', 'a test requests a new code')
 from made m;
 create temp table mailed_again as select c.* from public.claim_alert_notifications(20) c;
 select is((select count(*)::integer from mailed_again), 1, 'which is mailed');
@@ -248,7 +250,7 @@ savepoint before_confirmation;
 select pg_temp.wait('1 minute');
 select throws_ok(
   format('select pg_temp.confirm(''ops@example.com'', %L)', c.code),
-  'PT400', 'No code is good for this address', 'a day later it is good no more'
+  'PT400', 'There is no valid code for this address', 'a day later it is not valid any more'
 )
 from codes c;
 rollback to before_confirmation;
@@ -261,7 +263,7 @@ select results_eq(
   $$select a.confirmed_at, a.confirmed_by, a.code_hash, a.tries
     from logloom_private.notification_addresses a$$,
   $$values (now(), 'alice', null::text, 0)$$,
-  'who did it is on record, the code is gone'
+  'the user is recorded and the code deleted'
 );
 select is(
   pg_temp.confirm('ops@example.com', '000000'), '{"success": true, "status": ""}', 'once is enough'
@@ -281,7 +283,7 @@ select is(
 );
 select is(
   (pg_temp.test_rule(pg_temp.make_rule('ops@example.com', 'umbrella'), 'umbrella')).status,
-  'failed', 'for this tenant alone'
+  'failed', 'but only for this tenant'
 );
 select is_empty(
   $$select from logloom_private.notifications n
@@ -296,16 +298,18 @@ select results_eq(
   'a tenant sees that it is confirmed'
 );
 select is_empty(
-  $$select public.list_alert_addresses(p_after => 'ops@example.com')$$, 'a page after it'
+  $$select public.list_alert_addresses(p_after => 'ops@example.com')$$,
+  'p_after gives the next page'
 );
 select pg_temp.act_as_postgres();
 
--- An address that changes on its way.
+-- An address that changes before the mail is sent.
 delete from logloom_private.notifications;
 select pg_temp.test_rule(m.rule_id) from made m \g /dev/null
 delete from logloom_private.notification_addresses;
 select is_empty(
-  'select public.claim_alert_notifications(20)', 'what is confirmed no more is not mailed'
+  'select public.claim_alert_notifications(20)',
+  'an address that lost its confirmation gets no mail'
 );
 select matches(
   (select n.last_error from logloom_private.notifications n where n.purpose = 'test'),
@@ -333,21 +337,21 @@ from (
     ('Mia@example.com', true, 'is a member''s'),
     ('new@example.com', false, 'was not confirmed to Auth'),
     ('stranger@example.com', false, 'is of no member'),
-    ('label@example.com', false, 'is a label')
+    ('label@example.com', false, 'the email of a member is a label')
 ) v (address, is_confirmed, why);
 delete from logloom.tenant_members m where m.user_id like '%1';
 select is(
   logloom_private.address_is_confirmed('acme', 'mia@example.com'), false,
-  'who was removed gets nothing more'
+  'a removed member gets no mail'
 );
 alter table auth.users drop column email_confirmed_at;
 select is(
   logloom_private.address_is_confirmed('acme', 'new@example.com'), false,
-  'a table auth.users of somebody else''s stops nothing'
+  'a foreign table auth.users does not stop alerts'
 );
 delete from logloom.tenant_members;
 
--- What a tenant may have mailed to strangers.
+-- What a tenant can have mailed to strangers.
 delete from logloom_private.notifications;
 delete from logloom.alert_rules;
 create temp table strangers as
@@ -358,7 +362,7 @@ select is(
 );
 select is(
   (select (pg_temp.test_rule(s.rule_id)).last_error from strangers s offset 11),
-  'The address is not confirmed, and enough codes were mailed for today', 'then it is told so'
+  'The address is not confirmed, and no more codes are mailed today', 'then the delivery says so'
 );
 delete from logloom.alert_rules;
 select is_empty('select public.claim_alert_notifications(20)', 'deleted rules mail nothing');
@@ -401,7 +405,7 @@ end;
 $$;
 select is(
   (select pg_temp.codes_mailed(m.rule_id, 6) from made m), 3,
-  'an address gets three codes of a tenant a day'
+  'an address gets three codes from a tenant a day'
 );
 delete from logloom_private.confirmation_mails;
 delete from logloom_private.notifications;
@@ -412,13 +416,13 @@ select pg_temp.make_rule(
 ) from generate_series(1, 12) i \g /dev/null
 select is(
   (select count(*)::integer from public.claim_alert_notifications(20)), 10,
-  'a mailbox gets ten of all tenants together, by whatever name'
+  'a mailbox gets ten codes from all tenants, under any name'
 );
 select results_eq(
   $$select n.last_error, count(*)::integer from logloom_private.notifications n
     where n.status = 'failed' group by 1$$,
-  $$values ('Too many codes went to this address: none is mailed to it today', 2)$$,
-  'the others are told so'
+  $$values ('Too many codes were mailed to this address: none is mailed to it today', 2)$$,
+  'the other deliveries say so'
 );
 
 -- What a plan allows.
@@ -437,10 +441,10 @@ insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, i, 3 from made m, generate_series(1, 3) i;
 select is(
   (select count(*)::integer from public.claim_alert_notifications(20)), 2,
-  'as many as the plan allows'
+  'the plan limits mails'
 );
 select is(
-  (select count(*)::integer from public.claim_alert_notifications(20)), 0, 'the others wait'
+  (select count(*)::integer from public.claim_alert_notifications(20)), 0, 'the others stay pending'
 );
 select results_eq(
   $$select n.last_error,
@@ -449,21 +453,22 @@ select results_eq(
     from logloom_private.notifications n
     cross join (select date_trunc('hour', now()) + interval '1 hour' as hour) v
     where n.claim_id is null group by 1$$,
-  $$values ('The plan allows 2 in an hour: this one waits for the next', true, 4)$$,
+  $$values ('The plan allows 2 in an hour: this one waits for the next hour', true, 4)$$,
   'for the next hour, and say so'
 );
 update logloom_private.notifications set expires_at = now() + interval '1 second',
   next_attempt_at = now() where claim_id is null;
-select is_empty('select public.claim_alert_notifications(20)', 'an hour that is used up stays so');
+select is_empty('select public.claim_alert_notifications(20)', 'a used hour stays used');
 select is(
   (select array_agg(distinct n.last_error) from logloom_private.notifications n
     where n.status = 'failed'),
-  '{"The plan allows 2 in an hour, and this one had no turn"}', 'what waited too long is given up'
+  '{"The plan allows 2 in an hour, and this one came too late"}',
+  'a mail that waited too long is given up'
 );
 delete from logloom_private.notifications;
 select is(
   (select array_agg((pg_temp.test_rule(m.rule_id)).status) from made m), '{pending,pending}',
-  'tests are sent by the same limit'
+  'tests have the same limit'
 );
 delete from logloom.alert_rules;
 truncate made;
@@ -475,7 +480,8 @@ select throws_ok(
 select pg_temp.act_as_postgres();
 select throws_like(
   $$select logloom_private.require_room_for_test('acme', 'email')$$,
-  '%"code" : "PT429", "message" : "The plan allows 2 tests in an hour by email"%', 'a 429 says why'
+  '%"code" : "PT429", "message" : "The plan allows 2 tests an hour by email"%',
+  'the error 429 says why'
 );
 insert into logloom_private.notification_addresses (tenant_id, mailbox, code_hash, code_expires_at)
 select 'acme', 'c@example.com', extensions.crypt('123456', extensions.gen_salt('bf', 4)),
@@ -483,23 +489,23 @@ select 'acme', 'c@example.com', extensions.crypt('123456', extensions.gen_salt('
 select pg_temp.make_rule('b@example.com') \g /dev/null
 select throws_ok(
   $$select pg_temp.confirm('c@example.com', '123456')$$,
-  'PT400', 'Plan limit exceeded: notification addresses (max 2)', 'confirmed addresses are bounded'
+  'PT400', 'Plan limit exceeded: notification addresses (max 2)', 'confirmed addresses are limited'
 );
 select pg_temp.act_as_postgres();
 delete from logloom.alert_rules where notification_config ->> 'email' = 'b@example.com';
 select is(
   pg_temp.confirm('c@example.com', '123456') ->> 'success', 'true',
-  'one that no rule has makes room'
+  'an address that no rule has makes room'
 );
 
--- Old codes go.
+-- Old codes are deleted.
 insert into logloom_private.notification_addresses (tenant_id, mailbox, code_hash, code_expires_at)
 values ('acme', 'old@example.com', 'x', now() - interval '1 second');
 select logloom_private.purge_old_rows() \g /dev/null
 select is(
   (select array_agg(a.mailbox order by a.mailbox) from logloom_private.notification_addresses a
     where a.tenant_id = 'acme'),
-  '{a@example.com,c@example.com}', 'a code that lapsed is forgotten, a confirmed address stays'
+  '{a@example.com,c@example.com}', 'an expired code is deleted, a confirmed address stays'
 );
 
 select * from finish();

@@ -10,12 +10,12 @@ select results_eq(
   $$values
     ('email', 'ops@example.com', 'pending', 0, true, interval '24 hours'),
     ('webhook', 'https://example.com/hook', 'pending', 0, true, interval '24 hours')$$,
-  'an alert comes with a notification for each destination'
+  'an alert adds a notification for each destination'
 );
 select is(
   (select n.body::jsonb - 'data' from logloom_private.notifications n where n.channel = 'webhook'),
   '{"type": "alert.triggered", "timestamp": "2026-03-03T12:04:00.000Z"}',
-  'the body says what it is'
+  'the body has its type'
 );
 select is(
   (select n.body::jsonb -> 'data' from logloom_private.notifications n where n.channel = 'webhook'),
@@ -33,7 +33,7 @@ select is(
     "window_minutes": 5, "window_start": "2026-03-03T11:59:00.000Z",
     "window_end": "2026-03-03T12:04:00.000Z", "triggered_at": "2026-03-03T12:04:00.000Z"
   }',
-  'and all that there is to know of the alert'
+  'and the data of the alert'
 );
 select matches(
   (select w.secret from logloom_private.webhook_secrets w), '^whsec_[A-Za-z0-9+/]{43}=$',
@@ -51,7 +51,7 @@ insert into logloom.tenant_settings (tenant_id, email_enabled) values ('acme', f
 select pg_temp.fire(5);
 select results_eq(
   'select channel from logloom_private.notifications', array['webhook'],
-  'what the tenant''s preferences refuse is not sent'
+  'a channel that the tenant has turned off gets nothing'
 );
 update logloom.tenant_settings set email_enabled = true, webhook_enabled = false;
 select pg_temp.fire(6);
@@ -59,7 +59,7 @@ select results_eq(
   $$select n.channel
     from logloom_private.notifications n join logloom.alert_history h using (alert_id)
     where h.value = 6$$,
-  array['email'], 'nor is a webhook'
+  array['email'], 'nor does a webhook'
 );
 update logloom.tenant_settings set webhook_enabled = true;
 update logloom.alert_rules set notification_destinations = '{}';
@@ -68,7 +68,7 @@ select is(
   (select count(*)::integer
     from logloom_private.notifications n join logloom.alert_history h using (alert_id)
     where h.value = 7),
-  0, 'a rule without destinations has its history all the same'
+  0, 'a rule without destinations still has a history'
 );
 
 -- Tests.
@@ -85,38 +85,40 @@ select results_eq(
 );
 select throws_ok(
   $$select public.test_alert_rule('00000000-0000-4000-9000-000000000001')$$,
-  'PT429', 'This alert rule was tested a moment ago', 'not over and over'
+  'PT429', 'This alert rule was tested a moment ago', 'a second test must wait'
 );
 select throws_ok(
   $$select public.test_alert_rule('00000000-0000-4000-9000-000000000002')$$,
-  'PT404', 'Alert rule not found', 'another tenant''s rule'
+  'PT404', 'Alert rule not found', 'another tenant''s rule is not found'
 );
 select throws_ok(
-  'select public.test_alert_rule()', 'PT400', 'Missing required parameter: p_rule_id', 'no rule'
+  'select public.test_alert_rule()', 'PT400', 'Missing required parameter: p_rule_id',
+  'a rule must be named'
 );
 select pg_temp.act_as_postgres();
 select is(
   (select jsonb_build_array(n.body::jsonb #> '{data,alert_id}', n.body::jsonb -> 'type')
     from logloom_private.notifications n where n.channel = 'webhook'),
-  '[null, "alert.test"]', 'a test is marked as one'
+  '[null, "alert.test"]', 'a test is marked as a test'
 );
-select is_empty('select from logloom.alert_history', 'and no part of the history');
+select is_empty('select from logloom.alert_history', 'and is not in the history');
 update logloom_private.notifications set created_at = now() - interval '10 seconds';
 update logloom.alert_rules set notification_destinations = '{}';
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   $$select public.test_alert_rule('00000000-0000-4000-9000-000000000001')$$,
-  'PT400', 'The alert rule has no destination that notifications may go to', 'nowhere to send to'
+  'PT400', 'The alert rule has no destination that notifications may go to',
+  'without a destination a test is refused'
 );
 select is(
   (select count(*)::integer from public.list_alert_deliveries(
     p_rule_id => '00000000-0000-4000-9000-000000000001'
   )),
-  2, 'tests are among the deliveries of the rule'
+  2, 'deliveries of the rule include tests'
 );
 select throws_ok(
   'select public.list_alert_deliveries()', 'PT400', 'Missing required parameter: p_alert_id',
-  'deliveries of nothing'
+  'an alert or rule must be named'
 );
 
 select * from finish();

@@ -20,10 +20,11 @@ select results_eq(
   'a claim has all that a delivery needs, and a webhook its secret'
 );
 select is_empty(
-  'select public.claim_alert_notifications(20)', 'what is claimed is not claimed again'
+  'select public.claim_alert_notifications(20)', 'a claimed notification is not claimed again'
 );
 select is(
-  (select n.next_attempt_at - now() from pg_temp.outbox() n), '60 seconds', 'until the claim lapses'
+  (select n.next_attempt_at - now() from pg_temp.outbox() n), '60 seconds',
+  'until the claim expires'
 );
 update logloom_private.notifications set next_attempt_at = now();
 create temp table later_claims as select c.* from public.claim_alert_notifications(20) c;
@@ -35,16 +36,16 @@ select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed',
 from claims c \g /dev/null
 select is(
   (select array_agg(n.status) from logloom_private.notifications n), '{pending,pending}',
-  'who lost the claim cannot say that it failed'
+  'an expired claim cannot report a failure'
 );
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
 from claims c where c.channel = 'email' \g /dev/null
-select is((pg_temp.outbox('email')).status, 'delivered', 'that it arrived holds whoever says so');
+select is((pg_temp.outbox('email')).status, 'delivered', 'it can report a delivery');
 select public.settle_alert_notification(
   c.notification_id, c.claim_id, 'failed', 550, 'no such user'
 )
 from later_claims c where c.channel = 'email' \g /dev/null
-select is((pg_temp.outbox('email')).status, 'delivered', 'and stays so');
+select is((pg_temp.outbox('email')).status, 'delivered', 'which stays');
 select is(
   (
     select to_jsonb(h)
@@ -57,7 +58,7 @@ select is(
     "acknowledged_by": null, "notification_channels": ["email"], "notification_error": null,
     "group": null
   }',
-  'the history says on which channel it arrived'
+  'the history names the channel that delivered it'
 );
 
 -- Back-off.
@@ -73,27 +74,27 @@ select is(
     cross join lateral (select d.attempts from generate_series(1, 20)) a
     where not logloom_private.retry_delay(a.attempts, null) between d.delay * 0.8 and d.delay * 1.2
   ),
-  null, 'waits grow threefold from 5 s to 3 h, give or take a fifth'
+  null, 'waits triple from 5 s to 3 h, varied by a fifth'
 );
 select isnt(
   logloom_private.retry_delay(5, null), logloom_private.retry_delay(5, null),
-    'and are not the same for all'
+    'and differ between notifications'
 );
 select is(logloom_private.retry_delay(1, 600), '10 minutes', 'a receiver may ask for longer');
-select is(logloom_private.retry_delay(1, 1000000000), '3 hours', 'not for ever');
+select is(logloom_private.retry_delay(1, 1000000000), '3 hours', 'but not for ever');
 
 select pg_temp.deliver('retry', p_status => 500, p_error => 'HTTP 500');
 select is(
   (select array[n.status, n.last_status::text, n.last_error, n.claim_id::text]
     from pg_temp.outbox() n),
-  '{pending,500,HTTP 500,NULL}', 'a failed attempt is noted'
+  '{pending,500,HTTP 500,NULL}', 'a failed attempt is recorded'
 );
 select ok(
   (
     select n.next_attempt_at - now() between interval '36 s' and interval '54 s'
     from pg_temp.outbox() n
   ),
-  'and the next one is the third wait away'
+  'and the next comes after the third wait'
 );
 select is_empty('select public.claim_alert_notifications(20)', 'nothing is due before that');
 update logloom_private.notifications set expires_at = now() + interval '1 second';
@@ -105,7 +106,7 @@ select is(
 );
 select is(
   (select h.notification_channels
-    from logloom.alert_history h), '{email}', 'it did not arrive there'
+    from logloom.alert_history h), '{email}', 'the channel did not deliver it'
 );
 
 -- By hand.
@@ -123,22 +124,23 @@ select results_eq(
       ('webhook', 'failed', 4, 503, 'HTTP 503', null)
     ) v (channel, status, attempts, last_status, last_error, delivered_at) using (channel)
     order by x.channel$$,
-  'a tenant sees what became of its notifications'
+  'a tenant sees the state of its deliveries'
 );
 select throws_ok(
   format('select public.retry_alert_delivery(%L)', x.id),
-  'PT400', 'The delivery arrived already', 'what arrived is not sent again'
+  'PT400', 'The delivery has already arrived', 'a delivered notification is not sent again'
 )
 from deliveries x where x.channel = 'email';
 select throws_ok(
-  'select public.retry_alert_delivery(gen_random_uuid())', 'PT404', 'Delivery not found', 'unknown'
+  'select public.retry_alert_delivery(gen_random_uuid())', 'PT404', 'Delivery not found',
+  'an unknown delivery is not found'
 );
 select is(
   (
     select count(*)::integer
     from public.list_alert_deliveries((select alert_id from deliveries limit 1), p_limit => 1)
   ),
-  1, 'a page of deliveries'
+  1, 'deliveries have pages'
 );
 select pg_temp.act_as_postgres();
 update logloom.alert_rules
@@ -149,24 +151,25 @@ select results_eq(
   $$select d.status, d.attempts, d.next_attempt_at, d.gives_up_at, d.last_error
     from deliveries x, public.retry_alert_delivery(x.id) d where x.channel = 'webhook'$$,
   $$values ('pending', 4, now(), now() + interval '1 day', 'HTTP 503')$$,
-  'a failed delivery is due again, and says until when and what went wrong last'
+  'a failed delivery can be retried, and shows its deadline and last error'
 );
 select pg_temp.act_as_postgres();
 select is(
   (select array[n.address, (n.expires_at - now())::text] from pg_temp.outbox() n),
-  '{https://example.com/mended,"1 day"}', 'at the rule''s present address, for another 24 h'
+  '{https://example.com/mended,"1 day"}',
+  'it uses the rule''s current address, for another 24 hours'
 );
 select pg_temp.deliver('delivered', p_status => 204);
 select is(
   (select h.notification_channels
-    from logloom.alert_history h), '{email,webhook}', 'then it arrives'
+    from logloom.alert_history h), '{email,webhook}', 'then it is delivered'
 );
 select pg_temp.fire(5);
 select pg_temp.deliver('failed', p_status => 410, p_error => repeat('x', 1000));
 select is(
   (select array[n.status, length(n.last_error)::text] from logloom_private.notifications n
     where n.last_status = 410),
-  '{failed,500}', 'a receiver that is gone stops the delivery'
+  '{failed,500}', 'a permanent error stops the delivery'
 );
 
 -- Secrets.
@@ -179,9 +182,11 @@ select r.* from public.rotate_alert_webhook_secret('00000000-0000-4000-9000-0000
 grant select on rotated to public;
 select ok(
   (select r.secret ~ '^whsec_' and r.secret <> s.secret from rotated r, secrets s),
-  'a rotated secret is another'
+  'rotating gives a new secret'
 );
-select is((select r.previous_valid_until - now() from rotated r), '24 hours', 'both hold a day');
+select is(
+  (select r.previous_valid_until - now() from rotated r), '24 hours', 'both are valid for a day'
+);
 select pg_temp.act_as_postgres();
 select pg_temp.fire(6);
 select is(
@@ -192,10 +197,10 @@ update logloom_private.webhook_secrets set previous_valid_until = now();
 update logloom_private.notifications set next_attempt_at = now();
 select is(
   (select c.secrets from public.claim_alert_notifications(20) c where c.channel = 'webhook'),
-  (select array[r.secret] from rotated r), 'then only the new one'
+  (select array[r.secret] from rotated r), 'then only the new one signs'
 );
 
--- Past their time.
+-- Expired notifications.
 delete from logloom_private.notifications;
 update logloom.alert_rules set notification_destinations = '{webhook}' where name = 'r1';
 select pg_temp.fire(7);
@@ -205,10 +210,10 @@ update logloom_private.webhook_secrets set changed_at = now() - interval '1 hour
 update logloom_private.notifications
 set expires_at = now() - interval '4 days', last_error = 'HTTP 503';
 select is_empty(
-  'select public.claim_alert_notifications(20)', 'what is past its time is not sent any more'
+  'select public.claim_alert_notifications(20)', 'an expired notification is not sent'
 );
 select is(
-  logloom_private.send_notifications(), '0', 'but given up, before the function is called'
+  logloom_private.send_notifications(), '0', 'it is given up before the function is called'
 );
 select results_eq(
   $$select h.value, n.status, n.last_error, h.notification_error
@@ -217,13 +222,13 @@ select results_eq(
   $$values
     (7::double precision, 'pending', 'HTTP 503', null),
     (8, 'failed', 'Not delivered in time: HTTP 503', 'webhook: Not delivered in time: HTTP 503')$$,
-  'and says so; what is under way is not'
+  'which it says; a claimed one is not given up'
 );
 update logloom_private.notifications set next_attempt_at = now() where status = 'pending';
 select logloom_private.send_notifications() \g /dev/null
 select is(
   (select array_agg(n.status) from logloom_private.notifications n), '{failed,failed}',
-  'until its claim has lapsed'
+  'until its claim has expired'
 );
 update logloom.alert_rules set notification_destinations = '{email,webhook}';
 
@@ -241,17 +246,18 @@ select is(
   2, 'a tenant with much to send leaves room for the others'
 );
 select is(
-  (select count(*)::integer from public.claim_alert_notifications(20)), 20, 'a claim has a limit'
+  (select count(*)::integer from public.claim_alert_notifications(20)), 20, 'p_limit is required'
 );
 select throws_ok(
-  'select public.claim_alert_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100', 'too many'
+  'select public.claim_alert_notifications(101)', 'PT400', 'Invalid p_limit: 1 to 100',
+  'p_limit is at most 100'
 );
 select throws_ok(
   $$select public.settle_alert_notification(gen_random_uuid(), gen_random_uuid(), 'lost')$$,
-  'PT400', 'Invalid p_outcome: one of delivered, retry, failed', 'another outcome'
+  'PT400', 'Invalid p_outcome: one of delivered, retry, failed', 'an unknown outcome is refused'
 );
 
--- Another receiver is not signed for by the secret of the one before.
+-- Another receiver gets another secret.
 create temp table signed as
 select w.secret from logloom_private.webhook_secrets w where w.rule_id::text ~ '1$';
 create function pg_temp.moves(p_url text)
@@ -271,7 +277,7 @@ end;
 $$;
 select is(pg_temp.moves('https://example.com/another'), false, 'the same host keeps its secret');
 select is(pg_temp.moves('https://EXAMPLE.com:443/hook'), false, 'however it is written');
-select is(pg_temp.moves('https://example.com:444/hook'), true, 'another port has its own');
+select is(pg_temp.moves('https://example.com:444/hook'), true, 'another port gets a new secret');
 
 select * from finish();
 rollback;

@@ -1,10 +1,10 @@
--- What a message has beside the alert: a link, and the newest records within the rule's view.
+-- A message also has a link and the newest records within the rule's view.
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
 select plan(20);
 
--- The query for the records that were counted.
+-- The query for the counted records.
 select is(logloom_private.records_query(c.query, c.of_group::jsonb), c.expected, c.query)
 from (
   values
@@ -21,7 +21,7 @@ from (
 ) c (query, of_group, expected);
 select is(
   logloom_private.percent_encoded('a b:"ü"&#é|+%'), 'a%20b%3A%22%C3%BC%22%26%23%C3%A9%7C%2B%25',
-  'a text as it stands in an address'
+  'a text is encoded for a URL'
 );
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
@@ -78,7 +78,7 @@ insert into messages select 3, pg_temp.message(3, '{"service": "other"}');
 select is(
   (select array_agg(left(l ->> 'msg', 10)) from messages m,
     jsonb_array_elements(m.data -> 'logs') l where m.rule = 1),
-  '{"acme shop1","acme shop2","acme shop3"}', 'the newest three of the view, none of another'
+  '{"acme shop1","acme shop2","acme shop3"}', 'a message has the newest three records of the view'
 );
 select is(
   (select count(*)::integer from messages m where m.rule = 1 and m.data::text like '%secret%'), 0,
@@ -87,26 +87,27 @@ select is(
 select is(
   (select count(*)::integer from messages m, jsonb_array_elements(m.data -> 'logs') l
     where m.rule = 2 and l ->> 'user_id' = 'u-secret'),
-  3, 'which a rule without a view has'
+  3, 'a rule without a view shows them'
 );
 select is(
   (select max(length(l ->> 'msg')) from messages m, jsonb_array_elements(m.data -> 'logs') l), 500,
-  'cut'
+  'long texts are cut'
 );
 select is(
   (select array_agg(distinct l ->> 'service') from messages m,
     jsonb_array_elements(m.data -> 'logs') l where m.rule = 3),
-  '{other}', 'of a group its own'
+  '{other}', 'a group has its own records'
 );
 select is(
-  (select m.data -> 'url' from messages m where m.rule = 3), 'null', 'no link without a console'
+  (select m.data -> 'url' from messages m where m.rule = 3), 'null',
+  'without console_url there is no link'
 );
 update logloom_private.settings set console_url = 'https://logs.example/c.html';
 select matches(
   pg_temp.message(3, '{"service": "other"}') ->> 'url',
   '^https://logs\.example/c\.html#q=level%3Aerror%20%7C%20where%20service%3A%3D%22other%22'
     '&from=20\d\d-\d\d-\d\dT\d\d%3A\d\d%3A00\.000Z&to=20\d\d-',
-  'a link to the console with query and range'
+  'the link has query and range'
 );
 select is(
   (
@@ -114,16 +115,16 @@ select is(
     from logloom_private.notifications n
     where n.body like '% long long%'
   ),
-  null, 'the records are not kept'
+  null, 'the records are not stored'
 );
 select pg_temp.act_as('service_role', '{"role": "service_role"}');
 select is(
   public.complete_alert_notification(gen_random_uuid(), gen_random_uuid()), null,
-  'who has no claim gets nothing'
+  'without the claim there is no answer'
 );
 select throws_ok(
   'select public.complete_alert_notification()',
-  'PT400', 'Missing required parameter: p_notification_id', 'no notification'
+  'PT400', 'Missing required parameter: p_notification_id', 'a notification must be named'
 );
 select pg_temp.act_as_postgres();
 

@@ -44,17 +44,17 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 4, p_comparison => 'gt',
     p_window_minutes => 1$$),
-  '{179: 5}', 'the one minute with more than 4 errors'
+  '{179: 5}', 'the minute with more than 4 errors fires'
 );
 select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 0, p_comparison => 'gt',
     p_window_minutes => 1, p_for_minutes => 3$$),
-  '{"176: 1","175: 1"}', 'what holds for so long'
+  '{"176: 1","175: 1"}', 'for_minutes applies'
 );
 select throws_ok(
   $$select public.preview_alert_rule(p_query_dsl => 'x', p_threshold => 1, p_comparison => 'gt',
     p_window_minutes => 1, p_for_minutes => 1441)$$,
-  'PT400', 'Invalid p_for_minutes: 0 to 1440', 'a day is the longest'
+  'PT400', 'Invalid p_for_minutes: 0 to 1440', 'for_minutes is at most a day'
 );
 select is(
   (
@@ -69,22 +69,22 @@ select is(
     ) p, unnest(p.series) s
     group by p.ts_from, p.ts_to
   ),
-  '{1441,9,5,true,true}', 'the value of each window, whether it fires or not'
+  '{1441,9,5,true,true}', 'each window has its value, whether it fires or not'
 );
 select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 5, p_comparison => 'gte',
     p_window_minutes => 3$$),
-  '{"179: 5","178: 6","177: 7"}', 'windows that overlap'
+  '{"179: 5","178: 6","177: 7"}', 'windows overlap'
 );
 select is(
   pg_temp.preview($$p_query_dsl => 'level:error', p_threshold => 1, p_comparison => 'gte',
     p_window_minutes => 3, p_cooldown_minutes => 4$$),
-  '{"179: 5","175: 3"}', 'with a cooldown'
+  '{"179: 5","175: 3"}', 'the cooldown applies'
 );
 select is(
   pg_temp.preview($$p_query_dsl => 'level:error | max(attrs.ms)', p_threshold => 50,
     p_comparison => 'gt', p_window_minutes => 1$$),
-  '{"178: 100","177: 100","176: 100","175: 100"}', 'an aggregate'
+  '{"178: 100","177: 100","176: 100","175: 100"}', 'aggregates have values'
 );
 select is(
   (
@@ -97,9 +97,9 @@ select is(
       p_comparison => 'gt', p_window_minutes => 60
     ) p
   ),
-  '{60,"1 day",true,1,6}', 'distinct counts are taken of windows side by side'
+  '{60,"1 day",true,1,6}', 'distinct counts use adjacent windows'
 );
--- For each group apart.
+-- For each group.
 create function pg_temp.grouped(p_threshold double precision, p_cooldown integer)
 returns public.logloom_alert_preview
 language plpgsql
@@ -133,7 +133,7 @@ select is(
       unnest(p.groups) with ordinality g ("group", alerts, series, n)
   ),
   '{"100: 2 of 4","0: 1 of 1","1: 1 of 1","2: 1 of 1","3: 1 of 1","4: 1 of 1"}',
-  'a series for each group, of the windows in which it has a value; that which fires most first'
+  'each group has a series of its values; the one that fires most comes first'
 );
 select is(
   (
@@ -146,7 +146,7 @@ select is(
     ]::integer[]
     from pg_temp.grouped(1, 2) p
   ),
-  '{1,7,6,0,1440,5,1}', 'the greatest value of each window, and how much there is'
+  '{1,7,6,0,1440,5,1}', 'series has the highest value of each window'
 );
 select is(
   (
@@ -158,7 +158,7 @@ select is(
       p_window_minutes => 60
     ) p
   ),
-  '{0.15,0.15,NULL,1}', 'a rate is per minute of the window, and who has no service is a group'
+  '{0.15,0.15,NULL,1}', 'a rate is per minute, and records without a service are a group'
 );
 reset role;
 update logloom_private.settings set alert_groups = 4;
@@ -172,7 +172,7 @@ select is(
     ]::integer[]
     from pg_temp.grouped(1, 0) p
   ),
-  '{1,4,4,1,6,4}', 'a window with more groups than a rule looks at fires for none'
+  '{1,4,4,1,6,4}', 'in a window with too many groups none fires'
 );
 reset role;
 update logloom_private.settings set alert_groups = 50;
@@ -196,14 +196,15 @@ select is(
     from pg_temp.grouped(1, 0) p
   ),
   '{1,1200,1000,31,20}',
-  'nor for one of a window with longer ones; the newest alerts are listed, and the largest groups'
+  'nor in a window with too long groups; the newest alerts and largest groups are listed'
 );
 reset role;
 update logloom_private.settings set search_groups = 8;
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select * from pg_temp.grouped(1, 0)',
-  'PT400', 'The stage by reached its limit of 8 groups of all windows', 'too many groups'
+  'PT400', 'The stage by reached its limit of 8 groups of all windows',
+  'too many groups are refused'
 );
 reset role;
 update logloom_private.settings set search_groups = 100000;
@@ -212,7 +213,7 @@ select is(
   (
     select array[p.total_groups, p.total_alerts] from pg_temp.grouped(1, 0) p
   ),
-  '{1,1}', 'of the tenant''s own records'
+  '{1,1}', 'a preview reads the tenant''s own records only'
 );
 select pg_temp.act_as_user('acme', 'alice');
 
@@ -223,12 +224,12 @@ select r.rule_id from public.create_alert_rule(
 ) r;
 grant select on rules to public;
 select is(
-  pg_temp.preview(format('p_rule_id => %L', r.rule_id)), '{179: 5}', 'a rule as it is'
+  pg_temp.preview(format('p_rule_id => %L', r.rule_id)), '{179: 5}', 'a saved rule is previewed'
 )
 from rules r;
 select is(
   pg_temp.preview(format('p_rule_id => %L, p_comparison => ''lt'', p_threshold => 0', r.rule_id)),
-  '{}', 'a rule as it might be'
+  '{}', 'parameters replace parts of a saved rule'
 )
 from rules r;
 select throws_ok(
@@ -239,22 +240,23 @@ select throws_ok(
 select throws_ok(
   $$select public.preview_alert_rule(p_query_dsl => 'a', p_threshold => 1,
     p_comparison => 'above', p_window_minutes => 1)$$,
-  'PT400', 'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq', 'another comparison'
+  'PT400', 'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
+  'an unknown comparison is refused'
 );
 select throws_ok(
   $$select public.preview_alert_rule(p_query_dsl => 'a', p_threshold => 1, p_comparison => 'gt',
     p_window_minutes => 1441)$$,
-  'PT400', 'Invalid p_window_minutes: 1 to 1440', 'too long a window'
+  'PT400', 'Invalid p_window_minutes: 1 to 1440', 'a window over a day is refused'
 );
 select throws_ok(
   $$select public.preview_alert_rule(p_query_dsl => 'a', p_comparison => 'gt',
     p_window_minutes => 1)$$,
-  'PT400', 'Missing required parameter: p_threshold', 'no threshold'
+  'PT400', 'Missing required parameter: p_threshold', 'a threshold is required'
 );
 select pg_temp.act_as_user('umbrella', 'eve');
 select throws_ok(
   format('select public.preview_alert_rule(p_rule_id => %L)', r.rule_id),
-  'PT404', 'Alert rule not found', 'another tenant''s rule'
+  'PT404', 'Alert rule not found', 'another tenant''s rule is not found'
 )
 from rules r;
 

@@ -1,4 +1,4 @@
--- What is sent when an incident ends, in which order, and what is collected into one.
+-- Messages about the end of an incident, their order, and collected messages.
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
@@ -63,24 +63,24 @@ select results_eq(
     'slack alert alert.triggered api', 'pagerduty alert alert.triggered api',
     'pagerduty recovery alert.resolved api'
   ],
-  'a pager hears of the end, others do not unless the rule says so'
+  'only a pager is told the end, unless the rule says otherwise'
 );
 select is(
   (select n.address from logloom_private.notifications n where n.channel = 'slack'), s.text,
-  'the address is what was sealed'
+  'the address is the sealed one'
 ) from sealed s;
 select results_eq(
   $$select c.channel, c.body::jsonb ->> 'type', c.tenant_id, c.is_complete
     from public.claim_alert_notifications(20) c order by 1$$,
   $$values
     ('pagerduty', 'alert.triggered', 'acme', false), ('slack', 'alert.triggered', 'acme', false)$$,
-  'nothing is resolved before it was triggered'
+  'a recovery waits for its alert'
 );
 select public.settle_alert_notification(n.notification_id, n.claim_id, 'delivered', 202)
 from logloom_private.notifications n where n.claim_id is not null \g /dev/null
 select results_eq(
   $$select c.channel, c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c$$,
-  $$values ('pagerduty', 'alert.resolved')$$, 'then it is'
+  $$values ('pagerduty', 'alert.resolved')$$, 'then it is sent'
 );
 select is(
   (
@@ -95,10 +95,10 @@ select is(
     "comparison": "gt", "threshold": 3, "window_minutes": 5, "resolution": "recovered",
     "alerts": [{"alert_id": null, "group": {"service": "api"}, "value": 4, "absent": false}]
   }',
-  'it says what is over'
+  'it names the incident'
 );
 
--- Whoever wants to know.
+-- Rules with notify_on_recovery.
 delete from logloom_private.notifications;
 update logloom.alert_rules set notify_on_recovery = true,
   notification_destinations = '{slack,webhook,email}';
@@ -111,7 +111,7 @@ select results_eq(
     'slack alert alert.triggered api', 'slack recovery alert.resolved api',
     'webhook alert alert.triggered api', 'webhook recovery alert.resolved api'
   ],
-  'a rule that says so tells all of its end'
+  'notify_on_recovery tells all destinations'
 );
 select results_eq(
   $$select d.purpose, d.alert_id is null, d.channel
@@ -125,7 +125,7 @@ select results_eq(
 ) from pg_temp.act_as('service_role', '{"role": "service_role"}');
 select pg_temp.act_as_postgres();
 
--- Once the end was told, the cooldown holds nothing back.
+-- After the end was announced, the cooldown suppresses nothing.
 delete from logloom_private.notifications;
 update logloom.alert_rules set cooldown_minutes = 30, notification_destinations = '{slack}';
 select pg_temp.settle_at(8, '{"api": 5}');
@@ -139,7 +139,7 @@ select results_eq(
     'slack alert alert.triggered api', 'slack alert alert.triggered api',
     'slack alert alert.triggered web', 'slack recovery alert.resolved api'
   ],
-  'what fires after its end was told is told, within the cooldown, too; a repeat is not'
+  'an alert after an announced end is sent even within the cooldown; a repeat is not'
 );
 select results_eq(
   $$select h.value, i.fired_count, i.resolution, i.end_told_at is null
@@ -147,33 +147,33 @@ select results_eq(
     where h."group" ->> 'service' = 'api' and h.window_end > '2026-03-03T12:05Z'
     order by h.window_end$$,
   $$values (5::double precision, 1, 'recovered', false), (6, 1, null, true)$$,
-  'with an entry in the history, of another incident'
+  'it is another incident in the history'
 );
--- Windows that held before the end are evaluated again when something comes late: that is no news.
+-- A late record causes windows before the end to be evaluated again. They are not news.
 select pg_temp.settle_at(13, '{}');
 select pg_temp.settle_at(12, '{"api": 8, "web": 4}');
 select pg_temp.settle_at(13, '{}');
 select results_eq(
   $$select count(*)::integer, count(*) filter (where n.purpose = 'recovery')::integer
     from logloom_private.notifications n$$,
-  $$values (6, 3)$$, 'and nothing fires, or ends, twice'
+  $$values (6, 3)$$, 'nothing fires or ends twice'
 );
 select pg_temp.settle_at(13, '{"api": 9}');
 select results_eq(
   $$select h.value, i.fired_count from logloom.alert_history h
     join logloom.alert_incidents i using (incident_id)
     where h.window_end = '2026-03-03T12:13Z'$$,
-  $$values (9::double precision, 2)$$, 'but what disproves the end fires'
+  $$values (9::double precision, 2)$$, 'a record that disproves the end fires'
 );
--- Nor is anything sent before the end that it follows.
+-- Messages stay in order.
 select results_eq(
   $$select c.body::jsonb ->> 'type' from public.claim_alert_notifications(20) c$$,
-  array['alert.triggered', 'alert.triggered'], 'the beginnings come first'
+  array['alert.triggered', 'alert.triggered'], 'alerts come before recoveries'
 );
 select pg_temp.settle_at(60, '{}');
 delete from logloom_private.notifications;
 
--- Without such a message it keeps to the cooldown.
+-- Without a message about the end the cooldown applies.
 update logloom.alert_rules set notify_on_recovery = false;
 select pg_temp.settle_at(80, '{"api": 5}');
 select pg_temp.settle_at(81, '{}');
@@ -181,7 +181,7 @@ select pg_temp.settle_at(82, '{"api": 6}');
 select pg_temp.settle_at(83, '{}');
 select results_eq(
   'select * from pg_temp.sent()', array['slack alert alert.triggered api'],
-  'a rule that does not tell of the end keeps to its cooldown'
+  'a rule that does not announce the end keeps its cooldown'
 );
 update logloom.alert_rules set notify_on_recovery = true;
 update logloom.alert_rules set cooldown_minutes = 0;
@@ -193,7 +193,7 @@ update logloom.alert_rules set notification_destinations = '{slack,webhook}';
 select pg_temp.settle_at(145, '{}');
 select results_eq(
   'select * from pg_temp.sent()', array['slack alert alert.triggered api'],
-  'nor where the beginning did not arrive, or was not sent'
+  'nor is it sent if the alert was not delivered'
 );
 delete from logloom_private.notifications;
 update logloom.alert_rules set notification_destinations = '{slack}';
@@ -204,10 +204,10 @@ delete from logloom_private.notifications;
 select pg_temp.settle_at(147, '{}');
 select results_eq(
   'select * from pg_temp.sent()', array['slack recovery alert.resolved api'],
-  'but where it arrived, however long ago'
+  'but if it was delivered, however long ago'
 );
 
--- What fails when its end waits already: given up by the receiver, or past its time.
+-- The alert fails while its recovery waits: given up by the receiver, or expired.
 create function pg_temp.claimed()
 returns setof text
 language plpgsql
@@ -224,7 +224,7 @@ savepoint both_wait;
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
 from public.claim_alert_notifications(20) c \g /dev/null
 select is_empty(
-  'select * from pg_temp.claimed()', 'an end is not sent whose beginning failed since'
+  'select * from pg_temp.claimed()', 'a recovery is not sent if its alert has failed'
 );
 select is(
   (select n.status || ': ' || n.last_error from logloom_private.notifications n
@@ -234,10 +234,10 @@ select is(
 rollback to both_wait;
 update logloom_private.notifications set expires_at = now() where purpose = 'alert';
 select logloom_private.give_up_notifications() \g /dev/null
-select is_empty('select * from pg_temp.claimed()', 'nor is one whose beginning came too late');
+select is_empty('select * from pg_temp.claimed()', 'nor if its alert has expired');
 rollback to both_wait;
 
--- Silenced.
+-- Silences.
 delete from logloom_private.notifications;
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
 values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice');
@@ -245,7 +245,7 @@ update logloom.alert_rules set notification_destinations = '{slack,pagerduty}';
 select pg_temp.settle_at(150, '{"api": 5}');
 select pg_temp.settle_at(151, '{}');
 select is_empty(
-  'select * from pg_temp.sent()', 'what is silenced sends nothing, at its end either'
+  'select * from pg_temp.sent()', 'a silenced alert sends nothing, not even its end'
 );
 delete from logloom.alert_silences;
 select pg_temp.settle_at(152, '{"api": 5}');
@@ -258,11 +258,11 @@ select results_eq(
     'slack alert alert.triggered api', 'pagerduty alert alert.triggered api',
     'pagerduty recovery alert.resolved api'
   ],
-  'a pager''s incident that was open before ends all the same'
+  'a pager''s incident from before the silence ends all the same'
 );
 delete from logloom.alert_silences;
 
--- A rule that goes.
+-- Rules and tenants that are deleted.
 delete from logloom_private.notifications;
 select pg_temp.settle_at(160, '{"api": 5}');
 savepoint before_end;
@@ -270,32 +270,32 @@ update logloom.alert_rules set enabled = false where name = 'r1';
 select results_eq(
   'select * from pg_temp.sent() offset 2',
   array['slack recovery alert.resolved api', 'pagerduty recovery alert.resolved api'],
-  'the end of a rule is the end of its incidents'
+  'disabling a rule ends its incidents'
 );
 rollback to before_end;
 delete from logloom.alert_rules where name = 'r1';
 select is(
   (select array_agg(n.body::jsonb #>> '{data,resolution}') from logloom_private.notifications n
     where n.purpose = 'recovery'),
-  '{rule_deleted,rule_deleted}', 'also where it is deleted'
+  '{rule_deleted,rule_deleted}', 'so does deleting it'
 );
 select is(
   (select count(*)::integer from logloom_private.notifications n where n.address = s.text), 4,
-  'what is to be sent needs no rule'
+  'pending messages do not need the rule'
 ) from sealed s;
 rollback to before_end;
 select pg_temp.act_as_user('acme', 'alice');
 select public.delete_tenant('acme') \g /dev/null
 select pg_temp.act_as_postgres();
 select is_empty(
-  'select * from pg_temp.sent()', 'a tenant that is to be deleted sends nothing more'
+  'select * from pg_temp.sent()', 'a tenant that is being deleted sends nothing'
 );
 rollback to before_end;
 delete from logloom.tenants where tenant_id = 'acme';
-select is_empty('select * from pg_temp.sent()', 'a tenant that goes says nothing');
+select is_empty('select * from pg_temp.sent()', 'deleting a tenant sends nothing');
 rollback to before_end;
 
--- Collected.
+-- Collected messages.
 delete from logloom_private.notifications;
 update logloom.alert_rules set group_wait_seconds = 30,
   notification_destinations = '{slack,pagerduty}';
@@ -309,7 +309,7 @@ select results_eq(
   'alerts of many groups are one message; a pager has an incident for each'
 );
 savepoint collected;
--- In this transaction all of it has the same time.
+-- In this transaction everything has the same time.
 update logloom.alert_incidents set resolved_at = now() - interval '1 hour'
 where resolved_at is not null;
 select pg_temp.settle_at(171, '{}');
@@ -322,24 +322,26 @@ select results_eq(
   $$values
     ('pagerduty', '{api}'::text[]), ('pagerduty', '{job}'), ('pagerduty', '{web}'),
     ('slack', '{api,job,web}')$$,
-  'so are their ends'
+  'so are their recoveries'
 );
 update logloom_private.notifications set next_attempt_at = now();
 savepoint ended;
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'failed', 410, 'gone')
 from public.claim_alert_notifications(20) c \g /dev/null
-select is_empty('select * from pg_temp.claimed()', 'which are not sent where no beginning arrived');
+select is_empty(
+  'select * from pg_temp.claimed()', 'recoveries are not sent if no alert was delivered'
+);
 rollback to ended;
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
 from public.claim_alert_notifications(20) c \g /dev/null
 select results_eq(
   'select c.channel from public.claim_alert_notifications(20) c order by 1',
-  array['pagerduty', 'pagerduty', 'pagerduty', 'slack'], 'and are where they did'
+  array['pagerduty', 'pagerduty', 'pagerduty', 'slack'], 'but if one was'
 );
 rollback to collected;
 select is(
   (select n.next_attempt_at - now() from logloom_private.notifications n where n.channel = 'slack'),
-  '30 seconds', 'which waits so long'
+  '30 seconds', 'the message waits for group_wait_seconds'
 );
 update logloom_private.notifications set next_attempt_at = now();
 select public.settle_alert_notification(c.notification_id, c.claim_id, 'delivered', 200)
@@ -347,30 +349,30 @@ from public.claim_alert_notifications(20) c \g /dev/null
 select is(
   (select count(*)::integer from logloom.alert_history h
     where h.window_end = '2026-03-03T14:50Z' and h.notification_channels @> '{pagerduty,slack}'),
-  3, 'each of its alerts was delivered'
+  3, 'each of its alerts is delivered'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select array_agg(distinct d.channel)
     from public.list_alert_history(p_limit => 100) h, public.list_alert_deliveries(h.alert_id) d
     where h.window_end = '2026-03-03T14:50Z'),
-  '{pagerduty,slack}', 'and says by which delivery'
+  '{pagerduty,slack}', 'and names the delivery'
 );
 select pg_temp.act_as_postgres();
 
--- Limits and switches of what goes by HTTP.
+-- Limits and switches of channels that use HTTP.
 delete from logloom_private.notifications;
 update logloom.alert_rules set group_wait_seconds = 0;
 insert into logloom.tenant_settings (tenant_id, webhook_enabled) values ('acme', false);
 select pg_temp.settle_at(180, '{"api": 5}');
-select is_empty('select * from pg_temp.sent()', 'webhook_enabled is for all of them');
+select is_empty('select * from pg_temp.sent()', 'webhook_enabled applies to all of them');
 update logloom.tenant_settings set webhook_enabled = true;
 update logloom.plans set webhooks_per_hour = 1 where plan_id = 'pro';
 delete from logloom_private.notification_usage;
 select pg_temp.settle_at(181, '{"api": 5}');
 select is(
   (select count(*)::integer from public.claim_alert_notifications(20)), 1,
-  'webhooks_per_hour is for all of them together'
+  'webhooks_per_hour applies to all of them together'
 );
 
 -- Secrets.
@@ -388,23 +390,23 @@ select is(
 select results_eq(
   $$select u.tenant_id, (select array_agg(s order by s) from unnest(u.secrets) s)
     from public.list_unsealed_alert_secrets('abcd-_09') u$$,
-  $$values ('acme', '{whsec_new,whsec_old}'::text[])$$, 'plain secrets are to be sealed'
+  $$values ('acme', '{whsec_new,whsec_old}'::text[])$$, 'plain secrets must be sealed'
 );
 select is(
   (select count(*)::integer
     from public.list_unsealed_alert_secrets('other-09') u, unnest(u.secrets) s),
-  6, 'and what another key sealed'
+  6, 'so must secrets sealed with another key'
 );
 select is_empty(
   $$select public.list_unsealed_alert_secrets('other-09', 'ffffffff-ffff-4fff-8fff-ffffffffffff')$$,
-  'page by page'
+  'they come in pages'
 );
 select public.seal_alert_secret(
   r.rule_id, encode(sha256('whsec_new'), 'hex'), 'lls1.abcd-_09.' || repeat('y', 40)
 ) from logloom.alert_rules r where r.name = 'r1' \g /dev/null
 select is(
   (select row(w.secret, w.previous_secret)::text from logloom_private.webhook_secrets w),
-  '(lls1.abcd-_09.' || repeat('y', 40) || ',whsec_old)', 'a sealed one takes its place'
+  '(lls1.abcd-_09.' || repeat('y', 40) || ',whsec_old)', 'a sealed secret replaces it'
 );
 select public.seal_alert_secret(
   r.rule_id, encode(sha256(convert_to(s.text, 'UTF8')), 'hex'),
@@ -413,9 +415,9 @@ select public.seal_alert_secret(
 select is(
   (select array_agg(distinct e.value) from logloom.alert_rules r,
     jsonb_each_text(r.notification_secrets) e where r.name = 'r1'),
-  array['lls1.other-09.' || repeat('z', 40)], 'those of channels, too'
+  array['lls1.other-09.' || repeat('z', 40)], 'also secrets of channels'
 );
--- One that holds a key of Logloom ends with the digest of that.
+-- A sealed key of Logloom ends with the digest of the key.
 select public.seal_alert_secret(
   r.rule_id, encode(sha256(convert_to('lls1.other-09.' || repeat('z', 40), 'UTF8')), 'hex'),
   'lls1.newer-09.' || repeat('z', 40) || '.' || repeat('0a', 32)
@@ -424,24 +426,25 @@ select is(
   (select array_agg(distinct e.value) from logloom.alert_rules r,
     jsonb_each_text(r.notification_secrets) e where r.name = 'r1'),
   array['lls1.newer-09.' || repeat('z', 40) || '.' || repeat('0a', 32)],
-  'also where they hold a key of Logloom'
+  'also if they contain a key of Logloom'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select r.notification_secrets from public.list_alert_rules() r),
-  '{"slack_url": {"set": true}, "pagerduty_key": {"set": true}}', 'a user sees that they are set'
+  '{"slack_url": {"set": true}, "pagerduty_key": {"set": true}}',
+  'a user only sees that they are set'
 );
 select throws_ok(
   $$select public.update_alert_rule(r.rule_id, p_secrets => '{"slack_url": "https://x"}')
     from public.list_alert_rules() r$$,
-  'PT400', 'Invalid p_secrets: slack_url is not sealed', 'and gives none in plain text'
+  'PT400', 'Invalid p_secrets: slack_url is not sealed', 'plain text is refused'
 );
 select throws_ok(
   $$select public.update_alert_rule(r.rule_id, p_secrets => '{"slack_url": null}')
     from public.list_alert_rules() r$$,
   'PT400',
   'Invalid p_notification_config: an enabled rule needs the address of each destination',
-  'an enabled rule keeps those that it needs'
+  'an enabled rule keeps the secrets that it needs'
 );
 select pg_temp.act_as_postgres();
 

@@ -2,13 +2,13 @@ begin;
 \ir outbox.psql
 select plan(11);
 
--- r1 is acme's, whose receiver is slow; r2 is umbrella's.
+-- r1 belongs to acme, whose receiver is slow; r2 belongs to umbrella.
 update logloom.alert_rules set notification_destinations = '{webhook}';
 update logloom_private.settings set notification_open_limit = 10;
 select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
 update logloom_private.notifications set next_attempt_at = now() - interval '1 minute';
 
--- Claims as a worker does that has room for so many, and says how many each tenant got.
+-- Claims like a worker with room for so many, and says how many each tenant got.
 create function pg_temp.claim(p_limit integer)
 returns jsonb
 language plpgsql
@@ -41,39 +41,39 @@ begin
 end;
 $$;
 
-select is(pg_temp.claim(20), '{"acme": 5}', 'a tenant has no more under way than stay free');
-select is(pg_temp.claim(20), '{}', 'nor has it by claiming again');
+select is(pg_temp.claim(20), '{"acme": 5}', 'a tenant gets at most half of the places');
+select is(pg_temp.claim(20), '{}', 'also by claiming again');
 
 select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null
 select is(
   pg_temp.claim(1), '{"umbrella": 1}',
-  'the next free place is the tenant''s that has less under way, though the other waits for longer'
+  'the tenant with fewer in progress comes next, although the other has waited longer'
 );
-select is(pg_temp.claim(20), '{"umbrella": 1}', 'and there are more');
+select is(pg_temp.claim(20), '{"umbrella": 1}', 'and again');
 select pg_temp.settle('acme', 1);
-select is(pg_temp.claim(20), '{}', 'who has much gives way to who came');
+select is(pg_temp.claim(20), '{}', 'a busy tenant gives way to a new one');
 select pg_temp.settle('umbrella', 2);
 select is(pg_temp.claim(20), '{"acme": 1}', 'and gets it back');
 
 update logloom_private.notifications set next_attempt_at = now() where claim_id is not null;
-select is(pg_temp.claim(20), '{"acme": 5}', 'a claim that lapsed is not under way');
+select is(pg_temp.claim(20), '{"acme": 5}', 'an expired claim does not count');
 
 select pg_temp.settle('acme', 5);
 select pg_temp.fire(i, 2) from generate_series(12, 29) i \g /dev/null
 select is(
-  pg_temp.claim(20), '{"acme": 4, "umbrella": 3}', 'of two each has no more than stay free'
+  pg_temp.claim(20), '{"acme": 4, "umbrella": 3}', 'with two tenants each leaves room for others'
 );
 
 update logloom_private.settings set notification_open_limit = 1;
-select is(pg_temp.claim(20), '{}', 'the service''s limit is a row');
+select is(pg_temp.claim(20), '{}', 'the limit of the service is a setting');
 select pg_temp.settle(t, 4) from unnest(array['acme', 'umbrella']) t \g /dev/null
 select is(
   (select sum(value::integer) from jsonb_each_text(pg_temp.claim(20))), 1::bigint,
-  'one place is somebody''s, too'
+  'a single place is used'
 );
 select throws_ok(
   'update logloom_private.settings set notification_open_limit = 0', '23514', null,
-  'none would send nothing'
+  'a limit of none is refused'
 );
 
 select * from finish();

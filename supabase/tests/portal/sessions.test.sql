@@ -127,20 +127,21 @@ from made m where m.what = 'in view';
 select is(
   pg_temp.read_with(m.token, 'user_id:ann'),
   'PT400 The field "user_id" is hidden from you '
-    'Leave it out. Who gave you access decides what is hidden.', 'without what the view hides'
+    'Leave it out. Whoever gave you access decides which fields are hidden.',
+    'without what the view hides'
 )
 from made m where m.what = 'in view';
 select is(
   pg_temp.attempt(format(
     'select public.read_logs(%L, ''log_stats'')', pg_temp.digest(m.token)
   )),
-  'PT403 log_stats is not open to this caller',
+  'PT403 This caller may not call log_stats',
   'by no operation that it does not open'
 )
 from made m where m.what = 'in view';
 select is(
   pg_temp.attempt(format('select public.read_logs(%L, %L)', pg_temp.digest(m.token), o.operation)),
-  'PT403 ' || o.operation || ' is not open to this caller', 'nor ' || o.operation
+  'PT403 This caller may not call ' || o.operation, 'nor ' || o.operation
 )
 from made m
 cross join unnest('{list_alert_rules,list_alert_history,list_saved_searches}'::text[])
@@ -153,7 +154,8 @@ from made m where m.what = 'customer 42';
 select is(
   pg_temp.read_with(m.token, null, 'https://evil.example'),
   'PT403 This session is not for pages of https://evil.example '
-    'create_log_portal_session names the origins of its pages in p_origins.', 'and no other'
+    'p_origins of create_log_portal_session lists the origins that may use a session.',
+    'and no other'
 )
 from made m where m.what = 'customer 42';
 select alike(

@@ -38,8 +38,8 @@ select throws_ok(
 );
 select throws_ok(
   format('select logloom_private.compile_query(%L)', repeat('a', 513)), 'PT400',
-  'The query is too complex: the texts that it looks for inside others have together more than '
-    '512 characters',
+  'The query is too complex: the texts that it looks for within others have more than '
+    '512 characters together',
   'so is that of texts to look for'
 );
 select results_eq(

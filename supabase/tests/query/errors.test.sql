@@ -164,8 +164,8 @@ insert into cases values
   ('msg:~"a[]"', 'Regular expression: a class is empty', 8),
   ('msg:~"[^]"', 'Regular expression: a class is empty', 7),
   ('msg:~"[z-a]"', 'Regular expression: a range of a class runs backwards', 8),
-  ('msg:~"[a-\d]"', 'Regular expression: a range of a class ends in characters', 8),
-  ('msg:~"[\w-z]"', 'Regular expression: a range of a class ends in characters', 8),
+  ('msg:~"[a-\d]"', 'Regular expression: a range in a class must end with a character', 8),
+  ('msg:~"[\w-z]"', 'Regular expression: a range in a class must end with a character', 8),
   ('msg:~"(a)\1"', 'Regular expression: back-references are not allowed', 10),
   ('msg:~"\x41"', 'Regular expression: \x is not an escape', 7),
   ('msg:~"(a{100}){100}"', 'Regular expression: it is too complex: '

@@ -24,7 +24,7 @@ select throws_ok(
   'select pg_temp.erase(11)', 'PGRST',
   '{"code" : "PT429", "message" : "Too many deletions are open (max 10)", "details" : '
     || '"{\"name\": \"usage.too_many_deletions\"}", "hint" : '
-    || '"list_log_retention_runs shows them. One deletion with OR does the work of several."}',
+    || '"list_log_retention_runs shows them. One deletion with OR can replace several."}',
   'an eleventh is refused'
 );
 select lives_ok(

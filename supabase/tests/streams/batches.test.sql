@@ -1,4 +1,4 @@
--- What streams send: batches that stay the same, in order, from rows and blocks, until all is told.
+-- Streams send stable batches in order, from rows and blocks, until everything is sent.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -30,7 +30,7 @@ begin
   return v_id;
 end;
 $$;
--- Notes what is new, claims the stream, and reads its batch.
+-- Marks new records, claims the stream, and reads its batch.
 create function pg_temp.batch(p_name text)
 returns jsonb
 language plpgsql
@@ -109,65 +109,70 @@ $$;
 select pg_temp.add('before', 1);
 select pg_temp.stream('all'), pg_temp.stream('errors', 'level:error');
 select pg_temp.stream('theirs', null, 'umbrella');
-select is(pg_temp.batch('all'), null, 'what was before a stream is none of it');
+select is(pg_temp.batch('all'), null, 'a new stream does not send older records');
 select is(pg_temp.state('all', 's.pending_since'), null, 'it has nothing to send');
 
 select pg_temp.add('a b c', 2);
 create temp table seen as select pg_temp.batch('all') as batch;
-select is(pg_temp.msgs(batch), 'a b c', 'what comes after is sent') from seen;
+select is(pg_temp.msgs(batch), 'a b c', 'it sends later records') from seen;
 select is(
   (batch -> 'batch') - '{stream_id,batch_id,made_at}'::text[],
   '{
     "tenant_id": "acme", "kind": "webhook", "config": {"url": "https://example.com/"},
     "secrets": {}, "attempt": 0, "is_test": false, "hops": 1, "records": 3
-  }'::jsonb, 'with what is known of the batch'
+  }'::jsonb, 'with the metadata of the batch'
 ) from seen;
 select is(
   array(select jsonb_object_keys(batch -> 'records' -> 0) order by 1),
-  '{id,msg,received_at,ts}', 'a record has no members that it lacks, and no tenant'
+  '{id,msg,received_at,ts}', 'a record has no null members and no tenant'
 ) from seen;
 select pg_temp.add('d e', 3);
-select is(pg_temp.batch('all'), batch, 'sent again it is the same') from seen;
+select is(pg_temp.batch('all'), batch, 'a repeated batch is the same') from seen;
 select is(pg_temp.settle('all', 'retry', 503), 'false', 'a failure ends the claim');
 select is(
   pg_temp.state('all', 'row(s.attempts, s.last_status, s.last_error, s.failing_since = now(), '
     's.next_attempt_at between now() + interval ''8 s'' and now() + interval ''12 s'')'),
-  '(1,503,"HTTP 503",t,t)', 'and is noted, with a back-off'
+  '(1,503,"HTTP 503",t,t)', 'and is recorded, with a back-off'
 );
 select is(
-  jsonb_set(pg_temp.batch('all'), '{batch,attempt}', '0'), batch, 'the batch is the same still'
+  jsonb_set(pg_temp.batch('all'), '{batch,attempt}', '0'), batch, 'the batch stays the same'
 ) from seen;
-select is(pg_temp.settle('all', 'retry', 429, '[]', 120), 'false', 'a receiver may ask for more');
+select is(
+  pg_temp.settle('all', 'retry', 429, '[]', 120), 'false', 'a receiver may ask for a longer wait'
+);
 select is(
   pg_temp.state('all', 's.next_attempt_at >= now() + interval ''120 s'''), 'true', 'and gets it'
 );
 select pg_temp.batch('all');
-select is(pg_temp.settle('all', 'delivered'), 'true', 'a success goes on');
+select is(pg_temp.settle('all', 'delivered'), 'true', 'after a success the claim goes on');
 select is(
   pg_temp.state('all', 'row(s.attempts, s.failing_since, s.last_success_at = now(), '
     's.sent_batches, s.sent_records, s.batch_id)'),
-  '(0,,t,1,3,)', 'and is noted'
+  '(0,,t,1,3,)', 'and is recorded'
 );
-select is(pg_temp.msgs(pg_temp.batch('all')), 'd e', 'the next one follows');
+select is(pg_temp.msgs(pg_temp.batch('all')), 'd e', 'the next batch follows');
 select is(pg_temp.settle('all', 'delivered'), 'false', 'after the last the claim ends');
 select is(pg_temp.state('all', 's.pending_since'), null, 'and nothing waits');
-select is(pg_temp.batch('errors'), null, 'a query that finds nothing sends nothing');
-select is(pg_temp.state('errors', 'row(s.position_seq, s.pending_since)'), '(4,)', 'but goes on');
+select is(pg_temp.batch('errors'), null, 'without matching records nothing is sent');
+select is(
+  pg_temp.state('errors', 'row(s.position_seq, s.pending_since)'), '(4,)',
+  'but the position moves on'
+);
 select is(pg_temp.state('theirs', 'row(s.position_seq, s.pending_since)'), '(2,)',
-  'a tenant without records is left in peace');
+  'a stream without new records is not due');
 
 -- Cut by number, within a write sequence.
 update logloom.log_streams s set batch_limit = 2 where s.name = 'all';
 select pg_temp.add('1 2 3 4 5', 4);
-select is(pg_temp.msgs(pg_temp.batch('all')), '1 2', 'a batch has so many records');
+select is(pg_temp.msgs(pg_temp.batch('all')), '1 2', 'a batch has batch_limit records');
 select pg_temp.settle('all', 'delivered');
-select is(pg_temp.msgs(pg_temp.batch('all')), '3 4 5', 'a success doubles that');
+select is(pg_temp.msgs(pg_temp.batch('all')), '3 4 5', 'a success doubles the limit');
 
--- A refused record is found by halves.
-select is(pg_temp.settle('all', 'refused', 400), 'true', 'what is refused is tried at once');
+-- Halving finds a refused record.
+select is(pg_temp.settle('all', 'refused', 400), 'true', 'a refused batch is tried again at once');
 select is(pg_temp.msgs(pg_temp.batch('all')), '3', 'by halves');
 select pg_temp.settle('all', 'delivered');
-select is(pg_temp.msgs(pg_temp.batch('all')), '4 5', 'then more');
+select is(pg_temp.msgs(pg_temp.batch('all')), '4 5', 'then half again');
 select pg_temp.settle('all', 'refused', 400);
 select is(pg_temp.msgs(pg_temp.batch('all')), '4', 'down to one');
 select pg_temp.settle(
@@ -182,11 +187,13 @@ select is(
     select row(f.kind, l.msg, f.records, f.status, f.error)::text
     from logloom.log_stream_failures f join logloom.logs l on l.id = f.record_id
   ),
-  '(refused,4,1,400,"HTTP 400")', 'which is set aside'
+  '(refused,4,1,400,"HTTP 400")', 'which counts as refused'
 );
-select is(pg_temp.msgs(pg_temp.batch('all')), '5', 'and the rest goes on');
+select is(pg_temp.msgs(pg_temp.batch('all')), '5', 'the rest is sent');
 select pg_temp.settle('all', 'refused', 413);
-select is(pg_temp.state('all', 's.batch_bytes'), '1000000', 'one record is no batch too large');
+select is(
+  pg_temp.state('all', 's.batch_bytes'), '1000000', 'one record does not reduce the batch size'
+);
 select is(pg_temp.state('all', 's.refused_records'), '2', 'refused records are counted');
 
 -- Blocks, erasures, and a view.
@@ -203,15 +210,17 @@ select pg_temp.add_records(
 );
 set local logloom_test.sealed = '';
 update logloom.log_streams s set batch_limit = 5 where s.name = 'all';
-select is(pg_temp.msgs(pg_temp.batch('all')), 's1 s2 s3 s4 s5', 'rows and blocks, in order');
+select is(
+  pg_temp.msgs(pg_temp.batch('all')), 's1 s2 s3 s4 s5', 'records of rows and blocks come in order'
+);
 select pg_temp.remove_records('l.msg in (select x.msg from logloom.logs x where x.write_seq = 5 '
   'order by x.id limit 1)');
 select is(
   (select count(*) from jsonb_array_elements(pg_temp.batch('all') -> 'records'))::integer, 4,
-  'what was erased is not sent, and nothing takes its place'
+  'deleted records are not sent, nor others in their place'
 );
 select pg_temp.settle('all', 'delivered');
-select is(pg_temp.msgs(pg_temp.batch('all')), 's6 s7', 'nor is anything skipped for it');
+select is(pg_temp.msgs(pg_temp.batch('all')), 's6 s7', 'and no record is skipped');
 select pg_temp.settle('all', 'delivered');
 
 select pg_temp.stream('view');
@@ -230,26 +239,32 @@ select is(
     select jsonb_agg(r - '{id,ts,received_at}'::text[])
     from jsonb_array_elements(pg_temp.batch('view') -> 'records') r
   ),
-  '[{"msg": "x1", "service": "shop"}]'::jsonb, 'a stream in a view sends what that shows'
+  '[{"msg": "x1", "service": "shop"}]'::jsonb, 'a stream in a view sends what the view shows'
 );
-select is(pg_temp.batch('view') -> 'batch' ->> 'hops', '3', 'with as many hops as there may be');
-select is(pg_temp.batch('closed'), null, 'a query for what its view hides sends nothing');
+select is(pg_temp.batch('view') -> 'batch' ->> 'hops', '3', 'with the highest number of hops');
+select is(pg_temp.batch('closed'), null, 'a query for hidden fields sends nothing');
 select is(
-  pg_temp.state('closed', 's.last_error'), 'The query cannot be read in its view', 'and says why'
+  pg_temp.state('closed', 's.last_error'), 'The query does not work in the view of the stream',
+  'and says why'
 );
 delete from logloom.log_streams s where s.name = 'closed';
 
 -- Hops.
-select is(pg_temp.msgs(pg_temp.batch('all')), 'x1 x2', 'what streams passed on thrice stays');
+select is(
+  pg_temp.msgs(pg_temp.batch('all')), 'x1 x2',
+  'records that were passed on three times are not sent'
+);
 select pg_temp.settle('all', 'delivered');
-select is(pg_temp.state('all', 's.skipped_records'), '1', 'and is counted');
+select is(pg_temp.state('all', 's.skipped_records'), '1', 'but counted');
 select pg_temp.add_records(
   '[{"msg": "h0", "attrs": {"logloom_hops": "9"}}, {"msg": "h2", "attrs": {"logloom_hops": 2}}]', 7
 );
-select is(pg_temp.batch('all') -> 'batch' ->> 'hops', '3', 'a batch has the most of its records');
+select is(
+  pg_temp.batch('all') -> 'batch' ->> 'hops', '3', 'a batch has the highest hops of its records'
+);
 select pg_temp.settle('all', 'delivered');
 
--- A test, whatever the stream does.
+-- A test, in any state of the stream.
 update logloom.log_streams s set enabled = false, test_id = gen_random_uuid(),
   test_requested_at = now() where s.name = 'all';
 select is(pg_temp.msgs(pg_temp.batch('all')), 'Test of the log stream all', 'a test is one record');
@@ -262,14 +277,14 @@ select is(
     ).more::text
     from logloom.log_streams s where s.name = 'all'
   ),
-  'true', 'its outcome is noted'
+  'true', 'its outcome is recorded'
 );
 select is(
   pg_temp.state('all', 'row(s.test_id, s.test_finished_at = now(), s.test_status, s.test_error, '
     's.attempts)'),
-  '(,t,401,"HTTP 401",0)', 'apart from the stream''s'
+  '(,t,401,"HTTP 401",0)', 'separately from the stream''s'
 );
-select is(pg_temp.batch('all'), null, 'and the stream rests');
+select is(pg_temp.batch('all'), null, 'and the stream stays idle');
 
 -- Pauses.
 select pg_temp.add('late', 8);
@@ -280,11 +295,11 @@ select is(pg_temp.msgs(pg_temp.batch('errors')), 'broken', 'a failing stream is 
 select pg_temp.settle('errors', 'retry', 500);
 select is(
   pg_temp.state('errors', 'row(s.paused_at = now(), s.pause_reason)'), '(t,failing)',
-  'for three days, then it pauses'
+  'for three days, then it is paused'
 );
 select is(
   (select h ->> 'reason' from logloom_private.stream_health(now()) h),
-  '1 log streams were paused after long without success', 'health tells'
+  '1 log streams were paused because they failed for too long', 'health shows it'
 );
 
 -- Batches too large.
@@ -307,16 +322,16 @@ end;
 $$;
 select is(pg_temp.sizes(), '30 30 120 30 of 1000000', 'a batch has a megabyte');
 select pg_temp.settle('large', 'refused', 413);
-select is(pg_temp.sizes(), '30 30 of 105000', 'or half of what was too large');
+select is(pg_temp.sizes(), '30 30 of 105000', 'or half of a size that was too large');
 select pg_temp.settle('large', 'delivered');
-select is(pg_temp.sizes(), '120 of 116000', 'and a tenth more after each that is taken');
+select is(pg_temp.sizes(), '120 of 116000', 'and a tenth more after each success');
 select pg_temp.settle('large', 'refused', 413);
-select is(pg_temp.sizes(), '30 of 116000', 'for one record nothing is smaller');
+select is(pg_temp.sizes(), '30 of 116000', 'a single large record does not reduce the size');
 update logloom.log_streams s set batch_bytes = 999999 where s.name = 'large';
 select pg_temp.settle('large', 'delivered');
-select is(pg_temp.state('large', 's.batch_bytes'), '1000000', 'up to the megabyte');
+select is(pg_temp.state('large', 's.batch_bytes'), '1000000', 'up to a megabyte');
 
--- A receiver that takes a batch and nothing of it.
+-- A receiver that accepts a batch but none of its records.
 select pg_temp.stream('void');
 update logloom.log_streams s set batch_limit = 60, attempts = 2, is_proven = true,
   failing_since = now() - interval '1 hour'
@@ -336,24 +351,25 @@ begin
 end;
 $$;
 select is(
-  pg_temp.nothing_taken(), '(60,60,0,t,,"The receiver took none of the records",)',
-  'of which nothing is taken is no success'
+  pg_temp.nothing_taken(), '(60,60,0,t,,"The receiver accepted none of the records",)',
+  'a batch without accepted records is not a success'
 );
 select is(
-  pg_temp.nothing_taken(), '(120,120,0,t,,"The receiver took none of the records",refused)',
-  'nor are the records at fault where all are refused'
+  pg_temp.nothing_taken(), '(120,120,0,t,,"The receiver accepted none of the records",refused)',
+  'if all are refused the records are not to blame'
 );
 update logloom.log_streams s set paused_at = null, pause_reason = null where s.name = 'void';
 select is(
-  jsonb_array_length(pg_temp.batch('void') -> 'records'), 40, 'the others are not refused yet'
+  jsonb_array_length(pg_temp.batch('void') -> 'records'), 40,
+  'other records do not count as refused yet'
 );
 select pg_temp.settle('void', 'delivered');
 select is(
   pg_temp.state('void', 'row(s.refused_in_a_row, s.failing_since, s.sent_records)'), '(0,,40)',
-  'and one that is taken is a success'
+  'one accepted record is a success'
 );
 
--- Steps of a day that is sealed meanwhile, and a late one.
+-- Writer steps of a day that is sealed meanwhile, and a late step.
 select pg_temp.stream('sealed');
 select pg_temp.add('s' || n, 100 + 2 * n) from generate_series(1, 40) n;
 set local logloom_test.sealed = 'all';
@@ -380,11 +396,11 @@ select is(
   pg_temp.msgs(pg_temp.batch('sealed')),
   (select string_agg('s' || n || case n when 20 then ' late' else '' end, ' ' order by n)
     from generate_series(1, 40) n),
-  'a batch has all steps in their order'
+  'a batch has all steps in order'
 );
 select is(
   (select r.last_value from pg_temp.reads r where r.is_called), 1::bigint,
-  'and reads their block once'
+  'and reads the block once'
 );
 
 select * from finish();

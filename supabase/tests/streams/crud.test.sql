@@ -1,4 +1,4 @@
--- Log streams: made, listed, changed, tested, deleted.
+-- Log streams: creating, listing, changing, testing, deleting.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -38,9 +38,10 @@ end;
 $$;
 
 select matches(pg_temp.by('mel', '(select count(*) from public.list_log_streams())'), '^PT403 ',
-  'they are for admins');
+  'only admins list streams');
 select matches(
-  pg_temp.by('mel', 'public.create_log_stream(p_name => ''x'')'), '^PT403 ', 'to make, too'
+  pg_temp.by('mel', 'public.create_log_stream(p_name => ''x'')'), '^PT403 ',
+  'only admins create streams'
 );
 select is(
   pg_temp.by('ann', 'public.create_log_stream(p_kind => ''webhook'')'),
@@ -48,16 +49,19 @@ select is(
 );
 select is(
   pg_temp.by('ann', 'public.create_log_stream(p_name => ''x'')'),
-  'PT400 Missing required parameter: p_kind', 'and a kind'
+  'PT400 Missing required parameter: p_kind', 'a kind is needed'
 );
-select is(pg_temp.config('kafka', '{}'), 'PT400 Invalid p_kind', 'one that there is');
-select is(pg_temp.config('webhook', '[]'), 'PT400 Invalid p_config: not an object', 'an object');
+select is(pg_temp.config('kafka', '{}'), 'PT400 Invalid p_kind', 'the kind must be known');
 select is(
-  pg_temp.config('webhook', '{}'), 'PT400 Invalid p_config: url is missing', 'with an address'
+  pg_temp.config('webhook', '[]'), 'PT400 Invalid p_config: not an object',
+  'p_config must be an object'
+);
+select is(
+  pg_temp.config('webhook', '{}'), 'PT400 Invalid p_config: url is missing', 'it needs an address'
 );
 select is(
   pg_temp.config('webhook', '{"url": "https://a.b", "x": 1}'),
-  'PT400 Invalid p_config: x is no member', 'and nothing else'
+  'PT400 Invalid p_config: unknown member x', 'unknown members are refused'
 );
 select is(
   pg_temp.config('webhook', jsonb_build_object('url', u)::text), 'PT400 Invalid p_config: url', u
@@ -69,45 +73,47 @@ from unnest(array[
 ]) u;
 select is(
   pg_temp.config('s3', '{"endpoint": "https://s3.example.com", "region": "eu", "bucket": "logs"}'),
-  'PT400 Invalid p_config: access_key_id is missing', 's3 needs more'
+  'PT400 Invalid p_config: access_key_id is missing', 's3 needs more members'
 );
 select is(
   pg_temp.config('s3', '{"endpoint": "https://s3.example.com", "region": "eu", "bucket": "logs", '
     '"access_key_id": "AKIA", "prefix": "a/../b"}'),
-  'PT400 Invalid p_config: prefix', 'a prefix leads down'
+  'PT400 Invalid p_config: prefix', 'a prefix cannot lead upwards'
 );
 select is(
   pg_temp.make(', p_query_dsl => ''level:error | count()'''),
-  'PT400 A log stream takes a query without stages', 'a filter alone'
+  'PT400 A log stream takes a query without stages', 'the query must be a filter'
 );
 select matches(
   pg_temp.make(', p_query_dsl => ''msg:x'', p_view_id => '
     || quote_literal((select v.view_id from logloom.log_views v)) || '::uuid'),
-  '^PT400 ', 'a query that names what its view hides is refused'
+  '^PT400 ', 'a query that reads hidden fields is refused'
 );
 select is(
   pg_temp.make(', p_secrets => ''{"header.authorization": "Bearer x"}'''),
-  'PT400 Invalid p_secrets: header.authorization is not sealed', 'secrets come sealed'
+  'PT400 Invalid p_secrets: header.authorization is not sealed', 'secrets must be sealed'
 );
 select is(
   pg_temp.make(format(', p_secrets => ''{"header.%s": "x"}''', h)),
-  'PT400 Invalid p_secrets: no secret is called header.' || h || ' here',
-  'a batch has its own ' || h
+  'PT400 Invalid p_secrets: there is no secret header.' || h,
+  'batches set this header themselves: ' || h
 )
 from unnest(array['logloom-stream-hops', 'idempotency-key', 'content-type', 'webhook-id']) h;
 select is(
   pg_temp.make(', p_secrets => '
     || quote_literal(jsonb_build_object('header.x-api-key',
       'lls1.abcdefgh.' || repeat('x', 40) || '.' || encode(sha256('own'), 'hex')))),
-  'PT400 The log stream would send to its own tenant', 'no stream leads to its own tenant'
+  'PT400 The log stream would send to its own tenant', 'a stream to its own tenant is refused'
 );
 select matches(
   pg_temp.make(', p_query_dsl => '' '', p_secrets => '
     || quote_literal(jsonb_build_object('header.x-api-key',
       'lls1.abcdefgh.' || repeat('x', 40) || '.' || encode(sha256('theirs'), 'hex')))),
-  '^\(', 'to another it may'
+  '^\(', 'a stream to another tenant is not'
 );
-select is(pg_temp.make(''), 'PT409 The tenant has another log stream of this name', 'names differ');
+select is(
+  pg_temp.make(''), 'PT409 The tenant has another log stream of this name', 'names are unique'
+);
 create temp table stream as select s.stream_id from logloom.log_streams s;
 select is(
   pg_temp.by('ann', format(
@@ -125,7 +131,7 @@ select is(
     "last_answer": null, "test_answer": null
   }'::jsonb, 'it is shown without its secrets'
 ) from stream;
--- Whoever changes the address does not get the secrets that were meant for the old one.
+-- Changing the address does not give the old secrets to the new receiver.
 create function pg_temp.move(p_url text, p_secrets text default null)
 returns text
 language plpgsql
@@ -152,7 +158,7 @@ select is(
   'PT400 Invalid p_secrets: another scheme, host or port needs the secrets again: header.x-api-key',
   'each of them'
 );
-select is(pg_temp.move(u), u, u || ' is the same place')
+select is(pg_temp.move(u), u, u || ' is the same origin')
 from unnest(array[
   'https://example.com/y?z=1', 'https://EXAMPLE.com/', 'https://example.com:443/x',
   'https://example.com#x', 'https://example.com/x'
@@ -160,17 +166,17 @@ from unnest(array[
 create temp table before as select s.secrets from logloom.log_streams s;
 select is(
   pg_temp.move('https://evil.example/x', '{"header.x-api-key": null}'), 'https://evil.example/x',
-  'without its secrets it moves'
+  'the address can change if the secrets are removed'
 );
-select is((select s.secrets from logloom.log_streams s), '{}'::jsonb, 'and they are gone');
+select is((select s.secrets from logloom.log_streams s), '{}'::jsonb, 'the secrets are removed');
 select is(
   pg_temp.move('https://example.com/x', (select jsonb_build_object(
     'header.x-api-key', b.secrets -> 'header.x-api-key') from before b)::text),
-  'https://example.com/x', 'as it does with secrets that are given anew'
+  'https://example.com/x', 'or if they are sent again'
 );
 select is(
   pg_temp.by('eve', format('public.get_log_stream(%L)', stream_id), 'umbrella'),
-  'PT404 Log stream not found', 'to its own tenant alone'
+  'PT404 Log stream not found', 'other tenants see no stream'
 ) from stream;
 select is(
   pg_temp.by('ann', format(
@@ -179,17 +185,17 @@ select is(
       'p_query_dsl => ''level:error'', p_enabled => false, '
       'p_secrets => ''{"header.x-api-key": null}'') s)', stream_id
   )),
-  '(other,level:error,f,disabled,{})', 'what is given is changed'
+  '(other,level:error,f,disabled,{})', 'given members are changed'
 ) from stream;
 select is(
   pg_temp.by('ann', format(
     '(select s.test_requested_at is not null and s.test_finished_at is null '
       'from public.test_log_stream(%L) s)', stream_id
-  )), 'true', 'a test is asked for'
+  )), 'true', 'a test is requested'
 ) from stream;
 select matches(
   pg_temp.by('ann', format('public.test_log_stream(%L)', stream_id)),
-  '^PGRST .*"PT429".*The log stream was tested just now', 'the next one after a while'
+  '^PGRST .*"PT429".*The log stream was tested just now', 'a second test must wait'
 ) from stream;
 update logloom.log_streams s
 set view_id = (select v.view_id from logloom.log_views v), query_dsl = null;
@@ -197,28 +203,29 @@ select is(
   pg_temp.by('ann', format(
     'public.delete_log_view(%L)', (select v.view_id from logloom.log_views v)
   )),
-  'PT409 The view is in use: log stream other', 'a view that a stream reads in stays'
+  'PT409 The view is in use: log stream other', 'a view that a stream uses cannot be deleted'
 );
 update logloom.plans set max_log_streams = 1 where plan_id = 'pro';
 select is(
-  pg_temp.make(''), 'PT400 Plan limit exceeded: log streams (max 1)', 'the plan limits them'
+  pg_temp.make(''), 'PT400 Plan limit exceeded: log streams (max 1)', 'the plan limits streams'
 );
 select is(
   array(
     select e.action || ' ' || e.actor from logloom.audit_events e
     where e.action like 'log\_stream.%' group by e.action, e.actor order by min(e.occurred_at)
   ),
-  '{log_stream.created ann,log_stream.changed ann,log_stream.changed postgres}', 'all is audited'
+  '{log_stream.created ann,log_stream.changed ann,log_stream.changed postgres}',
+  'every change is audited'
 );
 select is(
   (select e.details from logloom.audit_events e where e.action = 'log_stream.created'),
   '{
     "name": "logs", "kind": "webhook", "host": "example.com", "enabled": true, "maker": "ann",
     "secrets": ["header.x-api-key"]
-  }'::jsonb, 'of the address the host, of secrets the names'
+  }'::jsonb, 'with the host of the address and the names of secrets'
 );
 select is(
-  pg_temp.by('ann', format('public.delete_log_stream(%L)', stream_id)), '(t)', 'it is deleted'
+  pg_temp.by('ann', format('public.delete_log_stream(%L)', stream_id)), '(t)', 'a stream is deleted'
 ) from stream;
 select is((select count(*) from logloom.log_streams), 0::bigint, 'and gone');
 

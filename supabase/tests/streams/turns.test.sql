@@ -1,4 +1,4 @@
--- Whose turn it is, who pauses, and what retention overtakes.
+-- Turns of streams, pauses, and gaps of retention.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -38,27 +38,29 @@ begin
 end;
 $$;
 
--- Of six places a tenant that hangs takes three.
+-- A tenant whose receiver hangs takes three of six places.
 update logloom_private.settings set stream_open_limit = 6;
 select pg_temp.streams('acme', 20);
-select is(pg_temp.claimed(20), 'acme18 acme19 acme20', 'a tenant leaves as many free as it takes');
-select is(pg_temp.claimed(20), null, 'however often one asks');
+select is(
+  pg_temp.claimed(20), 'acme18 acme19 acme20', 'a tenant leaves as many places free as it takes'
+);
+select is(pg_temp.claimed(20), null, 'however often it claims');
 select pg_temp.streams('one', 1), pg_temp.streams('two', 1);
-select is(pg_temp.claimed(20), 'one1 two1', 'others come at once');
+select is(pg_temp.claimed(20), 'one1 two1', 'other tenants get places at once');
 update logloom.log_streams s set claimed_until = now() - interval '1 s'
 where s.name not in ('acme18', 'acme19');
 update logloom.log_streams s set pending_since = null where s.name not like 'acme%';
-select is(pg_temp.claimed(1), 'acme20', 'a claim of which nothing is heard is taken again');
+select is(pg_temp.claimed(1), 'acme20', 'an unsettled claim is due again');
 update logloom.log_streams s set claimed_until = null, claim_id = null, enabled = s.name = 'one1';
 update logloom.log_streams s set next_attempt_at = now() + interval '1 s' where s.name = 'one1';
-select is(pg_temp.claimed(20), null, 'what is not due, and what is disabled, is not taken');
+select is(pg_temp.claimed(20), null, 'streams that are not due or disabled are not claimed');
 update logloom.log_streams s set test_id = gen_random_uuid() where s.name = 'acme1';
-select is(pg_temp.claimed(20), 'acme1', 'but for a test');
+select is(pg_temp.claimed(20), 'acme1', 'except for a test');
 
 -- Makers.
 delete from logloom.log_streams where tenant_id <> 'acme' or name <> 'acme1';
 insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'bob', 'owner');
--- Claims what is due, and reads: what is sent.
+-- Claims due streams, and reads: the messages that are sent.
 create function pg_temp.sent()
 returns text
 language plpgsql
@@ -73,7 +75,7 @@ begin
   );
 end;
 $$;
--- What becomes of ann's stream after a change.
+-- The state of ann's stream after a change.
 create function pg_temp.pause_after(p_change text)
 returns text
 language plpgsql
@@ -102,27 +104,27 @@ end;
 $$;
 select is(
   pg_temp.pause_after('delete from logloom.tenant_members where user_id = ''ann'''),
-  '(t,maker)', 'a stream pauses whose maker was removed'
+  '(t,maker)', 'a stream pauses when its maker is removed'
 );
 select is(
   pg_temp.pause_after(
     'insert into logloom.tenant_members (tenant_id, user_id, role) '
       'values (''acme'', ''ann'', ''member'')'
   ),
-  '(t,maker)', 'and one whose maker is no admin any more'
+  '(t,maker)', 'or when its maker is no longer an admin'
 );
-select is(pg_temp.claimed(20), null, 'for good');
+select is(pg_temp.claimed(20), null, 'and stays paused');
 update logloom.log_streams s set test_id = gen_random_uuid(), test_requested_at = now();
-select is(pg_temp.sent(), 'Test of the log stream acme1', 'a test of it is sent');
+select is(pg_temp.sent(), 'Test of the log stream acme1', 'a test of it is still sent');
 select pg_temp.settle_test();
 update logloom.log_streams s set claim_id = null, claimed_until = null;
-select is(pg_temp.claimed(20), null, 'once: then it takes no place');
+select is(pg_temp.claimed(20), null, 'once; then it takes no place');
 update logloom.log_streams s
 set paused_at = null, pause_reason = null, test_id = gen_random_uuid();
-select is(pg_temp.sent(), 'Test of the log stream acme1', 'so is one before the stream pauses');
+select is(pg_temp.sent(), 'Test of the log stream acme1', 'so is a test before the stream pauses');
 select pg_temp.settle_test();
 select logloom_private.next_stream_batch(s.stream_id, s.claim_id) from logloom.log_streams s;
-select is((select s.pause_reason from logloom.log_streams s), 'maker', 'which reads no records');
+select is((select s.pause_reason from logloom.log_streams s), 'maker', 'a test reads no records');
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   (
@@ -130,10 +132,10 @@ select is(
     from public.list_log_streams() s
     cross join public.update_log_stream(p_stream_id => s.stream_id, p_enabled => true) u
   ),
-  '(sending,bob,)', 'until an admin enables it, in whose name it goes on'
+  '(sending,bob,)', 'when an admin enables it, it goes on in their name'
 );
 select pg_temp.act_as_postgres();
-select is(pg_temp.claimed(20), 'acme1', 'from where it was');
+select is(pg_temp.claimed(20), 'acme1', 'from its position');
 select is((select s.position_seq from logloom.log_streams s), 1::bigint, 'nothing is left out');
 
 -- Gaps.
@@ -166,7 +168,7 @@ select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;
 select is(
   pg_temp.gaps(), format('behind %s 24.0000000000000000', (select d.day from day d) -
     logloom_private.utc_day(now())),
-  'a stream that meets the end of retention notes what it did not send, and no other does'
+  'only a stream that retention overtakes records a gap'
 );
 select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;
 delete from logloom.log_stream_failures where true;
@@ -174,7 +176,7 @@ select logloom_private.note_gaps_of_stream(s) from logloom.log_streams s;
 select is(pg_temp.gaps(), null, 'once');
 select logloom_private.note_stream_gaps(d.day, logloom_private.utc_day(now()), '{acme,one}')
 from day d;
-select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'so does retention before it deletes');
+select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'retention records a gap before it deletes');
 delete from logloom.log_stream_failures where true;
 select logloom_private.begin_retention(logloom_private.utc_day(now()));
 create function pg_temp.retain()
@@ -188,10 +190,12 @@ begin
 end;
 $$;
 select pg_temp.retain();
-select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'in its job');
-select is((select string_agg(l.msg, ' ') from logloom.logs l), 'new', 'which deleted it');
+select matches(pg_temp.gaps(), '^behind -\d 24\.0+$', 'as part of its job');
+select is(
+  (select string_agg(l.msg, ' ') from logloom.logs l), 'new', 'which then deletes the records'
+);
 
--- Owners learn of a pause.
+-- Mail to owners about a pause.
 create schema if not exists auth;
 create table auth.users (id uuid primary key, email text, email_confirmed_at timestamptz);
 insert into auth.users (id, email, email_confirmed_at)
@@ -211,15 +215,16 @@ select is(
 );
 select is(
   (select c.address from logloom_private.claim_due_notifications(5) c), 'owner@acme.example',
-  'which goes out'
+  'which is sent'
 );
 
--- What goes with a tenant.
+-- Deleting a tenant.
 select pg_temp.act_as_user('acme', 'bob');
 select is((public.delete_tenant('acme')).tenant_id, 'acme', 'a tenant is deleted');
 select pg_temp.act_as_postgres();
 select is(
-  (select string_agg(s.name, ' ') from logloom.log_streams s), 'none', 'its streams go at once'
+  (select string_agg(s.name, ' ') from logloom.log_streams s), 'none',
+  'its streams are deleted at once'
 );
 
 select * from finish();

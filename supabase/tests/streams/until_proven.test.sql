@@ -1,5 +1,4 @@
--- What becomes of a stream whose address or headers are wrong: nothing is lost, and admins learn
--- why.
+-- A stream whose address or headers are wrong loses nothing, and admins learn why.
 begin;
 select plan(14);
 
@@ -8,7 +7,7 @@ create temp table batch as select gen_random_uuid() as id;
 insert into logloom.log_streams (tenant_id, name, kind, config, position_seq)
 values ('acme', 'out', 'webhook', '{"url": "https://example.com/x"}', 7);
 
--- Settles a batch of so many records at position 7, of a stream that is claimed.
+-- Settles a batch of a claimed stream, with so many records, at position 7.
 create function pg_temp.settle(
   p_records integer,
   p_outcome text,
@@ -49,21 +48,21 @@ end;
 $$;
 
 select pg_temp.settle(1000, 'refused', 400, p_answer => 'no such index');
-select is(pg_temp.state(), '(7,0,,"no such index",500,0)', 'what is refused is halved first');
+select is(pg_temp.state(), '(7,0,,"no such index",500,0)', 'a refused batch is halved first');
 select pg_temp.settle(1, 'refused', 400, '[{"id": "00000000-0000-4000-8000-000000000001"}]', null,
   repeat('x', 600));
 select is(
   pg_temp.state(), format('(7,0,refused,%s,500,0)', repeat('x', 500)),
-  'where nothing ever arrived, the stream pauses at once and keeps what is refused'
+  'if nothing was ever accepted, the stream pauses at once and keeps the records'
 );
 select pg_temp.settle(2, 'delivered', 200,
   '[{"id": "00000000-0000-4000-8000-000000000001"},
     {"id": "00000000-0000-4000-8000-000000000002"}]', null, 'items');
 select is(
-  pg_temp.state(), '(7,0,refused,items,500,0)', 'also where each record is refused by itself'
+  pg_temp.state(), '(7,0,refused,items,500,0)', 'also if each record is refused alone'
 );
 
--- A test that arrives says that address and headers are right.
+-- A successful test proves that address and headers are right.
 update logloom.log_streams s
 set test_id = b.id, batch_id = null, batch_made_at = null, batch_end_seq = null,
   batch_records = null, batch_skipped = null, claim_id = b.id, paused_at = null,
@@ -75,7 +74,7 @@ select logloom_private.settle_stream_batch(
 select is(
   (select row(s.test_error, s.test_answer, s.is_proven, s.next_attempt_at > now())::text
     from logloom.log_streams s),
-  '("HTTP 404",where?,f,t)', 'a test tells what the receiver said'
+  '("HTTP 404",where?,f,t)', 'a test shows the receiver''s answer'
 );
 update logloom.log_streams s set test_id = b.id from batch b;
 select logloom_private.settle_stream_batch(
@@ -84,12 +83,12 @@ select logloom_private.settle_stream_batch(
 select is(
   (select row(s.test_error, s.test_answer, s.is_proven, s.attempts, s.next_attempt_at = now())::text
     from logloom.log_streams s),
-  '(,,t,0,t)', 'one that arrives has the stream tried at once'
+  '(,,t,0,t)', 'after a successful test the stream is tried at once'
 );
 select pg_temp.settle(1, 'refused', 400, '[{"id": "00000000-0000-4000-8000-000000000001"}]');
-select is(pg_temp.state(), '(10,1,,,1,1)', 'from then on a record that is refused is set aside');
+select is(pg_temp.state(), '(10,1,,,1,1)', 'from then on a refused record is left out');
 
--- How long it waits.
+-- Waits between attempts.
 create function pg_temp.wait_after(p_retry_after integer)
 returns interval
 language plpgsql
@@ -101,13 +100,15 @@ begin
 end;
 $$;
 select cmp_ok(
-  pg_temp.wait_after(1), '<', interval '13 seconds', 'its own wait, where that is longer'
+  pg_temp.wait_after(1), '<', interval '13 seconds', 'the back-off applies if it is longer'
 );
-select is(pg_temp.wait_after(3600), interval '1 hour', 'what the receiver asks');
-select is(pg_temp.wait_after(86400), interval '1 day', 'be it a day');
-select is(pg_temp.wait_after(2147483647), interval '72 hours', 'but no longer than it is tried');
+select is(pg_temp.wait_after(3600), interval '1 hour', 'else the wait that the receiver asks for');
+select is(pg_temp.wait_after(86400), interval '1 day', 'even a day');
+select is(
+  pg_temp.wait_after(2147483647), interval '72 hours', 'but no longer than a stream is tried'
+);
 
--- Owners hear of it after an hour, once.
+-- Owners are told after an hour, once.
 create function pg_temp.mails()
 returns text
 language plpgsql
@@ -136,13 +137,13 @@ select pg_temp.settle(1, 'delivered', 200);
 update logloom.log_streams set failing_since = now() - interval '61 minutes';
 select pg_temp.settle(1, 'retry', 503, p_answer => 'again');
 select is(
-  pg_temp.mails(), 'stream.failing down,stream.failing again', 'and one for the next time'
+  pg_temp.mails(), 'stream.failing down,stream.failing again', 'and one for the next failure'
 );
 update logloom.log_streams set failing_since = now() - interval '73 hours';
 select pg_temp.settle(1, 'retry', 503, p_answer => 'gone');
 select is(
   pg_temp.mails(), 'stream.failing down,stream.failing again,stream.paused gone',
-  'and one when it pauses'
+  'and one when it is paused'
 );
 
 select * from finish();

@@ -9,7 +9,7 @@ values
   ('umbrella', '8ccaa7af-909f-44e7-84cb-67cdccb56be6', 'member', now()),
   ('umbrella', '5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'admin', now());
 
--- What Supabase Auth sends, member for member.
+-- What Supabase Auth sends, with all members.
 create function pg_temp.event(p_user_id text, p_app_metadata jsonb, p_claims jsonb default '{}')
 returns jsonb
 language plpgsql
@@ -37,7 +37,7 @@ begin
   );
 end;
 $$;
--- postgres administers the role and may lend it to itself, here until the end of the transaction.
+-- postgres administers this role and may grant it to itself.
 grant supabase_auth_admin to postgres with set true;
 
 create function pg_temp.as_auth(p_sql text)
@@ -82,11 +82,11 @@ select is(
 );
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": "umbrella"}'),
-  '"umbrella"', 'or the one that app_metadata chooses'
+  '"umbrella"', 'a user of several tenants gets the one in app_metadata'
 );
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": null}'),
-  '"acme"', 'a choice of null is none'
+  '"acme"', 'null in app_metadata chooses none'
 );
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": "wayne"}'),
@@ -94,7 +94,7 @@ select is(
 );
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": ["acme"]}'),
-  null, 'nor does a choice that is no text'
+  null, 'a choice that is not a text gets no claim'
 );
 select is(
   pg_temp.tenant_of('00000000-0000-4000-8000-000000000000', '{"provider": "email"}'),
@@ -104,7 +104,7 @@ select is(
   pg_temp.tenant_of(
     '00000000-0000-4000-8000-000000000000', '{"tenant_id": "acme"}', '{"tenant_id": "acme"}'
   ),
-  null, 'and what stood in the claim before is taken away'
+  null, 'an earlier value of the claim is removed'
 );
 select is(
   pg_temp.hook(
@@ -115,34 +115,34 @@ select is(
     pg_temp.event('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', '{"provider": "email"}') -> 'claims'
     || '{"tenant_id": "umbrella"}'
   ),
-  'every other claim is left as it was'
+  'all other claims stay'
 );
 
 select throws_ok(
   $$select pg_temp.as_auth('select to_jsonb(role) from logloom.tenant_members')$$,
-  '42501', null, 'Auth reads no roles'
+  '42501', null, 'Auth cannot read roles'
 );
 select throws_ok(
   $$select pg_temp.as_auth('select to_jsonb(t) from logloom.tenants t')$$,
-  '42501', null, 'and no other table'
+  '42501', null, 'Auth cannot read other tables'
 );
 
 update logloom.tenant_members set chosen_at = now()
 where tenant_id = 'umbrella' and user_id = '8ccaa7af-909f-44e7-84cb-67cdccb56be6';
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"provider": "email"}'),
-  '"umbrella"', 'who switched gets the tenant that was chosen'
+  '"umbrella"', 'after switching a user gets the chosen tenant'
 );
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"tenant_id": "acme"}'),
-  '"acme"', 'unless app_metadata chooses'
+  '"acme"', 'app_metadata wins over switching'
 );
 update logloom.tenant_members set chosen_at = null where tenant_id = 'umbrella';
 
 delete from logloom.tenant_members where tenant_id = 'acme';
 select is(
   pg_temp.tenant_of('8ccaa7af-909f-44e7-84cb-67cdccb56be6', '{"provider": "email"}'),
-  '"umbrella"', 'who left a tenant gets the next token without it'
+  '"umbrella"', 'after leaving a tenant the next token does not name it'
 );
 
 set local role authenticated;
@@ -154,7 +154,7 @@ reset role;
 select throws_ok(
   $$insert into logloom.tenant_members (tenant_id, user_id, role)
     values ('acme', gen_random_uuid(), 'root')$$,
-  '23514', null, 'a role is owner, admin or member'
+  '23514', null, 'a role is owner, admin, member or viewer'
 );
 
 select * from finish();

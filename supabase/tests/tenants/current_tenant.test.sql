@@ -5,11 +5,11 @@ select plan(7);
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select public.get_current_tenant()',
-  'PT404', 'Tenant not found', 'before its first write a tenant is not there'
+  'PT404', 'Tenant not found', 'before its first write a tenant does not exist'
 );
 select throws_ok(
   'select public.get_tenant_settings()',
-  'PT404', 'Tenant settings not found', 'nor are its settings'
+  'PT404', 'Tenant settings not found', 'nor do its settings'
 );
 
 select public.create_api_key(p_name => 'first write');
@@ -22,12 +22,12 @@ select is(
       "saved_searches": true, "max_saved_searches": 10, "alerts": true, "max_alerts": 3
     }
   }',
-  'then it is on the default plan'
+  'its first write puts it on the default plan'
 )
 from public.get_current_tenant() t;
 select is(
   (select t.created_at from public.get_current_tenant('acme') t), now(),
-  'and may be named by its own users'
+  'its own users may name it'
 );
 
 select pg_temp.act_as_postgres();
@@ -41,11 +41,11 @@ select is(
 select throws_ok(
   $$select public.get_current_tenant(' ')$$,
   'PT400', 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-  'service_role names a tenant that can be one'
+  'service_role cannot name a blank tenant'
 );
 select throws_ok(
   $$select public.get_current_tenant('nobody')$$,
-  'PT404', 'Tenant not found', 'and finds none that does not exist'
+  'PT404', 'Tenant not found', 'service_role finds no tenant that does not exist'
 );
 
 select * from finish();

@@ -1,10 +1,9 @@
--- A token that was issued to an OAuth client, or to a viewer, reads by the reading operations, and
--- reaches no table.
+-- A token of an OAuth client or a viewer can use the reading operations, and reaches no table.
 begin;
 \ir ../actors.psql
 \ir ../operations.psql
 
--- What users do to tables directly. Only plans are everybody's.
+-- Statements of users on tables. Everybody may read plans.
 create temp table statements (statement text);
 insert into statements
 select format('select 1 from %s', t.oid::regclass)
@@ -30,7 +29,7 @@ values
   ('delete from logloom.saved_searches where true'),
   ('delete from logloom.alert_rules where true');
 
--- The rows that a statement reaches, or how it is refused; then it is undone.
+-- The number of rows that a statement reaches, or its SQLSTATE. Undoes it.
 create function pg_temp.reached(
   p_client_id text, p_statement text, p_user_id text default 'alice'
 )
@@ -65,24 +64,24 @@ select plan(3 * (select count(*)::integer from statements) + 1);
 
 select matches(
   pg_temp.reached('unlisted', s.statement), '^(0|42501)$',
-  'a client reaches nothing by: ' || s.statement
+  'an OAuth client reaches nothing with: ' || s.statement
 )
 from statements s;
 select matches(
   pg_temp.reached(null, s.statement, 'vera'), '^(0|42501)$',
-  'a viewer reaches nothing by: ' || s.statement
+  'a viewer reaches nothing with: ' || s.statement
 )
 from statements s;
 select is(
   pg_temp.reached('listed', s.statement), pg_temp.reached(null, s.statement),
-  'a listed client reaches what its user does by: ' || s.statement
+  'a listed client reaches the same as its user with: ' || s.statement
 )
 from statements s;
 select is_empty(
   $$select s.statement from statements s
     where s.statement ~ '^(insert|delete|update logloom\.(api|saved))'
       and pg_temp.reached(null, s.statement) !~ '^[12]$'$$,
-  'the user reaches rows by each'
+  'the user reaches rows with each of them'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Who belongs to a tenant and what they may do there.
+-- Members of a tenant and what their roles allow.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -26,7 +26,7 @@ values
 
 select is(
   pg_temp.by('anyone', c.call) ~ '^PT40[13]', false,
-  'without members each user is owner: ' || c.call
+  'without members every user is owner: ' || c.call
 )
 from calls c where c.call !~ 'add_tenant_member|set_tenant_member|remove_tenant_member';
 
@@ -37,21 +37,22 @@ select is(
 select results_eq(
   $$select user_id, role from logloom.tenant_members where tenant_id = 'acme' order by 1$$,
   $$values ('ann', 'owner'), ('bob', 'member')$$,
-  'and makes who added them owner'
+  'whoever adds the first member becomes owner'
 );
 select is(
   pg_temp.by('anyone', '(select count(*) from public.list_tenant_members())'),
-  'PT401 Invalid token, API key, or missing tenant_id', 'who has no row is refused from then on'
+  'PT401 Invalid token, API key, or missing tenant_id',
+  'from then on users without a row are refused'
 );
 select is(
   pg_temp.by('ann', $$(select m.role from public.add_tenant_member('abe', 'admin') m)$$),
-  'admin', 'an admin'
+  'admin', 'an owner adds an admin'
 );
 select is(
   pg_temp.by(
     'ann', $$(select m.role from public.add_tenant_member('mia', 'member', 'mia@acme.example') m)$$
   ),
-  'member', 'a member with an address'
+  'member', 'a member with an email address'
 );
 
 select is(
@@ -79,11 +80,11 @@ select is(
 );
 select is(
   pg_temp.by('ann', $$public.set_tenant_member_role('ann', 'admin')$$),
-  'PT400 The last owner must stay an owner', 'nor become less'
+  'PT400 The last owner must stay an owner', 'nor get a lower role'
 );
 select is(
   pg_temp.by('ann', $$public.add_tenant_member('bob', 'admin')$$),
-  'PT400 They are already a member of the tenant', 'nobody is added twice'
+  'PT400 The user is already a member of the tenant', 'nobody is added twice'
 );
 select is(
   pg_temp.by('ann', $$public.add_tenant_member(E'\u200b', 'admin')$$),
@@ -95,14 +96,14 @@ select is(
 );
 select is(
   pg_temp.by('ann', $$public.set_tenant_member_role('zoe', 'admin')$$),
-  'PT404 Member not found', 'of another tenant, nobody is a member'
+  'PT404 Member not found', 'users who do not belong to the tenant are not found'
 );
 select is(
   pg_temp.by('ann', $$(select m.role from public.set_tenant_member_role('bob', 'owner') m)$$),
-  'owner', 'a second owner'
+  'owner', 'an owner makes a second owner'
 );
 select is(
-  pg_temp.by('bob', $$public.remove_tenant_member('ann')$$), '(t)', 'may remove the first'
+  pg_temp.by('bob', $$public.remove_tenant_member('ann')$$), '(t)', 'who may remove the first'
 );
 select is(
   pg_temp.by('ann', '(select count(*) from public.list_api_keys())'),
@@ -113,7 +114,7 @@ select is(
   pg_temp.by(
     'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'eve@acme.example')$$
   ),
-  'PT400 Missing required parameter: p_user_id', 'by email alone only where Auth is'
+  'PT400 Missing required parameter: p_user_id', 'without Supabase Auth p_email alone is not enough'
 );
 
 create schema auth;
@@ -129,13 +130,13 @@ select is(
     'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'Eve@acme.example')$$
   ) ~
   '^\(5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1,member,eve@acme.example,', true,
-  'where it is, by email'
+  'with Supabase Auth it is'
 );
 select is(
   pg_temp.by(
     'bob', $$public.add_tenant_member(p_role => 'member', p_email => 'unconfirmed@acme.example')$$
   ),
-  'PT404 No user has this email address', 'but not by one that nobody confirmed'
+  'PT404 No user has this email address', 'but only a confirmed address'
 );
 
 update logloom.plans set max_members = (
@@ -144,10 +145,10 @@ update logloom.plans set max_members = (
 where plan_id = 'free';
 select is(
   left(pg_temp.by('bob', $$public.add_tenant_member('one-more', 'member')$$), 34),
-  'PT400 Plan limit exceeded: members', 'a plan''s limit of members'
+  'PT400 Plan limit exceeded: members', 'the plan limits members'
 );
 
--- A tenant of one's own.
+-- Users who create their own tenant.
 create function pg_temp.sign_up(p_tenant_id text, p_user_id text default 'new')
 returns text
 language plpgsql
@@ -167,24 +168,27 @@ end;
 $$;
 update logloom_private.settings set tenants_by_users = false;
 select is(
-  pg_temp.sign_up('mine'), 'PT403 Users cannot create tenants here', 'where the setting allows it'
+  pg_temp.sign_up('mine'), 'PT403 Users cannot create tenants here',
+  'users create tenants only if the setting allows it'
 );
 update logloom_private.settings set tenants_by_users = true;
-select is(pg_temp.sign_up('acme'), 'PT400 p_tenant_id is taken', 'not somebody else''s');
+select is(pg_temp.sign_up('acme'), 'PT400 p_tenant_id is taken', 'an id that is taken is refused');
 select is(
-  pg_temp.sign_up('logloom-canary'), 'PT400 p_tenant_id is taken', 'nor one that is for ourselves'
+  pg_temp.sign_up('logloom-canary'), 'PT400 p_tenant_id is taken',
+  'so are ids of Logloom''s own tenants'
 );
-select is(pg_temp.sign_up('mine'), 'mine free', 'a tenant on the default plan');
+select is(pg_temp.sign_up('mine'), 'mine free', 'a new tenant is on the default plan');
 select is(
-  pg_temp.sign_up('another'), 'PT400 You already belong to a tenant', 'one for each user'
+  pg_temp.sign_up('another'), 'PT400 You already belong to a tenant',
+  'a user creates one tenant only'
 );
 select is(
   pg_temp.by('new', $$(select m.role from public.add_tenant_member('x', 'member') m)$$, 'mine'),
-  'member', 'whose owner is who made it'
+  'member', 'whoever creates a tenant is its owner'
 );
 select is(
   pg_temp.by('new', $$public.create_tenant('third')$$, 'other'),
-  'PT400 You already belong to a tenant', 'nor with a token that names one'
+  'PT400 You already belong to a tenant', 'a token that names a tenant creates none'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Who has a role without a row in tenant_members, by the settings.
+-- Roles of users without a row in tenant_members, depending on the settings.
 begin;
 \ir ../actors.psql
 select plan(15);
@@ -23,34 +23,38 @@ as $$
   select jsonb_build_object('app_metadata', jsonb_build_object('logloom_role', p_role))
 $$;
 
-select is(pg_temp.role_of('eve', 'empty'), 'owner', 'as it comes, each is owner without members');
 select is(
-  pg_temp.role_of('eve', 'acme', pg_temp.with_role('"owner"')), null, 'and tokens name no role'
+  pg_temp.role_of('eve', 'empty'), 'owner',
+  'by default everybody is owner of a tenant without members'
+);
+select is(
+  pg_temp.role_of('eve', 'acme', pg_temp.with_role('"owner"')), null,
+  'by default roles in tokens do not count'
 );
 
 update logloom_private.settings set roles_required = true;
-select is(pg_temp.role_of('eve', 'empty'), null, 'roles required: nobody without a row');
+select is(pg_temp.role_of('eve', 'empty'), null, 'roles required: without a row nobody has a role');
 select is(pg_temp.role_of('mia', 'acme'), 'member', 'roles required: the role of the row');
 select pg_temp.act_as_user('empty', 'eve');
 select throws_ok(
   $$select public.create_api_key(p_name => 'k')$$, 'PT401',
-  'Invalid token, API key, or missing tenant_id', 'a first write makes nobody owner'
+  'Invalid token, API key, or missing tenant_id', 'a first write does not make the user owner'
 );
 select pg_temp.act_as_service_role();
 select lives_ok(
   $$select public.add_tenant_member('eve', 'owner', p_tenant_id => 'empty')$$,
-  'service_role makes the first owner'
+  'service_role adds the first owner'
 );
 select pg_temp.act_as_user('empty', 'eve');
 select lives_ok(
-  $$select public.create_api_key(p_name => 'k')$$, 'who may do what owners may'
+  $$select public.create_api_key(p_name => 'k')$$, 'who may then do what owners may'
 );
 select pg_temp.act_as_postgres();
 
 update logloom_private.settings set roles_required = false, roles_from_token = true;
 select is(
   pg_temp.role_of('bob', 'acme', pg_temp.with_role('"admin"')), 'admin',
-  'without a row the role is that of the token'
+  'without a row the token''s role counts'
 );
 select is(
   pg_temp.role_of('mia', 'acme', pg_temp.with_role('"owner"')), 'member',
@@ -58,21 +62,22 @@ select is(
 );
 select is(
   pg_temp.role_of('bob', 'new', pg_temp.with_role('"member"')), 'member',
-  'in a tenant without members, too'
+  'the token''s role also counts in a tenant without members'
 );
-select is(pg_temp.role_of('bob', 'new'), null, 'a token without a role is nobody''s');
+select is(pg_temp.role_of('bob', 'new'), null, 'a token without a role gives none');
 select is(
   pg_temp.role_of('bob', 'new', '{"user_metadata": {"logloom_role": "owner"}}'), null,
-  'what users write themselves is no role'
+  'user_metadata gives no role'
 );
 select is(
-  pg_temp.role_of('bob', 'new', '{"logloom_role": "owner"}'), null, 'nor is a claim elsewhere'
+  pg_temp.role_of('bob', 'new', '{"logloom_role": "owner"}'), null,
+  'a claim in another place gives no role'
 );
 select is(
-  pg_temp.role_of('bob', 'new', pg_temp.with_role('["owner"]')), null, 'nor is an array'
+  pg_temp.role_of('bob', 'new', pg_temp.with_role('["owner"]')), null, 'an array gives no role'
 );
 select is(
-  pg_temp.role_of('bob', 'new', pg_temp.with_role('"root"')), null, 'nor is an unknown one'
+  pg_temp.role_of('bob', 'new', pg_temp.with_role('"root"')), null, 'an unknown role gives none'
 );
 
 select * from finish();

@@ -10,7 +10,7 @@ select is(
     "pipeline_config": {"retention_days": 7, "compression": true},
     "notification_preferences": {"email_enabled": true, "webhook_enabled": true}
   }',
-  'an update of nothing provisions the tenant and answers with the defaults of its plan'
+  'an empty update creates the tenant and returns the defaults of its plan'
 )
 from public.update_tenant_settings() s;
 select is(
@@ -20,7 +20,7 @@ select is(
     "pipeline_config": {"retention_days": 3, "compression": true},
     "notification_preferences": {"email_enabled": false, "webhook_enabled": true}
   }',
-  'members that are given are set'
+  'given members are set'
 )
 from public.update_tenant_settings(
   pipeline_config => '{"retention_days": 3}',
@@ -33,11 +33,12 @@ select is(
     "pipeline_config": {"retention_days": 3, "compression": false},
     "notification_preferences": {"email_enabled": false, "webhook_enabled": true}
   }',
-  'and the others stay'
+  'other members stay'
 )
 from public.update_tenant_settings('acme', '{"compression": false}', 'null') s;
 select is(
-  to_jsonb(s) -> 'pipeline_config', '{"retention_days": 3, "compression": false}', 'as read'
+  to_jsonb(s) -> 'pipeline_config', '{"retention_days": 3, "compression": false}',
+  'get_tenant_settings returns the same'
 )
 from public.get_tenant_settings() s;
 select is(
@@ -92,11 +93,11 @@ from (
 select is(
   pg_temp.refused('{"retention_days": 1, "compression": 1}', null),
   'PT400 Invalid settings data: pipeline_config.compression must be true or false',
-  'one wrong member'
+  'an update with one wrong member fails'
 );
 select is(
   (select (s.pipeline_config).retention_days from public.get_tenant_settings() s), 5,
-  'leaves the others as they were'
+  'and changes no other member'
 );
 
 select pg_temp.act_as_postgres();
@@ -104,12 +105,12 @@ update logloom.plans set retention_days_max = 4, retention_days_default = 4 wher
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (select (s.pipeline_config).retention_days from public.get_tenant_settings() s), 4,
-  'a smaller plan cuts the retention'
+  'a smaller plan limits the retention'
 );
 select pg_temp.act_as_postgres();
 select is(
   (select t.retention_days from logloom.tenant_settings t where t.tenant_id = 'acme'), 5,
-  'but forgets nothing'
+  'but the setting stays'
 );
 
 select * from finish();

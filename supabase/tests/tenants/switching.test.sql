@@ -1,4 +1,4 @@
--- A user of several tenants: which they are, and the one that the next token names.
+-- Users of several tenants list them and choose the one that their next token names.
 begin;
 \ir ../actors.psql
 select plan(16);
@@ -30,36 +30,39 @@ select pg_temp.act_as_user('acme', 'ann');
 select results_eq(
   'select * from public.list_log_tenants()',
   $$values ('acme', 'owner', true), ('umbrella', 'member', false), ('wayne', 'viewer', false)$$,
-  'one''s own tenants and roles, the current one marked, without what is being deleted'
+  'the list has the user''s tenants and roles, without those being deleted'
 );
 select results_eq(
   'select t.tenant_id from public.list_log_tenants(1, ''acme'') t', $$values ('umbrella')$$,
-  'page by page'
+  'the list has pages'
 );
 select is(
   to_jsonb(public.switch_log_tenant('umbrella')),
-  '{"tenant_id": "umbrella", "role": "member", "is_current": false}', 'one switches'
+  '{"tenant_id": "umbrella", "role": "member", "is_current": false}',
+  'a user switches to another tenant'
 );
 select is(pg_temp.next_tenant('ann'), 'umbrella', 'and the next token names it');
-select is(pg_temp.next_tenant('bob'), 'wayne', 'nobody else''s does');
-select lives_ok($$select public.switch_log_tenant('wayne')$$, 'on to where one only reads');
+select is(pg_temp.next_tenant('bob'), 'wayne', 'tokens of other users do not change');
+select lives_ok(
+  $$select public.switch_log_tenant('wayne')$$, 'a user switches to a tenant where they are viewer'
+);
 select pg_temp.act_as_user('wayne', 'ann');
 select is(
   (select t.role from public.list_log_tenants() t where t.is_current), 'viewer',
-  'a viewer has the list, too'
+  'a viewer may list tenants'
 );
-select lives_ok($$select public.switch_log_tenant('acme')$$, 'and the way back');
-select is(pg_temp.next_tenant('ann'), 'acme', 'to what was chosen last');
+select lives_ok($$select public.switch_log_tenant('acme')$$, 'a viewer may switch back');
+select is(pg_temp.next_tenant('ann'), 'acme', 'the last choice counts');
 
 select is(pg_temp.attempt(format('select public.switch_log_tenant(%L)', t)), m, m || ': ' || t)
 from (
   values
-    ('nowhere', 'PT404 You do not belong to such a tenant'),
-    ('doomed', 'PT404 You do not belong to such a tenant')
+    ('nowhere', 'PT404 You do not belong to this tenant'),
+    ('doomed', 'PT404 You do not belong to this tenant')
 ) v (t, m);
 select is(
   pg_temp.attempt('select public.switch_log_tenant()'),
-  'PT400 Missing required parameter: p_tenant_id', 'to which'
+  'PT400 Missing required parameter: p_tenant_id', 'the tenant must be named'
 );
 select pg_temp.act_as(
   'authenticated',
@@ -68,17 +71,17 @@ select pg_temp.act_as(
 select is(
   pg_temp.attempt('select public.switch_log_tenant(''umbrella'')'),
   'PT409 An administrator chooses the tenant of this user',
-  'nothing that would have no effect is accepted'
+  'a switch that would have no effect is refused'
 );
 select pg_temp.act_as('authenticated', '{"tenant_id": "free", "sub": "zoe"}');
 select results_eq(
   'select * from public.list_log_tenants()', $$values ('free', 'owner', true)$$,
-  'a tenant without members is its user''s, too'
+  'the list includes a tenant without members'
 );
 select pg_temp.act_as_service_role();
 select is(
   pg_temp.attempt('select public.switch_log_tenant(''acme'')'),
-  pg_temp.attempt('select public.list_log_tenants()'), 'the secret key has no tenants of its own'
+  pg_temp.attempt('select public.list_log_tenants()'), 'service_role has no tenants of its own'
 );
 
 select pg_temp.act_as_postgres();

@@ -47,7 +47,7 @@ select is(
 ) from said;
 select is(
   pg_temp.check('authenticated', claims, '{"authorization": "x"}'), said.refused,
-  'no usable tenant: ' || claims
+  'the tenant is not usable: ' || claims
 )
 from said, unnest(
   array[
@@ -73,7 +73,7 @@ select is(
 );
 select is(
   pg_temp.check('authenticated', '{"tenant_id": "acme"}', '{"authorization": "x"}', 'GET'),
-  'PT405 Method GET is not allowed here', 'an operation by GET'
+  'PT405 Method GET is not allowed here', 'operations cannot be called by GET'
 );
 select is(
   pg_temp.check('service_role', '{"role": "service_role"}', '{"authorization": "x"}'),
@@ -95,44 +95,47 @@ from (
     ('POST', '/rpc/' || repeat('%5F', 3000), '"public", "extensions"')
 ) as r (method, path, search_path);
 select is(
-  pg_temp.check('anon', '{}', '{}', 'POST', path), said.missing, 'ours, spelled ' || path
+  pg_temp.check('anon', '{}', '{}', 'POST', path), said.missing,
+  'an encoded name is ours, too: ' || path
 )
 from said, unnest(array['/rpc/search%5Flogs', '/rpc/%73earch%5flogs']) path;
 select is(
   pg_temp.check('authenticated', '{}', '{"authorization": "x"}', 'POST', '/rpc/place_order'),
-  'ok', 'a user without a tenant is nothing to us elsewhere'
+  'ok', 'users without a tenant may call other functions of the project'
 );
 create role editor nologin;
 grant editor to postgres;
 select is(
   pg_temp.check('editor', '{"role": "editor"}', '{"authorization": "x"}', 'GET', '/orders'), 'ok',
-  'nor a role of the project''s own'
+  'so may roles of the project''s own'
 );
 select is(
   pg_temp.check('editor', '{"role": "editor", "tenant_id": "acme"}', '{"authorization": "x"}'),
-  said.refused, 'which is no user of ours, even with a tenant'
+  said.refused, 'which cannot call operations, even with a tenant'
 ) from said;
 
 select pg_temp.act_as('authenticated', '{"tenant_id": "acme"}');
 select is(
-  logloom_private.resolve_tenant('acme'), 'acme', 'a user''s tenant may be named'
+  logloom_private.resolve_tenant('acme'), 'acme', 'users may name their own tenant'
 );
 select throws_ok(
   $$select public.create_saved_search(p_name => 'n', p_query_dsl => 'ts:*')$$,
   'PT401', 'Invalid token, API key, or missing tenant_id', 'a saved search needs a user'
 );
 
--- Also where the project has put another pre-request function in the place of ours.
+-- If the project has replaced our pre-request function, too.
 select pg_temp.act_as('service_role', '{"role": "service_role", "exp": null}');
 select throws_ok(
   $$select logloom_private.resolve_tenant('acme')$$,
-  'PT401', 'Invalid token, API key, or missing tenant_id', 'service_role''s token needs an end'
+  'PT401', 'Invalid token, API key, or missing tenant_id', 'a token of service_role needs exp'
 );
 select pg_temp.act_as_service_role();
-select is(logloom_private.resolve_tenant('acme'), 'acme', 'which it usually has');
+select is(
+  logloom_private.resolve_tenant('acme'), 'acme', 'a token of service_role with exp is valid'
+);
 select set_config('request.jwt.claims', '', true);
 select is(
-  logloom_private.resolve_tenant('acme'), 'acme', 'somebody at the database has no token at all'
+  logloom_private.resolve_tenant('acme'), 'acme', 'a session of the database needs no token'
 );
 
 select * from finish();

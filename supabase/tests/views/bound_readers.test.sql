@@ -67,7 +67,7 @@ $$;
 select is((select count(*) from keys k join views v using (view_id)), 5::bigint, 'keys name views');
 select is(pg_temp.read('all', 'search_logs'), 'accepted', 'a key reads in its view');
 select is(
-  pg_temp.read('counts', 'log_histogram'), 'PT403 log_histogram is not open to this caller',
+  pg_temp.read('counts', 'log_histogram'), 'PT403 This caller may not call log_histogram',
   'by the operations that the view opens'
 );
 select is(
@@ -89,7 +89,7 @@ select is(
 );
 select is(
   pg_temp.read('broken', 'log_stats'),
-  'PT403 The query of the view broken can no longer be read',
+  'PT403 The query of the view broken is no longer valid',
   'a view that does not compile shows nothing'
 );
 select is(
@@ -135,11 +135,11 @@ select is(
 );
 select is(
   pg_temp.by('v-counts', '(select 1 from public.search_logs())'),
-  'PT403 search_logs is not open to this caller', 'by the operations that the view opens'
+  'PT403 This caller may not call search_logs', 'by the operations that the view opens'
 );
 select is(
   pg_temp.by('v-broken', '(select 1 from public.log_stats())'),
-  'PT403 The query of the view broken can no longer be read',
+  'PT403 The query of the view broken is no longer valid',
   'a view that does not compile shows nothing'
 );
 select is(
@@ -197,7 +197,7 @@ select is(
     'tom', '(select count(*) from public.search_logs())',
     p_claims => pg_temp.as_viewer_of(w.view)
   ),
-  'PT403 What this reader is bound to is not there', 'a token without one: ' || w.what
+  'PT403 The view of this reader does not exist', 'a token without one: ' || w.what
 )
 from (
   select 'none', null
@@ -211,7 +211,7 @@ select is(
     'v-counts', '(select 1 from public.search_logs())',
     p_claims => pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
   ),
-  'PT403 search_logs is not open to this caller', 'the view of a row wins over that of a token'
+  'PT403 This caller may not call search_logs', 'the view of a row wins over that of a token'
 );
 
 select is(

@@ -40,7 +40,7 @@ select is(
 );
 select is(
   pg_temp.by('ann', pg_temp.rule('n', q, 'shop')),
-  'PT400 The query asks for what the view shop hides', 'what is hidden is not asked for: ' || q
+  'PT400 The query reads fields that the view shop hides', 'what is hidden is not asked for: ' || q
 )
 from unnest(array[
   'host:a', 'attrs.user.email:x', 'any:x', 'level:error | count() by host', '| max(@user.email)'
@@ -52,7 +52,7 @@ select is(
     ))
     from logloom.alert_rules r where r.name = 'shop'
   ),
-  'nPT400 The query asks for what the view shop hides', 'nor after a change'
+  'nPT400 The query reads fields that the view shop hides', 'nor after a change'
 );
 
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold, view_id)
@@ -71,7 +71,7 @@ select is(
 );
 select is(
   pg_temp.by('v-default', format('(select 1 from public.%s())', o)),
-  format('PT403 %s is not open to this caller', o), 'a view that does not name it opens no ' || o
+  'PT403 This caller may not call ' || o, 'a view that does not name it opens no ' || o
 )
 from unnest(array['list_alert_rules', 'list_alert_history']) o;
 select is(
@@ -134,7 +134,7 @@ select is(
   '[{"service": "shop"}]', 'and groups that'
 );
 select is(
-  pg_temp.preview('host:h', '1'), 'PT400 The query asks for what the view shop hides',
+  pg_temp.preview('host:h', '1'), 'PT400 The query reads fields that the view shop hides',
   'and asks for nothing that is hidden'
 );
 select logloom_private.plan_alert_rules(now(), 10);

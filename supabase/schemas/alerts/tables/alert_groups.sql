@@ -3,20 +3,21 @@ create table logloom_private.alert_groups (
   tenant_id text not null references logloom.tenants on delete cascade,
   digest bytea not null,
   filter text,
-  -- What sum, avg, min and max take of a record, over the alias l.
+  -- SQL for the number that sum, avg, min and max read from a record, under the alias l.
   number_sql text,
   write_seq bigint,
   filled_from timestamptz,
-  -- Of the instant filled_from, the least id that is included; null: all of it is.
+  -- The lowest id that is included at filled_from. Null: all.
   filled_id uuid,
-  -- Records that the present filling read.
+  -- Records read by the current filling.
   records_read bigint not null default 0,
-  -- Milliseconds that the present filling took.
+  -- Milliseconds taken by the current filling.
   spent_ms double precision not null default 0,
-  -- Milliseconds that a record took when the group last read some: what it is expected to cost.
+  -- Milliseconds per record in the last reading: the expected cost.
   ms_per_record double precision,
   failures integer not null default 0,
-  -- It failed or cost too much and rests until then; failures: how often in a row it cost too much.
+  -- Paused until then, after an error or because it was too expensive. failures: how often in a row
+  -- it was too expensive.
   retry_at timestamptz,
   last_error text,
   -- When it last had a turn of reading.
@@ -32,6 +33,7 @@ create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id
 where write_seq is null;
 
 comment on table logloom_private.alert_groups is
-  'What rules of a tenant ask alike. Its partial values are complete for records up to write '
-  'sequence from (filled_from, filled_id) on; both null: to be filled. Without a filter its rules '
-  'have no partial values: they read their windows.';
+  'Rules of a tenant that share their partial values, because they read the same records. The '
+  'values are complete for records up to write_seq, from (filled_from, filled_id) on; if these '
+  'are null, the group must be filled. Without a filter there are no partial values: the rules '
+  'read their windows.';

@@ -1,4 +1,4 @@
--- No foreign key on rule_id: what was found stays on record when the rule is deleted.
+-- No foreign key on rule_id: the history stays when the rule is deleted.
 create table logloom.alert_history (
   alert_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -35,7 +35,7 @@ on logloom.alert_history (incident_id, triggered_at desc, alert_id desc);
 
 create index alert_history_triggered_at_idx on logloom.alert_history using brin (triggered_at);
 
--- A window fires once for each group, whoever evaluates it how often.
+-- A window fires once for each group, however often it is evaluated.
 create unique index alert_history_rule_id_window_end_idx
 on logloom.alert_history (rule_id, window_end, (coalesce(md5("group"::text), '')));
 
@@ -54,30 +54,27 @@ grant update (acknowledged_at, acknowledged_by) on logloom.alert_history
 to authenticated, service_role;
 
 comment on table logloom.alert_history is
-  'Each time a rule''s condition held, what was seen then, and who answered it.';
+  'Alerts: each time a rule fired, with its value, and who acknowledged it.';
 
 comment on column logloom.alert_history.threshold is 'The rule''s threshold at the time.';
 
 comment on column logloom.alert_history.acknowledged_by is
-  'The claim sub of who acknowledged it first.';
+  'The claim sub of the user who acknowledged it first.';
 
-comment on column logloom.alert_history.notification_channels is 'Channels on which it arrived.';
+comment on column logloom.alert_history.notification_channels is 'Channels that delivered it.';
 
 comment on column logloom.alert_history.notification_error is
-  'Why the last delivery that was given up could not be made.';
+  'The error of the last delivery that was given up.';
 
 comment on column logloom.alert_history."group" is
-  'The group that fired, {field: text}; null where the rule has no by.';
+  'The group that fired, {field: text}; null if the rule has no by.';
 
 comment on column logloom.alert_history.window_end is
-  'The value is of records from window_start to before window_end.';
+  'The value is from records from window_start to before window_end.';
 
 comment on column logloom.alert_history.view_id is 'The view that the rule was evaluated in.';
 
-comment on column logloom.alert_history.incident_id is 'The incident that it is part of.';
-
-comment on column logloom.alert_history.silence_id is
-  'The silence that kept it from being sent.';
+comment on column logloom.alert_history.silence_id is 'The silence that stopped its messages.';
 
 comment on column logloom.alert_history.absent is
-  'It fired since its group, which had sent before, sent nothing.';
+  'It fired because its group, which sent records before, sent none.';

@@ -1,4 +1,4 @@
--- No foreign key on rule_id: what happened stays on record when the rule is deleted.
+-- No foreign key on rule_id: incidents stay when the rule is deleted.
 create table logloom.alert_incidents (
   incident_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
@@ -45,10 +45,10 @@ create table logloom.alert_incidents (
   ),
   constraint alert_incidents_note_is_whole check (num_nulls(note, noted_at, noted_by) in (0, 3))
 )
--- An open one is updated every minute.
+-- Open incidents are updated every minute.
 with (fillfactor = 70);
 
--- A rule has one incident open for each group.
+-- A rule has at most one open incident for each group.
 create unique index alert_incidents_rule_id_open_idx
 on logloom.alert_incidents (rule_id, (coalesce(md5("group"::text), '')))
 where resolved_at is null;
@@ -80,35 +80,35 @@ grant update (acknowledged_at, acknowledged_by) on logloom.alert_incidents
 to authenticated, service_role;
 
 comment on table logloom.alert_incidents is
-  'A rule, and of a rule with by one of its groups, whose condition holds since it fired: from the '
-  'first alert until a window in which it holds no longer.';
+  'The time in which the condition of a rule, or of one group of a rule with by, holds: from the '
+  'first alert until a window in which it no longer holds.';
 
 comment on column logloom.alert_incidents.rule_name is
-  'This and what follows is of the rule when the incident opened. query_dsl and comparison are '
-  'null of rules that were deleted before there were incidents.';
+  'This and the following columns are from the rule when the incident opened. query_dsl and '
+  'comparison are null for rules that were deleted before incidents existed.';
 
 comment on column logloom.alert_incidents.value is
-  'Of the last window in which the condition held.';
+  'The value of the last window in which the condition held.';
 
 comment on column logloom.alert_incidents.peak_value is
-  'Of such a window, the value that is farthest from the threshold.';
+  'The value farthest from the threshold, of the windows in which the condition held.';
 
 comment on column logloom.alert_incidents.held_until is
   'The end of the last window in which the condition held.';
 
 comment on column logloom.alert_incidents.quiet_from is
-  'The end of the window in which it held no longer.';
+  'The end of the window in which the condition no longer held.';
 
 comment on column logloom.alert_incidents.resolution is
-  'recovered: the condition holds no longer. still_absent: a group that went silent is watched no '
-  'longer, and still is silent. Otherwise what became of the rule.';
+  'recovered: the condition no longer holds. still_absent: a silent group is no longer watched, '
+  'but is still silent. Otherwise what happened to the rule.';
 
 comment on column logloom.alert_incidents.end_told_at is
-  'When messages said that it is over; null once it fired again. Then its cooldown holds nothing '
-  'back.';
+  'When messages announced the end; null after it fired again. After the announcement the '
+  'cooldown suppresses nothing.';
 
 comment on column logloom.alert_incidents.acknowledged_by is
-  'The claim sub of who acknowledged it first.';
+  'The claim sub of the user who acknowledged it first.';
 
 comment on column logloom.alert_incidents.assigned_to is
-  'The claim sub of who takes care of it.';
+  'The claim sub of the user who takes care of it.';

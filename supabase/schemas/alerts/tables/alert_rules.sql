@@ -23,13 +23,13 @@ create table logloom.alert_rules (
   for_minutes integer not null default 0,
   on_absent text not null default 'ignore',
   group_wait_seconds integer not null default 0,
-  -- Sealed by the function logloom-notify, which alone can open them.
+  -- Sealed. Only the function logloom-notify can open them.
   notification_secrets jsonb not null default '{}',
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
   constraint alert_rules_description_is_valid check (length(description) between 1 and 2000),
-  -- NaN is greater than every number.
+  -- PostgreSQL treats NaN as greater than every number.
   constraint alert_rules_threshold_is_finite check (
     threshold > '-Infinity' and threshold < 'Infinity'
   ),
@@ -46,7 +46,7 @@ create table logloom.alert_rules (
     jsonb_typeof(notification_config) = 'object'
     and octet_length(notification_config::text) <= 8192
   ),
-  -- One plain ASCII address, nothing around it.
+  -- One plain ASCII address and nothing else.
   constraint alert_rules_email_is_valid check (
     length(notification_config ->> 'email') <= 254
     and notification_config ->> 'email' ~ (
@@ -54,8 +54,8 @@ create table logloom.alert_rules (
       '[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$'
     )
   ),
-  -- Plain HTTP only to this machine, for a receiver in development. Printable ASCII, no userinfo.
-  -- Whether the host may be reached is checked when it is.
+  -- Plain HTTP only to this machine, for development. Printable ASCII, no userinfo. Whether the
+  -- host is allowed is checked at each delivery.
   constraint alert_rules_webhook_url_is_valid check (
     length(notification_config ->> 'webhook_url') <= 2048
     and notification_config ->> 'webhook_url' ~ '^[!-~]+$'
@@ -132,36 +132,36 @@ grant update (
 ) on logloom.alert_rules to authenticated, service_role;
 
 comment on table logloom.alert_rules is
-  'What a tenant wants to be told of: a query, its window, and the threshold of its value.';
+  'Alert rules: a query, its window, and a threshold for its value.';
 
 comment on column logloom.alert_rules.created_by is
-  'The claim sub of who made it. Every user of the tenant may change it.';
+  'The claim sub of the user who created it. Every user of the tenant may change it.';
 
 comment on column logloom.alert_rules.asked_at is
-  'Since when it asks what it asks: made, enabled, or given another query, window or condition. '
-  'Only windows that end later are evaluated.';
+  'When the rule was created or enabled, or last got another query, window or condition. Only '
+  'windows that end later are evaluated.';
 
 comment on column logloom.alert_rules.notification_config is
-  'Free-form. email and webhook_url are the addresses of the destinations of these names, '
-  'webhook_template and webhook_template_type (json or text) say what a webhook sends.';
+  'Free-form. email and webhook_url are the addresses of these destinations. webhook_template and '
+  'webhook_template_type (json or text) say what a webhook sends.';
 
 comment on column logloom.alert_rules.notification_secrets is
   'Sealed texts by name: slack_url, discord_url, teams_url, pagerduty_key.';
 
 comment on column logloom.alert_rules.for_minutes is
-  'How long the condition holds before the rule fires.';
+  'How long the condition must hold before the rule fires.';
 
 comment on column logloom.alert_rules.on_absent is
-  'fire: a group of a rule with by that had records a while ago and has none now fires.';
+  'fire: a group of a rule with by also fires if it had records recently and has none now.';
 
 comment on column logloom.alert_rules.group_wait_seconds is
-  'So long notifications of several groups are collected into one.';
+  'How long notifications of several groups are collected into one.';
 
-comment on column logloom.alert_rules.last_evaluated_at is 'End of the last window evaluated.';
+comment on column logloom.alert_rules.last_evaluated_at is 'End of the last evaluated window.';
 
-comment on column logloom.alert_rules.last_value is 'Value over that window; null: no data.';
+comment on column logloom.alert_rules.last_value is 'Value of that window; null: no data.';
 
 comment on column logloom.alert_rules.last_error is 'Why that window could not be evaluated.';
 
 comment on column logloom.alert_rules.view_id is
-  'The view that it is evaluated in. Null: all records of the tenant.';
+  'The view that the rule is evaluated in. Null: all records of the tenant.';

@@ -30,5 +30,5 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.alert_silences to authenticated, service_role;
 
 comment on table logloom.alert_silences is
-  'For a time nothing is sent of alerts that match: of a rule, of groups with these members, or of '
-  'all. Rules are evaluated, and the history says which silence it was.';
+  'Matching alerts are not sent for a time: alerts of a rule, of groups with these members, or '
+  'all. Rules are still evaluated, and the history names the silence.';

@@ -10,13 +10,13 @@ create table logloom_private.alert_rounds (
 );
 
 comment on table logloom_private.alert_rounds is
-  'The last round: where its windows ended, and which write_seqs it added to the groups.';
+  'The last round: where its windows ended, and which write sequences it added to the groups.';
 
 comment on column logloom_private.alert_rounds.staged_by is
-  'The backend whose temporary table has the records that arrived for the round.';
+  'The backend whose temporary table has the records of the round.';
 
 comment on column logloom_private.alert_rounds.rules_through is
-  'Rules up to this one were evaluated, in the order of their ids.';
+  'Rules up to this id are evaluated.';
 
 create table logloom_private.alert_round_writes (
   tenant_id text primary key,
@@ -25,8 +25,8 @@ create table logloom_private.alert_round_writes (
 );
 
 comment on table logloom_private.alert_round_writes is
-  'What arrived for the last round, of tenants with rules: how many records, and the least ts, '
-  'which says which windows that were evaluated are to be looked at again.';
+  'Records that arrived for the last round, per tenant with rules: their number, and the earliest '
+  'ts, which decides which evaluated windows are evaluated again.';
 
 create table logloom_private.alert_plans (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
@@ -44,12 +44,12 @@ create table logloom_private.alert_plans (
 create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
 comment on table logloom_private.alert_plans is
-  'Where a rule''s values come from, valid while query_dsl, window_minutes and view_id are the '
+  'The group and aggregate of a rule. Valid while query_dsl, window_minutes and view_id are the '
   'rule''s, and view_updated_at is the view''s.';
 
 create view logloom_private.planned_alert_rules with (security_invoker) as
 select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at,
-  -- How long it held is for closed windows to say, which no late record opens again.
+  -- for_minutes is decided from closed windows, which no late record opens again.
   s.alert_grace * (r.for_minutes > 0)::integer as delay
 from logloom.alert_rules r
 cross join logloom_private.settings s
@@ -62,8 +62,7 @@ left join logloom.log_views v on v.view_id = r.view_id
 where r.enabled and p.view_updated_at is not distinct from v.updated_at;
 
 comment on view logloom_private.planned_alert_rules is
-  'Enabled rules whose plan is valid. delay: how long their windows are over when they are looked '
-  'at first.';
+  'Enabled rules whose plan is valid. delay: how long after its end a window is first evaluated.';
 
 create table logloom_private.alert_partials (
   group_id bigint not null references logloom_private.alert_groups on delete cascade,
@@ -78,7 +77,8 @@ create table logloom_private.alert_partials (
 with (fillfactor = 70);
 
 comment on table logloom_private.alert_partials is
-  'Per group and minute of ts: records, those with a number, and the numbers'' sum and bounds.';
+  'Per group and minute of ts: records, records with a number, and the sum and bounds of the '
+  'numbers.';
 
 create table logloom_private.alert_spending (
   tenant_id text primary key,
@@ -86,16 +86,15 @@ create table logloom_private.alert_spending (
 );
 
 comment on table logloom_private.alert_spending is
-  'What the rules of a tenant took of the present round beyond what is done for all at once: who '
-  'took least comes next.';
+  'The time that rules of a tenant took in the current round, besides the work for all tenants. '
+  'The tenant with the least comes next.';
 
--- Of rules that fire late, or when a group stops.
 create table logloom_private.alert_states (
   rule_id uuid not null references logloom.alert_rules on delete cascade,
   group_key text not null,
   "group" jsonb,
-  -- The end of the last window with records, and of the first one since which the condition holds
-  -- without a break.
+  -- seen_at: end of the last window with records. holds_since: end of the first window since which
+  -- the condition has held without a break.
   seen_at timestamptz,
   holds_since timestamptz,
   primary key (rule_id, group_key)
@@ -104,5 +103,5 @@ create table logloom_private.alert_states (
 with (fillfactor = 70);
 
 comment on table logloom_private.alert_states is
-  'Since when the condition of a rule with for_minutes holds, and when groups of a rule with '
+  'Since when the condition of a rule with for_minutes has held, and when groups of a rule with '
   'on_absent had records.';

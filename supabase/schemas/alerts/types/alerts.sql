@@ -31,9 +31,9 @@ create type public.logloom_alert_rule as (
 );
 
 comment on type public.logloom_alert_rule is
-  'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; '
-  'null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. '
-  'late_seconds: how far its last window is behind those that are due; 0 where it is not.';
+  'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated '
+  'in; null: all records. notification_secrets: those that are set, {"slack_url": {"set": true}}. '
+  'late_seconds: how far its last window is behind the due ones; 0 if it is not.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,
@@ -60,8 +60,8 @@ create type public.logloom_alert_history_entry as (
 
 comment on type public.logloom_alert_history_entry is
   'An alert: the value that a rule saw, and whether it was acknowledged and delivered. '
-  'resolved_at: when its incident ended; null while that is open. silence_id: of the silence that '
-  'kept it from being sent. absent: it fired since its group sent nothing.';
+  'resolved_at: when its incident ended; null while it is open. silence_id: the silence that '
+  'stopped its messages. absent: it fired because its group sent nothing.';
 
 create type public.logloom_alert_incident as (
   incident_id uuid,
@@ -92,12 +92,12 @@ create type public.logloom_alert_incident as (
 );
 
 comment on type public.logloom_alert_incident is
-  'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: '
-  'open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent '
-  'is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that '
-  'of the last window in which the condition held, peak_value the one farthest from the '
-  'threshold. People (…_by, assigned_to) are named by their email address, or where it is not '
-  'known by their user_id.';
+  'The condition of a rule, or of one group of a rule with by, has held since opened_at. state: '
+  'open, acknowledged or resolved. resolution: recovered, still_absent (a silent group is no '
+  'longer watched), rule_changed, rule_disabled or rule_deleted; null while it is open. value: of '
+  'the last window in which the condition held. peak_value: the value farthest from the '
+  'threshold. People (…_by, assigned_to) are shown by their email address, or by their user_id if '
+  'it is unknown.';
 
 create type logloom_private.alert_window as (
   rule_id uuid,
@@ -110,7 +110,7 @@ create type logloom_private.alert_window as (
 );
 
 comment on type logloom_private.alert_window is
-  'A window of a rule and the value found in it, of a group where the rule has by.';
+  'A window of a rule, or of one of its groups, and its value.';
 
 create type logloom_private.alert_reading as (
   records bigint,
@@ -120,7 +120,7 @@ create type logloom_private.alert_reading as (
 );
 
 comment on type logloom_private.alert_reading is
-  'How many records were read, newest first, and the last of them in that order.';
+  'How many records were read, newest first, and the position of the last one.';
 
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,
@@ -130,7 +130,8 @@ create type public.logloom_alert_preview_entry as (
 );
 
 comment on type public.logloom_alert_preview_entry is
-  'A window in which a rule would have fired; group: for which one, where the rule has by.';
+  'A window in which a rule would have fired. group: the group that would have fired, if the rule '
+  'has by.';
 
 create type public.logloom_alert_preview_point as (
   ts timestamptz,
@@ -138,7 +139,7 @@ create type public.logloom_alert_preview_point as (
 );
 
 comment on type public.logloom_alert_preview_point is
-  'The value of the window that ends at ts; null where it has none.';
+  'The value of the window that ends at ts; null if it has none.';
 
 create type public.logloom_alert_preview_group as (
   "group" jsonb,
@@ -147,8 +148,8 @@ create type public.logloom_alert_preview_group as (
 );
 
 comment on type public.logloom_alert_preview_group is
-  'A group of a rule with by: how often it would have fired, and its value in each window in which '
-  'it has one.';
+  'A group of a rule with by: how often it would have fired, and its value in each window that '
+  'has one.';
 
 create type public.logloom_alert_preview as (
   ts_from timestamptz,
@@ -163,10 +164,10 @@ create type public.logloom_alert_preview as (
 );
 
 comment on type public.logloom_alert_preview is
-  'When a rule would have fired between ts_from and ts_to, looked at every step_minutes, and the '
-  'values that it would have seen. Of a rule with by, series has the greatest value of a window, '
-  'groups those that fire most or have the greatest values, and crowded_windows counts windows '
-  'with more or longer groups than a rule looks at; of others, the last three are null.';
+  'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the '
+  'values that it would have seen. For a rule with by, series has the highest value of each '
+  'window, groups has the groups that fire most or have the highest values, and crowded_windows '
+  'counts windows with too many or too long groups. For other rules the last three are null.';
 
 create type public.logloom_alert_silence as (
   silence_id uuid,
@@ -183,5 +184,5 @@ create type public.logloom_alert_silence as (
 );
 
 comment on type public.logloom_alert_silence is
-  'For a time nothing is sent of alerts that match. matcher: {rule_id, group}, either or none. '
+  'Matching alerts are not sent for a time. matcher: {rule_id, group}, either, both or none. '
   'state: scheduled, active or expired.';

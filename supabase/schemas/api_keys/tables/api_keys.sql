@@ -56,15 +56,14 @@ grant update (expires_at, revoked_at) on logloom.api_keys to authenticated, serv
 
 comment on table logloom.api_keys is 'API keys of tenants. The key itself is never stored.';
 
-comment on column logloom.api_keys.key_digest is 'SHA-256 of the whole key.';
-
 comment on column logloom.api_keys.key_prefix is
   'The first 11 characters of the key, to tell keys apart.';
 
 comment on column logloom.api_keys.last_used_at is
-  'Right to the minute: one update a minute, not a request.';
+  'To the minute: it is updated at most once a minute.';
 
 comment on column logloom.api_keys.lifetime is
-  'How long it was to live when it was made, whatever a rotation left of that. Null: for ever.';
+  'How long the key lasts from its creation, even if a rotation ended it sooner. Null: no end.';
 
-comment on column logloom.api_keys.view_id is 'What it reads in. Null: all of the tenant.';
+comment on column logloom.api_keys.view_id is
+  'The view that the key reads in. Null: all of the tenant.';

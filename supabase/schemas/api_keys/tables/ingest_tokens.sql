@@ -13,12 +13,10 @@ create index ingest_tokens_tenant_id_idx on logloom_private.ingest_tokens (tenan
 create index ingest_tokens_expires_at_idx on logloom_private.ingest_tokens (expires_at);
 
 comment on table logloom_private.ingest_tokens is
-  'Tokens with which pages send. The token itself is never stored.';
-
-comment on column logloom_private.ingest_tokens.token_digest is 'SHA-256 of the whole token.';
+  'Tokens with which pages send, by SHA-256. The token itself is never stored.';
 
 comment on column logloom_private.ingest_tokens.created_by is
-  'The user, without whom the token ends. Null: the project itself, by its secret key.';
+  'The token ends when this user may no longer send. Null: created with the project''s secret key.';
 
 comment on column logloom_private.ingest_tokens.session_id is
-  'The user''s session of Supabase Auth, with which the token ends. Null where there is none.';
+  'The token ends with this session of Supabase Auth. Null: there is none.';

@@ -4,12 +4,12 @@ create table logloom_private.key_reads (
   operation text not null,
   reads bigint not null
 )
--- A row changes with every read: room on the page keeps that out of the index.
+-- Rows change with every read. Free space on the page saves updates of the index.
 with (fillfactor = 50);
 
 create index key_reads_key_id_day_operation_idx
 on logloom_private.key_reads (key_id, day, operation);
 
 comment on table logloom_private.key_reads is
-  'What was answered to an API key, by UTC day and operation, for 31 days. Several rows of one '
-  'operation are summed up: each was held when a read beside it was counted.';
+  'Reads by API key, UTC day and operation, kept for 31 days. Several rows of an operation add '
+  'up: a read that finds all rows locked adds one.';

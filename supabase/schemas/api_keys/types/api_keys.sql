@@ -1,5 +1,3 @@
--- API keys: only a digest is stored, the key itself is shown once.
-
 create type public.logloom_api_key as (
   key_id uuid,
   tenant_id text,
@@ -15,8 +13,8 @@ create type public.logloom_api_key as (
 );
 
 comment on type public.logloom_api_key is
-  'An API key as lists show it. status: active, revoked or expired. view_id: the view '
-  'that it reads in; null: it is bound to none.';
+  'An API key in lists. status: active, revoked or expired. view_id: the view that it reads in; '
+  'null if none.';
 
 create type public.logloom_created_api_key as (
   key_id uuid,
@@ -31,4 +29,4 @@ create type public.logloom_created_api_key as (
   view_id uuid
 );
 
-comment on type public.logloom_created_api_key is 'A new API key. key_value is shown this once.';
+comment on type public.logloom_created_api_key is 'A new API key. key_value is shown only now.';

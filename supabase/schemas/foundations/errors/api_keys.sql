@@ -6,41 +6,36 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
-      'Revoke one that is no longer needed, or move to a larger plan.',
-      'The plan''s `max_api_keys`: revoke one.'),
+      'Revoke a key that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_api_keys`.'),
     ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
-      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+      'Name the key after the server that will use it.', null),
     ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
       'Send a later time, or leave it out for a key that does not expire.', null),
     ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
-      'Left out it is ["ingest"].', null),
+      'Without p_scopes a key gets ["ingest"].', null),
     ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
-      'A view limits what is read. Send p_scopes ["read"], and make another key for sending.',
-      'A view, and the scope `ingest`: a key that sends is held by a server, which a view would '
-        'not limit.'),
+      'A view limits what is read. Send p_scopes ["read"], and create another key for sending.',
+      'A view together with the scope `ingest`.'),
     ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
-      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+      'Both keys work during the overlap; 10080 minutes are a week.', null),
     ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
-      'Create a new key.', '`rotate_api_key`: create a new key.'),
+      'Create a new key.', null),
     ('api_keys.token_service_is_invalid', 400,
       'Invalid p_service: 1 to 200 characters after trimming',
-      'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
+      'The token can only send events of this service.', null),
     ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
-      'Make another token when this one has expired.',
-      '`create_ingest_token`: 900 seconds at most.'),
+      'Create another token when this one has expired.',
+      '`create_ingest_token`: at most 900 seconds.'),
     ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
       'Retry-After says when the next one expires. One token can serve many pages.',
       'The plan''s `max_ingest_tokens`.'),
     ('api_keys.too_many_new_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s per minute)',
       'Use a token until it expires. One token can serve many pages.',
       'The plan''s `ingest_tokens_per_minute`.'),
-    ('api_keys.not_found', 404, 'API key not found',
-      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
-  ) e (name, status, message, hint, explanation);
+    ('api_keys.not_found', 404, 'API key not found', 'list_api_keys shows the keys of this tenant.',
+      null);
 end;
 $$;

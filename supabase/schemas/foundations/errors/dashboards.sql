@@ -1,4 +1,4 @@
--- Dashboards. What a check constraint of their table refuses has the name of the constraint.
+-- Dashboards. The error for a check constraint of log_dashboards has the name of the constraint.
 create function logloom_private.dashboards_errors()
 returns setof logloom_private.error
 language plpgsql
@@ -6,10 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('dashboards.log_dashboards_name_is_valid', 400,
       'Invalid p_name: 1 to 200 characters after trimming',
       'Name the dashboard after what it shows.', null),
@@ -20,14 +17,13 @@ begin
     ('dashboards.panel_is_invalid', 400, 'Invalid panel %s: {title, query_dsl, kind, width}',
       'title has 1 to 100 characters, kind is lines, bars or number, width is 1 to 12.', null),
     ('dashboards.no_room', 400, 'Plan limit exceeded: log_dashboards (max %s)',
-      'Delete one, or ask for a larger plan.', null),
+      'Delete a dashboard, or choose a larger plan.', null),
     ('dashboards.not_its_creator', 403, 'Only its creator may change or delete a dashboard',
-      'Make one of your own with create_log_dashboard.', 'It is a colleague''s, shared.'),
+      'Create your own with create_log_dashboard.', 'A colleague created and shared it.'),
     ('dashboards.not_found', 404, 'Dashboard not found',
-      'list_log_dashboards shows those that you can see.',
-      'It is not there, another tenant''s, or a colleague''s private one.'),
+      'list_log_dashboards shows the dashboards that you can see.',
+      'It does not exist, belongs to another tenant, or is a colleague''s private one.'),
     ('dashboards.changed_since', 409, 'The dashboard has changed since p_updated_at',
-      'Read it with get_log_dashboard, and make the change again.', null)
-  ) e (name, status, message, hint, explanation);
+      'Read it again with get_log_dashboard, then repeat your change.', null);
 end;
 $$;

@@ -1,4 +1,4 @@
--- The query language: a filter.
+-- The query language: filters.
 create function logloom_private.query_errors()
 returns setof logloom_private.error
 language plpgsql
@@ -6,8 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query select e.*
-  from (values
+  return query values
     ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
       'Write -term, or "-" for the character itself.', null),
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
@@ -52,8 +51,8 @@ begin
       'Write field:value without white space around the colon; field:"" finds the empty text.',
       null),
     ('query.not_a_number', 400, 'An attribute is compared with a number, but this is not one: %s',
-      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
-        'quotes.', null),
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without quotes.',
+      null),
     ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
       'Remove unnecessary brackets.', null),
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
@@ -62,10 +61,10 @@ begin
     ('query.to_is_missing', 400, 'TO is missing in a range',
       'Write [a TO b] or {a TO b}, TO in upper case.', null),
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
-      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
-        '- is quoted: @"a b".c', null),
+      'Separate segments by one dot. Quote a segment with characters other than letters, digits, '
+        '_ and -: @"a b".c', null),
     ('query.path_is_too_long', 400, 'The path of an attribute has more than 32 segments',
-      'Name a value that lies less deep, or search all values with any:', null),
+      'Name a value that is nested less deeply, or search all values with any:', null),
     ('query.too_many_terms', 400, 'The query has more than 64 terms',
       'Leave terms out, or join texts by wildcards or a regex.',
       'Each term of a list of values counts.'),
@@ -115,12 +114,11 @@ begin
       'The query is too complex: it takes more than 20000 steps to compile',
       'Leave terms or regular expressions out.', null),
     ('query.searched_texts_are_too_long', 400,
-      'The query is too complex: the texts that it looks for inside others have together more '
-        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+      'The query is too complex: the texts that it looks for within others have more than 512 '
+        'characters together', 'Shorten them: the beginning of a long message finds it too.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
-      'Write %2$s, or quote the text if that is what is looked for.',
-      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
-        '`warnings` of a search.')
-  ) e (name, status, message, hint, explanation);
+      'Write %2$s, or quote the text if you mean it literally.',
+      'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '
+        'answer `warnings`.');
 end;
 $$;

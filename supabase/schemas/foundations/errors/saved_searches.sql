@@ -1,4 +1,5 @@
--- Saved searches. What a check constraint of their table refuses has the name of the constraint.
+-- Saved searches. The error for a check constraint of saved_searches has the name of the
+-- constraint.
 create function logloom_private.saved_searches_errors()
 returns setof logloom_private.error
 language plpgsql
@@ -6,10 +7,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('saved_searches.saved_searches_name_is_valid', 400,
       'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
       null),
@@ -25,11 +23,9 @@ begin
     ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       '* finds every record.', null),
     ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
-      'Save it under a name of your own with create_saved_search.',
-      'It is a colleague''s, shared.'),
+      'Save your own with create_saved_search.', 'A colleague created and shared it.'),
     ('saved_searches.not_found', 404, 'Saved search not found',
-      'list_saved_searches shows those that you can read.',
-      'It is not there, another tenant''s, or a colleague''s private one.')
-  ) e (name, status, message, hint, explanation);
+      'list_saved_searches shows the searches that you can read.',
+      'It does not exist, belongs to another tenant, or is a colleague''s private one.');
 end;
 $$;

@@ -1,4 +1,4 @@
--- The query language: what stands after a bar.
+-- The query language: stages, which follow a bar.
 create function logloom_private.stages_errors()
 returns setof logloom_private.error
 language plpgsql
@@ -12,8 +12,8 @@ begin
     coalesce(
       e.hint,
       'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
-        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other '
-        'stages are where, sort, limit, fields, json, logfmt and patterns.'
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
+        'are where, sort, limit, fields, json, logfmt and patterns.'
     ),
     e.explanation
   from (
@@ -23,9 +23,9 @@ begin
     ('stages.stage_is_of_another_language', 400, 'Unknown stage %s', 'Write %2$s', null),
     ('stages.aggregate_needs_a_bar', 400, 'A term is missing before %s',
       'An aggregate follows a bar: %2$s', null),
-    ('stages.or_is_a_word', 400, '|| is no operator',
+    ('stages.or_is_a_word', 400, '|| is not an operator',
       'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
-    ('stages.or_joins_values', 400, '| is no operator', 'Write %s', null),
+    ('stages.or_joins_values', 400, '| is not an operator', 'Write %s', null),
     ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
     ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
       'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
@@ -51,8 +51,7 @@ begin
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
-    ('stages.sort_needs_by', 400, 'by is missing after sort',
-      'Write | sort by %s', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',

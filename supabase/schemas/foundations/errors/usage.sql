@@ -6,10 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('usage.settings_are_no_object', 400, 'Invalid settings data: %s must be an object',
       'Send a JSON object with the members to change.',
       '`pipeline_config` and `notification_preferences` are JSON objects.'),
@@ -19,15 +16,14 @@ begin
     ('usage.setting_is_no_whole_number', 400, 'Invalid settings data: %s must be a whole number',
       'Send a number from 1 to %2$s.', '`retention_days`.'),
     ('usage.setting_is_out_of_range', 400, 'Invalid settings data: %s must be from 1 to %s',
-      'The plan sets the greatest retention_days.', 'The plan limits `retention_days`.'),
+      'The plan sets the highest retention_days.', null),
     ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
       'Send a JSON boolean.', null),
     ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
-      'Leave p_months out for the current month alone.', '`get_tenant_usage`.'),
+      'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
-      'list_log_retention_runs shows them. One deletion with OR does the work of several.', null),
+      'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
-      'Say * to delete every record of the range.', '`delete_logs`: `*` finds every record.')
-  ) e (name, status, message, hint, explanation);
+      'Write * to delete every record of the range.', null);
 end;
 $$;

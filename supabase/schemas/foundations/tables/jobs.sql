@@ -1,4 +1,4 @@
--- What runs, when, and how it fares. work() runs it; schedules/jobs.sql has the rows.
+-- The jobs, their schedules and results. work() runs them; schedules/jobs.sql has the rows.
 create table logloom_private.jobs (
   name text primary key,
   lane text not null,
@@ -20,32 +20,31 @@ create table logloom_private.jobs (
     least(every, silence) > interval '0' and failures_allowed >= 0
   )
 )
--- A few rows that are written all the time: statistics of each minute would tell nothing new.
+-- Few rows, updated all the time: analyzing them every minute would be wasted.
 with (autovacuum_analyze_threshold = 10000);
 
-comment on table logloom_private.jobs is
-  'What runs beside requests: one row a job, with when it runs and how it fares.';
+comment on table logloom_private.jobs is 'Background jobs: when each runs and how it went.';
 
 comment on column logloom_private.jobs.lane is
-  'Jobs of a lane run one after the other, so that nothing slow delays the writer: write, send '
-  '(what may wait for HTTP) and tend. ingest: run by the edge function while pg_cron is away.';
+  'Jobs in the same lane run one after another, so nothing slow delays the writer: write, send '
+  '(may wait for HTTP) and tend. ingest: the edge function runs it while pg_cron does not.';
 
 comment on column logloom_private.jobs.step is
-  'The function that does one bounded piece. It returns how long to rest before the next; null: '
-  'nothing is left, until every has passed.';
+  'The function that does one bounded piece of work. It returns how long to wait before the next '
+  'piece; null if nothing is left, then the job waits for the interval every.';
 
 comment on column logloom_private.jobs.silence is
-  'Health is degraded when its last success, or made_at before the first, is longer ago.';
+  'Health is degraded if the last success is longer ago (before the first success: made_at).';
 
 comment on column logloom_private.jobs.failures_allowed is
-  'Health is degraded when more steps in a row fail.';
+  'Health is degraded if more steps in a row fail.';
 
 comment on column logloom_private.jobs.is_paused is
-  'It rests within a second of this, and goes on within one.';
+  'Pauses the job. A change takes effect within a second.';
 
 comment on column logloom_private.jobs.next_at is
-  'When it is due; now() runs it at once. Written, like the columns after it, when something '
-  'changes, else a dozen times within silence, or every 30 seconds.';
+  'When the job is due; set it to now() to run it at once. To save writes, this and the following '
+  'columns are updated when something changes, otherwise a dozen times within silence, or every '
+  '30 seconds.';
 
-comment on column logloom_private.jobs.failures is
-  'Steps that failed since the last one that succeeded.';
+comment on column logloom_private.jobs.failures is 'Failed steps since the last success.';

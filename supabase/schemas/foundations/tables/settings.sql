@@ -61,7 +61,7 @@ create table logloom_private.settings (
   storage_policy text not null default 'drop_oldest',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
-  -- Below, what is said of a cut would not fit; above, no page would.
+  -- Below this the note about a cut value would not fit; above it no page would.
   constraint settings_max_record_bytes_is_within_bounds check (
     max_record_bytes between 65536 and 8388608
   ),
@@ -78,7 +78,7 @@ create table logloom_private.settings (
   constraint settings_console_url_is_an_address check (
     console_url ~ '^https?://[^\s#]+$' and length(console_url) <= 500
   ),
-  -- Windows end with a minute: one between two minutes would never come.
+  -- Windows end at full minutes.
   constraint settings_alert_grace_is_whole_minutes check (
     alert_grace >= interval '0' and alert_grace = date_trunc('minute', alert_grace)
   ),
@@ -98,5 +98,5 @@ create table logloom_private.settings (
 insert into logloom_private.settings default values;
 
 comment on table logloom_private.settings is
-  'What an operator has a reason to change, beside the plans, in one row. Each is read where it is '
-  'enforced. Other limits are constants beside their use.';
+  'Settings of the service that an operator may change, besides the plans. One row. Each is read '
+  'where it is enforced. Other limits are constants beside their use.';

@@ -7,10 +7,9 @@ create type logloom_private.error as (
 );
 
 comment on type logloom_private.error is
-  'An error of the register. message and hint are formats for the values of a case, explanation '
-  'is what docs/reference/errors.md says in place of the hint. The name begins with its register.';
+  'An error of a register. message and hint are formats for format(). explanation replaces the '
+  'hint in docs/reference/errors.md. The name begins with the register.';
 
 create type public.logloom_success as (success boolean);
 
-comment on type public.logloom_success is
-  'What an operation answers that has nothing else to tell.';
+comment on type public.logloom_success is 'The answer of an operation that returns nothing else.';

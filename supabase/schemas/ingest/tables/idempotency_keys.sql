@@ -10,6 +10,6 @@ create table logloom_private.idempotency_keys (
 create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys (created_at);
 
 comment on table logloom_private.idempotency_keys is
-  'First answers of requests with an Idempotency-Key, so that a repeat stores nothing.';
+  'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
 comment on column logloom_private.idempotency_keys.response is
-  'The answer; of a request that was committed in slices an object with theirs by number.';
+  'The answer. If the request came in slices, an object of their answers by number.';

@@ -1,7 +1,6 @@
--- The queue: one row (batch) a request, the events as column arrays, in slots that rotate.
---
--- A slot is filled, closed, moved and emptied by TRUNCATE, so that the queue leaves no dead rows
--- behind, not even while a forgotten transaction holds an old snapshot.
+-- The queue: one row (batch) per request, with the events as arrays, in slots that rotate. A slot
+-- is filled, closed, moved and then emptied by TRUNCATE, so that no dead rows stay behind, even
+-- while a forgotten transaction holds an old snapshot.
 
 create sequence logloom_private.queue_batch_id as bigint;
 
@@ -38,19 +37,19 @@ create table logloom_private.queue_slot_1 partition of logloom_private.queue for
 create table logloom_private.queue_slot_2 partition of logloom_private.queue for values in (2);
 
 comment on table logloom_private.queue is
-  'Committed events on their way to logloom.logs: one row a request, parallel arrays of one length '
-  'or null where no event has the field. A null ts stands for received_at.';
+  'Committed events on their way to logloom.logs: one row per request, with parallel arrays. An '
+  'array is null if no event has the field. A null ts stands for received_at.';
 
 comment on column logloom_private.queue.batch_key is
-  'UUIDv7 whose last 16 bits are 0; with the event''s index in them it is the record''s id.';
+  'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
 
 comment on column logloom_private.queue.bytes is 'Size of the request body.';
 
 comment on column logloom_private.queue.record_bytes is
-  'How many bytes the JSON text of each event''s record will have.';
+  'Bytes of the JSON text of each event''s record.';
 
 comment on column logloom_private.queue.ts_min is
-  'Least ts of the batch; which partitions it needs.';
+  'Earliest ts of the batch. The partitions that it needs follow from it and ts_max.';
 
 create table logloom_private.queue_slots (
   slot smallint primary key,
@@ -62,10 +61,11 @@ create table logloom_private.queue_slots (
 
 insert into logloom_private.queue_slots (slot) values (0), (1), (2);
 
-comment on table logloom_private.queue_slots is 'How far each slot of the queue was moved.';
+comment on table logloom_private.queue_slots is 'How much of each slot has been moved.';
 
 comment on column logloom_private.queue_slots.moved_through is
-  'Every batch of the slot up to this batch_id is in logloom.logs. Written with the records.';
+  'All batches of the slot up to this batch_id are in logloom.logs. Written together with the '
+  'records.';
 
 comment on column logloom_private.queue_slots.moved_events is
   'Events moved since the slot was emptied.';
@@ -92,15 +92,15 @@ create index queue_pointer_open_slot_idx on logloom_private.queue_pointer (open_
 create index queue_pointer_closed_slot_idx on logloom_private.queue_pointer (closed_slot);
 
 comment on column logloom_private.queue_slots.metered_events is
-  'Events metered since the slot was emptied. Less moved_events: how many of them still wait.';
+  'Events metered since the slot was emptied. Minus moved_events, they are the events that still '
+  'wait.';
 
 comment on table logloom_private.queue_marks is
-  'How old the waiting batches are, without looking at them: of those metered at once, up to '
-  'batch_to, the least received_at. Kept until they are moved.';
+  'How old waiting batches are, without reading them: the earliest received_at of those metered '
+  'together, up to batch_to. Kept until they are moved.';
 
 comment on table logloom_private.queue_pointer is
-  'Which slot is filled, and which one is closed and being moved.';
+  'The slot that is being filled, and the closed one that is being moved.';
 
 comment on column logloom_private.queue_pointer.metered_through is
-  'Every batch up to this batch_id is counted: in logloom.usage_days, and in the slots'' '
-  'metered_events.';
+  'All batches up to this batch_id are counted in logloom.usage_days and in metered_events.';

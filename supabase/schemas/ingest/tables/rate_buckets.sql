@@ -1,4 +1,4 @@
--- Unlogged: after a crash every tenant may send a burst again, which is all that is lost.
+-- Unlogged: a crash only means that every tenant may send a burst again.
 create unlogged table logloom_private.rate_buckets (
   tenant_id text primary key,
   events double precision not null,
@@ -8,4 +8,4 @@ create unlogged table logloom_private.rate_buckets (
 with (fillfactor = 50);
 
 comment on table logloom_private.rate_buckets is
-  'Token buckets of tenants whose plan has a rate: what was left at filled_at. A debt is negative.';
+  'Token buckets of tenants whose plan has a rate: the tokens at filled_at. Negative: a debt.';

@@ -18,14 +18,14 @@ create type logloom_private.ingest_state as (
 );
 
 comment on type logloom_private.ingest_state is
-  'Who sends, and what holds for it: read once a call, for all requests of a caller in it. '
-  'keeps_from, takes_to: in which range ts may lie. events, bytes: what is known to be used of the '
-  'month, all of it where a limit is near. batches: how many at most the queue has that are not '
-  'counted there. headers: what every answer to ingest has: X-Logloom-Writer where pg_cron does '
-  'not run the writer. service: the only one that the sender may send for; null: any.';
+  'The sender and what holds for it, read once per call for all requests of a caller. keeps_from, '
+  'takes_to: the range of ts. events, bytes: used in the month; complete if a limit is near. '
+  'batches: the most batches of the queue that they may lack. headers: of every answer: '
+  'X-Logloom-Writer if pg_cron does not run the writer. service: the only one that the sender may '
+  'send for; null: any.';
 
 create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
 
 comment on type logloom_private.ingest_answer is
-  'The 200 of a request: its body, its headers {name: value}, and how many events it added to the '
-  'queue, 0 for a repeat.';
+  'The answer 200 to a request: body, headers {name: value}, and how many events it added to the '
+  'queue (0 for a repeat).';

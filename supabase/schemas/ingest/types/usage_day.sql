@@ -1,7 +1,6 @@
--- What was accepted, per tenant and UTC day, and what follows from it: quotas and rates.
---
--- Counted when a slot of the queue closes, in the writer's transaction, so that no request waits
--- for a counter. What the writer has not counted yet is counted where it lies, in the queue.
+-- Accepted events and bytes, per tenant and UTC day. The writer counts them when it closes a slot
+-- of the queue, so that no request waits for a counter. What is not counted yet is counted in the
+-- queue.
 
 create type public.logloom_usage_day as (day date, events bigint, bytes bigint);
 

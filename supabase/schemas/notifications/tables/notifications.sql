@@ -1,5 +1,5 @@
 create table logloom_private.notifications (
-  -- The webhook's id, in every attempt.
+  -- Also the webhook's id, the same in every attempt.
   notification_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
@@ -11,7 +11,7 @@ create table logloom_private.notifications (
   status text not null default 'pending',
   attempts integer not null default 0,
   created_at timestamptz not null default now(),
-  -- When it is due. Of one that is claimed: when the claim has lapsed.
+  -- When it is due; if it is claimed, when the claim expires.
   next_attempt_at timestamptz not null default now(),
   expires_at timestamptz not null,
   claim_id uuid,
@@ -21,7 +21,7 @@ create table logloom_private.notifications (
   settled_at timestamptz,
   incident_id uuid references logloom.alert_incidents on delete set null,
   group_key text not null default '',
-  -- In which they were made: what is resolved was triggered before.
+  -- The order in which they were added: an alert comes before its recovery.
   position bigint generated always as identity,
   template jsonb,
   constraint notifications_purpose_is_known check (
@@ -37,7 +37,7 @@ create table logloom_private.notifications (
 create index notifications_next_attempt_at_idx
 on logloom_private.notifications (next_attempt_at) where status = 'pending';
 
--- What is under way: counted at each claim.
+-- For counting claims.
 create index notifications_tenant_id_idx
 on logloom_private.notifications (tenant_id) where claim_id is not null;
 
@@ -49,7 +49,7 @@ create index notifications_alert_id_idx on logloom_private.notifications (alert_
 create index notifications_tenant_id_rule_id_created_at_idx
 on logloom_private.notifications (tenant_id, rule_id, created_at desc, notification_id desc);
 
--- What a tenant asked for itself is counted.
+-- For counting tests and codes of a tenant.
 create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 
@@ -60,12 +60,13 @@ create index notifications_rule_id_channel_idx
 on logloom_private.notifications (rule_id, channel, position) where status = 'pending';
 
 comment on table logloom_private.notifications is
-  'The outbox: one row for an alert and a destination, for its recovery, for a test or a code that '
-  'confirms an address, which have no alert, or to an owner of a log stream that was paused, which '
-  'is rule_id.';
+  'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that '
+  'confirm an address, and mails to owners about a log stream (its id is in rule_id) have no '
+  'alert.';
 
 comment on column logloom_private.notifications.address is
-  'Of channels that are reached by a secret, sealed: only the function logloom-notify opens it.';
+  'For channels whose address is a secret it is sealed, and only the function logloom-notify can '
+  'open it.';
 
 create table logloom_private.notified_alerts (
   notification_id uuid not null references logloom_private.notifications on delete cascade,
@@ -76,9 +77,9 @@ create table logloom_private.notified_alerts (
 create index notified_alerts_alert_id_idx on logloom_private.notified_alerts (alert_id);
 
 comment on table logloom_private.notified_alerts is
-  'Further alerts of a notification that collected those of several groups.';
+  'Further alerts of a notification that collects several groups.';
 
--- No foreign key: whoever is counted here has a row of logloom_private.notifications.
+-- No foreign key: a tenant with a row here has one in logloom_private.notifications.
 create table logloom_private.notification_usage (
   tenant_id text not null,
   channel text not null,
@@ -88,8 +89,8 @@ create table logloom_private.notification_usage (
 );
 
 comment on table logloom_private.notification_usage is
-  'Attempts to deliver, by tenant, kind of channel (email, webhook) and hour of the clock: what '
-  'the plan limits.';
+  'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour; the plan limits '
+  'them.';
 
 create table logloom_private.notify_endpoint (
   singleton boolean primary key default true,
@@ -101,5 +102,5 @@ create table logloom_private.notify_endpoint (
 insert into logloom_private.notify_endpoint default values;
 
 comment on table logloom_private.notify_endpoint is
-  'Where the edge function logloom-notify is, with logloom-stream beside it, and the secret that '
-  'they know their caller by.';
+  'The URL of the edge function logloom-notify, with logloom-stream next to it, and the secret by '
+  'which they recognize their caller.';

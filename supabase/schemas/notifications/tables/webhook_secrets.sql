@@ -1,7 +1,7 @@
--- No foreign key to the rule's tenant: the rule has it.
+-- The tenant is in the rule.
 create table logloom_private.webhook_secrets (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
-  -- In the form of Standard Webhooks, until the function logloom-notify has sealed it.
+  -- In the format of Standard Webhooks until the function logloom-notify has sealed it.
   secret text not null default 'whsec_' || encode(extensions.gen_random_bytes(32), 'base64'),
   previous_secret text,
   previous_valid_until timestamptz,
@@ -9,7 +9,7 @@ create table logloom_private.webhook_secrets (
 );
 
 comment on table logloom_private.webhook_secrets is
-  'What a rule''s webhooks are signed with. The previous secret signs, too, until it lapses.';
+  'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
 
 create index webhook_secrets_unsealed_idx on logloom_private.webhook_secrets (changed_at)
 where starts_with(secret, 'whsec_') or starts_with(previous_secret, 'whsec_');

@@ -16,9 +16,9 @@ create type public.logloom_alert_delivery as (
 );
 
 comment on type public.logloom_alert_delivery is
-  'A notification on its way: status is pending, delivered or failed, purpose alert, recovery, '
-  'test or confirmation, which is the mail with a code. alert_id is null for all but the first. '
-  'While it is pending it is tried at next_attempt_at, and no more after gives_up_at.';
+  'The delivery of a notification. status: pending, delivered or failed. purpose: alert, '
+  'recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is '
+  'alert. A pending one is tried again at next_attempt_at, until gives_up_at.';
 
 create type public.logloom_notification_address as (
   email text,
@@ -29,6 +29,6 @@ create type public.logloom_notification_address as (
 );
 
 comment on type public.logloom_notification_address is
-  'An email address of alert rules, in lower case. confirmed: notifications may go there, since '
-  'it was confirmed by a code or is a member''s. code_expires_at and tries_left: of a code that '
-  'is good.';
+  'An email address of alert rules, in lower case. confirmed: notifications may be sent there, '
+  'because it was confirmed by a code or belongs to a member. code_expires_at, tries_left: of a '
+  'valid code.';

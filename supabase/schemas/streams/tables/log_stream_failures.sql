@@ -31,9 +31,9 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.log_stream_failures to authenticated, service_role;
 
 comment on table logloom.log_stream_failures is
-  'What did not arrive. refused: a record that the receiver does not take. rejected: it took a '
-  'batch but for so many records, and does not say which. gap: records of [ts_from, ts_to) that '
-  'retention deleted before they were sent.';
+  'What a stream did not send. refused: a record that the receiver does not accept. rejected: the '
+  'receiver accepted a batch except for some records and does not say which. gap: records of '
+  '[ts_from, ts_to) that retention deleted before they were sent.';
 
 create table logloom_private.stream_round (
   singleton boolean primary key default true,
@@ -44,5 +44,5 @@ create table logloom_private.stream_round (
 insert into logloom_private.stream_round default values;
 
 comment on table logloom_private.stream_round is
-  'Up to which write sequence it was noted which streams have something to send. Whoever calls a '
-  'stream idle holds the row.';
+  'The write sequence up to which streams with new records were marked. Whoever marks a stream '
+  'idle locks the row.';

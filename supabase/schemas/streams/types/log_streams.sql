@@ -33,13 +33,12 @@ create type public.logloom_log_stream as (
 );
 
 comment on type public.logloom_log_stream is
-  'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. '
-  'lag_seconds: how long the oldest record that was not sent has waited. paused_at with '
-  'pause_reason failing (no success for long), refused (the receiver takes no record) or maker '
-  '(who made it is no admin any more). skipped_records: not sent, because streams passed them on '
-  'three times already. test_…: of the last test; it is under way while test_finished_at is null. '
-  'last_answer, test_answer: the first 500 characters of what the receiver said, where it did not '
-  'take what was sent.';
+  'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. '
+  'lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success '
+  'for too long), refused (the receiver accepts no record) or maker (its maker is no longer an '
+  'admin). skipped_records: not sent, because streams had passed them on three times. test_…: the '
+  'last test; it is still running while test_finished_at is null. last_answer, test_answer: the '
+  'first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 create type public.logloom_log_stream_failure as (
   failure_id uuid,
@@ -56,9 +55,9 @@ create type public.logloom_log_stream_failure as (
 );
 
 comment on type public.logloom_log_stream_failure is
-  'What a stream did not send. refused: the record record_id, which the receiver does not take. '
-  'rejected: it took a batch but for so many records, and does not say which. gap: what retention '
-  'deleted of [ts_from, ts_to) before it was sent.';
+  'What a stream did not send. refused: the record record_id, which the receiver does not accept. '
+  'rejected: the receiver accepted a batch except for some records and does not say which. gap: '
+  'records of [ts_from, ts_to) that retention deleted before they were sent.';
 
 create type public.logloom_claimed_log_stream as (
   stream_id uuid,
@@ -82,5 +81,5 @@ create type logloom_private.stream_batch as (
 );
 
 comment on type logloom_private.stream_batch is
-  'Records after a stream''s position, in the order in which they became visible, up to a write '
-  'sequence and, of that, an id (null: all of it).';
+  'Records after a stream''s position, in the order in which they became visible, up to end_seq '
+  'and, within it, end_id (null: all).';

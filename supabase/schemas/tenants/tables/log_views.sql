@@ -9,7 +9,7 @@ create table logloom.log_views (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   shows_since timestamptz not null default now(),
-  -- So that a foreign key can say that who is bound to a view is of its tenant.
+  -- For foreign keys that ensure that a view and what is bound to it have the same tenant.
   constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
   constraint log_views_name_is_unique unique (tenant_id, name),
   constraint log_views_name_is_valid check (
@@ -28,17 +28,17 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.log_views to authenticated, service_role;
 
 comment on table logloom.log_views is
-  'What a reader is limited to who is bound to it: a viewer, or an API key.';
+  'A view limits what viewers and API keys that are bound to it can read.';
 
 comment on column logloom.log_views.query_dsl is
-  'The records that the view shows: a query without stages. Null: all.';
+  'The query that selects the records of the view, without stages. Null: all records.';
 
 comment on column logloom.log_views.hidden_fields is
-  'Names of fields, attrs, and attrs.PATH, without which the view shows records.';
+  'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
 
 comment on column logloom.log_views.operations is
-  'The reading operations that are open. Null: all, but for those that list alerts.';
+  'The reading operations that the view allows. Null: all except those that list alerts.';
 
 comment on column logloom.log_views.shows_since is
-  'Since when it shows what it shows: made, or given another query or other hidden fields. What '
-  'rules found in it before is none of it.';
+  'When the view was created or last got another query or other hidden fields. A rule''s counts '
+  'from before then are discarded.';

@@ -96,72 +96,63 @@ values
   );
 
 comment on table logloom.plans is
-  'What a tenant can buy. A change of a row holds from the next request on.';
+  'Plans and their limits. A change takes effect with the next request.';
 
 comment on column logloom.plans.is_default is
-  'The plan of a tenant that is provisioned by its first write.';
+  'The plan of a tenant that is created by its first write.';
 
 comment on column logloom.plans.max_open_deletions is
-  'Erasures by delete_logs that may be queued or under way at once.';
+  'Deletions by delete_logs that may be queued or in progress at once.';
 
 comment on column logloom.plans.monthly_bytes_limit is
   'Bytes of accepted request bodies in a UTC month.';
 
 comment on column logloom.plans.events_per_second is
-  'Events that a tenant may send a second over time, events_burst of them at once. Null: any.';
+  'Events per second that a tenant may send on average, and events_burst at once. Null: any.';
 
 comment on column logloom.plans.requests_per_second is
-  'Requests a second over time, requests_burst of them at once. Null: any.';
+  'Requests per second on average, and requests_burst at once. Null: any.';
 
 comment on column logloom.plans.concurrent_searches is
-  'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in '
-  'its views and portals; a further one is PT429.';
+  'Searches, statistics, tails and previews of a tenant that may run at once. At most half of '
+  'them may be in views and portals. A further one gets PT429.';
 
 comment on column logloom.plans.concurrent_scans is
-  'How many of them read on at once after search_free_time, and one more in views and portals; the '
-  'others wait for their turn. The first has one parallel worker less.';
+  'Searches of a tenant that may run longer than search_free_time at once, plus one in views and '
+  'portals. The others wait for their turn. The first has one parallel worker less.';
 
 comment on column logloom.plans.retention_days_max is
-  'Greatest retention_days that a tenant may set.';
-
-comment on column logloom.plans.max_members is 'Members that a tenant may have.';
+  'Highest retention_days that a tenant may set.';
 
 comment on column logloom.plans.max_api_keys is
-  'API keys that a tenant may have that are neither revoked nor expired.';
+  'API keys of a tenant that are neither revoked nor expired.';
 
 comment on column logloom.plans.emails_per_hour is
-  'Emails that may be sent for a tenant in an hour of the clock, tests, codes and repeated '
-  'attempts included. What is beyond waits for the next hour; a further test is PT429.';
+  'Emails for a tenant in a clock hour, including tests, codes and retries. Further ones wait for '
+  'the next hour; a further test gets PT429.';
 
 comment on column logloom.plans.webhooks_per_hour is
-  'The same for webhooks, chats and pagers: all that goes by HTTP.';
+  'The same for everything that is sent by HTTP: webhooks, chats and pagers.';
 
 comment on column logloom.plans.max_notification_addresses is
-  'Email addresses that a tenant may have confirmed.';
+  'Confirmed email addresses of a tenant.';
 
 comment on column logloom.plans.max_ingest_tokens is
-  'Ingest tokens of a tenant that may be alive at once; a further one is PT429.';
+  'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
 
 comment on column logloom.plans.ingest_tokens_per_minute is
-  'Ingest tokens that may be made for a tenant in a minute.';
+  'Ingest tokens that may be created for a tenant in a minute.';
 
-comment on column logloom.plans.max_portal_sessions is
-  'Active portal sessions that a tenant may have.';
+comment on column logloom.plans.max_portal_sessions is 'Active portal sessions of a tenant.';
 
 comment on column logloom.plans.portal_requests_per_minute is
-  'Requests that all portal sessions of a tenant may make in a minute.';
-
-comment on column logloom.plans.max_views is 'Views of logs that a tenant may have.';
-
-comment on column logloom.plans.max_log_streams is 'Log streams that a tenant may have.';
+  'Requests in a minute of all portal sessions of a tenant together.';
 
 comment on column logloom.plans.max_alert_silences is
-  'Silences of alerts that a tenant may have at once, scheduled ones included.';
+  'Silences of a tenant at once, including scheduled ones.';
 
 comment on column logloom.plans.archive_days is
-  'How many days records stay in the archive, counted from their ts. 0: they are not archived.';
+  'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
 comment on column logloom.plans.max_restored_days is
-  'Days that a tenant may have back from the archive at once.';
-
-comment on column logloom.plans.max_log_dashboards is 'Dashboards that a tenant may have.';
+  'Restored days that a tenant may have at once.';

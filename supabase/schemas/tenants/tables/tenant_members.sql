@@ -1,11 +1,9 @@
--- Who belongs to which tenant, and the hook that says so in Supabase Auth's tokens.
-
 create table logloom.tenant_members (
   tenant_id text not null references logloom.tenants on delete cascade,
   user_id text not null,
   email text,
   role text not null default 'member',
-  -- Two members of one transaction have an order too.
+  -- Differs even between members that one transaction adds.
   created_at timestamptz not null default clock_timestamp(),
   view_id uuid,
   chosen_at timestamptz,
@@ -39,20 +37,21 @@ grant select (tenant_id, user_id, created_at, chosen_at)
 on logloom.tenant_members to supabase_auth_admin;
 
 comment on table logloom.tenant_members is
-  'Users of Supabase Auth and the tenants they belong to. Auth''s tokens get tenant_id from here.';
+  'Which users belong to which tenants. Supabase Auth takes the claim tenant_id of its tokens '
+  'from here.';
 
 comment on column logloom.tenant_members.user_id is
-  'The claim sub of their tokens: auth.users.id, or what another identity provider has. Without a '
-  'foreign key for that reason.';
+  'The claim sub of their tokens: auth.users.id, or the id at another identity provider; '
+  'therefore no foreign key.';
 
 comment on column logloom.tenant_members.email is
-  'A label that whoever added the member gave. Nothing is sent there for its sake.';
+  'A label, given when the member was added. It does not make the address a destination.';
 
 comment on column logloom.tenant_members.role is
-  'viewer reads within view_id; member reads, searches, keeps saved searches and alert rules; '
-  'admin also keys, settings, views and deletion; owner also members.';
+  'A viewer reads within view_id. A member reads, and keeps saved searches and alert rules. An '
+  'admin also changes keys, settings and views, and deletes. An owner also changes members.';
 
-comment on column logloom.tenant_members.view_id is 'What a viewer is bound to.';
+comment on column logloom.tenant_members.view_id is 'The view that a viewer reads in.';
 
 comment on column logloom.tenant_members.chosen_at is
-  'When the member last switched to the tenant: tokens name the one that was chosen last.';
+  'When the member last switched to the tenant. Tokens name the tenant that was chosen last.';

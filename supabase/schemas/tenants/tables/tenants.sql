@@ -14,7 +14,7 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.tenants to authenticated, service_role;
 
 comment on table logloom.tenants is
-  'A tenant appears with its first write: create, update or ingest.';
+  'A tenant is created by its first write: create, update or ingest.';
 
 create table logloom.tenant_settings (
   tenant_id text primary key references logloom.tenants on delete cascade,
@@ -49,12 +49,11 @@ grant update (retention_days, compression, email_enabled, webhook_enabled, updat
 on logloom.tenant_settings to authenticated, service_role;
 
 comment on table logloom.tenant_settings is
-  'What a tenant set. Where there is no row, or null, the default holds.';
+  'What a tenant has set. Without a row, or if a column is null, the default applies.';
 
 comment on column logloom.tenant_settings.retention_days is
-  'Read cut to the plan''s limit: a change of plan may have lowered it.';
+  'May be above the plan''s limit after a change of plan; the limit then applies.';
 
--- Deleted tenants: the receipt, and while it is not finished, what keeps the id from being used.
 create table logloom_private.tenant_deletions (
   deletion_id uuid primary key default gen_random_uuid(),
   tenant_id text not null,
@@ -68,8 +67,8 @@ create unique index tenant_deletions_tenant_id_idx
 on logloom_private.tenant_deletions (tenant_id) where finished_at is null;
 
 comment on table logloom_private.tenant_deletions is
-  'A row for each delete_tenant. finished_at: when nothing of the tenant was left. erased_records: '
-  'log records that were erased; null until they are.';
+  'A row for each delete_tenant, as a receipt. The id cannot be used until finished_at, when '
+  'nothing of the tenant is left. erased_records: null until its log records are deleted.';
 
 create table logloom_private.kept_longer (
   kept_id uuid primary key default gen_random_uuid(),
@@ -83,5 +82,4 @@ create table logloom_private.kept_longer (
 create index kept_longer_tenant_id_idx on logloom_private.kept_longer (tenant_id, kept_until);
 
 comment on table logloom_private.kept_longer is
-  'Days that a tenant keeps for a while although its retention does not: those that were brought '
-  'back. Past kept_until a row means nothing.';
+  'Restored days, which a tenant keeps beyond its retention until kept_until.';

@@ -2,8 +2,7 @@ create type public.logloom_log_secret_scope as (
   tenant_id text
 );
 
-comment on type public.logloom_log_secret_scope is
-  'For which tenant the edge functions may seal secrets of the caller.';
+comment on type public.logloom_log_secret_scope is 'The tenant whose secrets the caller may seal.';
 
 create type public.logloom_member as (
   user_id text,
@@ -14,9 +13,9 @@ create type public.logloom_member as (
 );
 
 comment on type public.logloom_member is
-  'A user who belongs to a tenant. role: viewer, member, admin or owner. email: of Supabase '
-  'Auth, else what was given when the member was added; null where neither is known. view_id: what '
-  'a viewer is bound to.';
+  'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase '
+  'Auth, else as given when the member was added; null if unknown. view_id: the view that a '
+  'viewer reads in.';
 
 create type public.logloom_log_tenant as (
   tenant_id text,
@@ -55,7 +54,7 @@ create type public.logloom_plan_feature as (
 );
 
 comment on type public.logloom_plan_feature is
-  'Whether the plan includes a feature, how many of it, and how many the tenant has.';
+  'Whether the plan includes a feature, how many it allows, and how many the tenant has.';
 
 create type public.logloom_pipeline_config as (retention_days integer, compression boolean);
 
@@ -70,8 +69,8 @@ comment on type public.logloom_notification_preferences is 'Which channels alert
 create type public.logloom_stored as (sealed_bytes bigint, hot_bytes bigint);
 
 comment on type public.logloom_stored is
-  'What a tenant''s records take on disk: sealed_bytes in compressed blocks, hot_bytes as rows '
-  'with their indexes, that one about.';
+  'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows '
+  'with indexes (estimated).';
 
 create type public.logloom_tenant_settings as (
   tenant_id text,
@@ -81,4 +80,4 @@ create type public.logloom_tenant_settings as (
 );
 
 comment on type public.logloom_tenant_settings is
-  'The settings in force: what was set, else the defaults.';
+  'The effective settings: as set, else the defaults.';

@@ -1,4 +1,4 @@
--- Rules that fire late, rules that miss a group, and silences.
+-- Rules with for_minutes or on_absent, and silences.
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- for_minutes: of windows that no late record opens again.
+-- for_minutes: only windows that no late record can open again.
 select pg_temp.rule('wanted', 'gt', 0, 1, 0, 'late') \g /dev/null
 update logloom.alert_rules set for_minutes = 2 where name = 'late';
 select pg_temp.arrive('11:00:10', 'wanted');
@@ -50,18 +50,18 @@ select is_empty('select from logloom.alert_incidents', 'nor is there an incident
 select pg_temp.round('11:05') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('late')$$, array['11:03 2'],
-  'but when the condition has held for so long'
+  'but when the condition has held long enough'
 );
 select results_eq(
   'select r.last_evaluated_at, r.last_value from logloom.alert_rules r',
   $$values (pg_temp.at('11:05'), 2::double precision)$$,
-  'its last value is that of the window which ended two minutes ago'
+  'its last value is from the window that ended two minutes ago'
 );
 select pg_temp.round('11:06') \g /dev/null
 select pg_temp.round('11:07') \g /dev/null
 select is(
   (select i.resolution || ' ' || i.fired_count from logloom.alert_incidents i), 'recovered 2',
-  'one window in which it does not ends the incident'
+  'one window in which the condition does not hold ends the incident'
 );
 select pg_temp.arrive('11:07:10', 'wanted');
 select pg_temp.round('11:08') \g /dev/null
@@ -74,7 +74,7 @@ select pg_temp.round('11:12') \g /dev/null
 select pg_temp.round('11:13') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('late')$$, array['11:03 2', '11:04 1'],
-  'and it begins to count anew'
+  'and the time starts again'
 );
 select pg_temp.arrive('11:11:10', 'wanted');
 select pg_temp.arrive('11:12:10', 'wanted');
@@ -82,12 +82,12 @@ select pg_temp.arrive('11:13:10', 'wanted');
 select pg_temp.round('11:17') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired('late') offset 2$$, array['11:13 1', '11:14 1'],
-  'also in windows that are caught up with'
+  'also in windows that are evaluated late'
 );
 update logloom.alert_rules set enabled = false where name = 'late';
-select is_empty('select from logloom_private.alert_states', 'a rule that is disabled forgets');
+select is_empty('select from logloom_private.alert_states', 'a disabled rule forgets the time');
 
--- Records that come when their window was looked at already.
+-- Records that arrive after their window was evaluated.
 select pg_temp.rule('tardy', 'gt', 0, 1, 0, 'many') \g /dev/null
 select pg_temp.rule('tardy', 'lt', 1, 1, 0, 'few') \g /dev/null
 update logloom.alert_rules set for_minutes = 2 where name in ('many', 'few');
@@ -114,7 +114,7 @@ select results_eq(
   ],
   'late records count'
 );
-select is_empty($$select * from pg_temp.fired('few')$$, 'and what they undo does not');
+select is_empty($$select * from pg_temp.fired('few')$$, 'a condition that they disprove does not');
 select results_eq(
   $$select to_char(a.window_end at time zone 'UTC', 'HH24:MI') || ' ' || a.value
     from logloom.alert_rules r
@@ -127,11 +127,11 @@ select results_eq(
       group by e.at
     ), r, '1 minute')) a
     where r.name in ('many', 'few')$$,
-  $$select * from pg_temp.fired('many')$$, 'as a preview shows it'
+  $$select * from pg_temp.fired('many')$$, 'a preview shows the same'
 );
 update logloom.alert_rules set enabled = false where name in ('many', 'few');
 
--- Groups, of a rule that is new.
+-- Groups of a new rule.
 select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'grouped') \g /dev/null
 update logloom.alert_rules set for_minutes = 1, asked_at = pg_temp.at('11:34:30')
 where name = 'grouped';
@@ -139,11 +139,11 @@ select pg_temp.arrive_of('11:' || i || ':10', 'api'), pg_temp.round('11:' || i +
 from generate_series(34, 37) i \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired_groups('grouped')$$, array['11:36 api 1'],
-  'a rule waits until the first window is closed that ended after it was made'
+  'a new rule waits until its first window is closed'
 );
 update logloom.alert_rules set enabled = false where name = 'grouped';
 
--- One that fires at once, and then only after a while: what holds on has not recovered.
+-- A rule that fires at once gets for_minutes: a condition that still holds has not recovered.
 select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'changed') \g /dev/null
 select pg_temp.arrive_of('11:39:10', 'api');
 select pg_temp.round('11:40') \g /dev/null
@@ -156,7 +156,7 @@ from generate_series(40, 44) i \g /dev/null
 select is(
   (select string_agg(coalesce(i.resolution, 'open'), ' ')
     from logloom.alert_incidents i where i.rule_name = 'changed'),
-  'rule_changed', 'an incident of a rule that fires later now ends with the change'
+  'rule_changed', 'the change ends the incident'
 );
 update logloom.alert_rules set enabled = false where name = 'changed';
 
@@ -166,12 +166,12 @@ update logloom.alert_rules set on_absent = 'fire' where name = 'missing';
 select pg_temp.arrive_of('12:13:10', 'api');
 select pg_temp.arrive_of('12:13:10', 'web');
 select pg_temp.round('12:14') \g /dev/null
-select is_empty($$select * from pg_temp.fired_groups('missing')$$, 'groups that send are well');
+select is_empty($$select * from pg_temp.fired_groups('missing')$$, 'groups that send do not fire');
 select pg_temp.arrive_of('12:14:10', 'api');
 select pg_temp.round('12:15') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired_groups('missing')$$, array['12:15 web 0 absent'],
-  'one that sends no more is missed'
+  'a group that stops sending fires'
 );
 select pg_temp.arrive_of('12:15:10', 'web');
 select pg_temp.arrive_of('12:15:10', 'api');
@@ -185,22 +185,22 @@ update logloom.alert_rules set cooldown_minutes = 60 where name = 'missing';
 select pg_temp.round('12:26') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired_groups('missing') offset 1$$, array['12:17 api 0 absent'],
-  'all at once, each once in its cooldown'
+  'all groups fire at once, each once in its cooldown'
 );
 select results_eq(
   $$select i."group" ->> 'service', i.resolution from logloom.alert_incidents i
     where i.rule_name = 'missing' order by 1$$,
-  $$values ('api', null), ('web', null)$$, 'one in its cooldown is open again'
+  $$values ('api', null), ('web', null)$$, 'a group in its cooldown opens its incident again'
 );
 select pg_temp.round('12:27') \g /dev/null
 select results_eq(
   $$select i."group" ->> 'service', i.resolution from logloom.alert_incidents i
     where i.rule_name = 'missing' order by 1$$,
   $$values ('api', 'still_absent'), ('web', 'still_absent')$$,
-  'after ten windows it is forgotten, which is no recovery'
+  'after ten windows it is no longer watched, which is not a recovery'
 );
 
--- A window that a late record makes hold.
+-- A window in which the condition holds because of a late record.
 update logloom.alert_rules set enabled = false where name = 'missing';
 select pg_temp.rule('ts:* | count() by service', 'gt', 1, 1, 0, 'both') \g /dev/null
 update logloom.alert_rules set on_absent = 'fire' where name = 'both';
@@ -211,7 +211,7 @@ select pg_temp.arrive_of('12:28:10', 'api');
 select pg_temp.round('12:29') \g /dev/null
 select results_eq(
   $$select * from pg_temp.fired_groups('both')$$, array['12:28 api 2'],
-  'fires, where groups are missed, too'
+  'fires for rules with on_absent, too'
 );
 update logloom.alert_rules set enabled = false where name = 'both';
 
@@ -235,7 +235,7 @@ select is(
     "ends_at": "2099-01-01T00:00:00+00:00", "state": "active", "comment": "We deploy",
     "created_by": "alice", "expired_at": null, "expired_by": null
   }',
-  'a silence'
+  'a silence is created'
 );
 select pg_temp.act_as_postgres();
 select pg_temp.arrive_of('12:29:10', 'api');
@@ -244,11 +244,11 @@ select pg_temp.round('12:30') \g /dev/null
 select results_eq(
   $$select h."group" ->> 'service', h.silence_id = m.silence_id
     from made m, logloom.alert_history h join loud using (rule_id) order by 1$$,
-  $$values ('api', true), ('web', null)$$, 'the history says which alert it kept silent'
+  $$values ('api', true), ('web', null)$$, 'the history names the silence of an alert'
 );
 select results_eq(
   $$select n.body::jsonb #>> '{data,group,service}' from logloom_private.notifications n$$,
-  array['web'], 'which is not sent'
+  array['web'], 'the alert is not sent'
 );
 select pg_temp.act_as_user('acme', 'bob');
 select is(
@@ -256,7 +256,7 @@ select is(
     select row(s.state, s.expired_by)::text
     from made m, public.expire_alert_silence(m.silence_id) s
   ),
-  '(expired,bob)', 'it is ended'
+  '(expired,bob)', 'a silence can be ended'
 );
 select is(
   (
@@ -291,7 +291,7 @@ update logloom.plans set max_alert_silences = 0 where plan_id = 'pro';
 select pg_temp.act_as_user('acme', 'bob');
 select throws_ok(
   $$select public.create_alert_silence('{}', p_to => '2099-01-01')$$,
-  'PT400', 'Plan limit exceeded: alert silences (max 0)', 'as many as the plan allows'
+  'PT400', 'Plan limit exceeded: alert silences (max 0)', 'the plan limits silences'
 );
 select pg_temp.act_as_postgres();
 select results_eq(
@@ -303,11 +303,12 @@ select results_eq(
 update logloom.alert_silences set expired_at = now() - interval '29 days';
 select logloom_private.purge_old_rows() \g /dev/null
 select is(
-  (select count(*)::integer from logloom.alert_silences), 1, 'it stays for a month after its end'
+  (select count(*)::integer from logloom.alert_silences), 1,
+  'a silence is kept for a month after its end'
 );
 update logloom.alert_silences set expired_at = now() - interval '31 days';
 select logloom_private.purge_old_rows() \g /dev/null
-select is_empty('select from logloom.alert_silences', 'whenever it should have ended');
+select is_empty('select from logloom.alert_silences', 'counted from when it really ended');
 
 select * from finish();
 rollback;

@@ -13,10 +13,11 @@ select (
 ).rule_id;
 grant select on made to public;
 select is(
-  (select r.asked_at from logloom.alert_rules r), now(), 'a rule asks since it was made'
+  (select r.asked_at from logloom.alert_rules r), now(),
+  'a new rule evaluates windows from its creation on'
 );
 
--- Whether a change, of a rule that has asked for an hour, has it begin anew.
+-- Whether a change of an hour-old rule starts it again.
 create function pg_temp.begins_anew(p_change text)
 returns boolean
 language plpgsql

@@ -1,4 +1,4 @@
--- The last incident of a rule, and of a rule with by one of its groups.
+-- The last incident of a rule; for a rule with by, of one of its groups.
 create function logloom_private.last_incident(p_rule_id uuid, p_group jsonb)
 returns logloom.alert_incidents
 language plpgsql
@@ -10,16 +10,16 @@ begin
     select i
     from logloom.alert_incidents i
     where i.rule_id = p_rule_id and i."group" is not distinct from p_group
-    -- Several may have been opened at once, by windows that were caught up with.
+    -- Several can open at once, when a rule catches up.
     order by i.opened_at desc, i.held_until desc
     limit 1
   );
 end;
 $$;
 
--- Notes that a rule's condition held in a window, and of which incident that is part: the open one
--- or, where this window was thought to be quiet or the rule's cooldown keeps it silent, the last
--- one, which is open again. Where the rule fires and there is none, a new one. Null without one.
+-- Records that a rule's condition held in a window, and returns the incident of the window: the
+-- open one. Or the last one, opened again, if this window was thought to be quiet or is within the
+-- cooldown. Or a new one if the rule fires. Otherwise null.
 create function logloom_private.held_incident(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -72,9 +72,9 @@ begin
 end;
 $$;
 
--- Ends the incidents of a rule whose condition held no longer in a window, but in those of its
--- groups that p_held names. One of a group that is missed, and is not among p_seen, ends because
--- nobody waits for it any more: it did not recover.
+-- Ends the incidents of a rule whose condition no longer holds in a window, except for the groups
+-- in p_held. An incident of a missing group that is not in p_seen ends because the group is no
+-- longer watched: it did not recover.
 create function logloom_private.resolve_incidents(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,
@@ -100,8 +100,7 @@ begin
 end;
 $$;
 
--- A rule that is deleted, disabled or asks something else is not going to say that it recovered:
--- its incidents end with it.
+-- A rule that is deleted, disabled or changed will not report a recovery, so its incidents end.
 create function logloom_private.close_incidents_of_rule()
 returns trigger
 language plpgsql
@@ -119,7 +118,7 @@ begin
       else 'rule_disabled'
     end
   where i.rule_id = old.rule_id and i.resolved_at is null
-    -- If not, they go with it.
+    -- Without the tenant they are deleted with it.
     and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
   delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
   return case tg_op when 'DELETE' then old else new end;
@@ -128,11 +127,11 @@ $$;
 
 create trigger alert_rules_close_incidents_on_change
 after update of enabled, asked_at on logloom.alert_rules
--- A clock that went back makes asked_at earlier.
+-- asked_at is earlier after the clock was set back.
 for each row when (old.enabled and not new.enabled or new.asked_at > old.asked_at)
 execute function logloom_private.close_incidents_of_rule();
 
--- Before: who is told of it is in the rule.
+-- Before the deletion, because the rule says who is notified.
 create trigger alert_rules_close_incidents_on_delete
 before delete on logloom.alert_rules
 for each row execute function logloom_private.close_incidents_of_rule();

@@ -1,4 +1,5 @@
--- Where a project exposes the schema logloom, tables take from a member what operations take.
+-- If a project exposes the schema logloom, its tables allow a member no more than the operations
+-- do.
 begin;
 \ir ../actors.psql
 select plan(11);
@@ -41,44 +42,49 @@ as $$
   )
 $$;
 
-select is(pg_temp.by('acme', 'mia', pg_temp.key_of('acme')), '42501', 'a member makes no key');
-select is(pg_temp.by('acme', 'abe', pg_temp.key_of('acme')), '1', 'an admin does');
-select is(pg_temp.by('acme', 'abe', pg_temp.key_of('umbrella')), '42501', 'not for another tenant');
 select is(
-  pg_temp.by('alone', 'tom', pg_temp.key_of('alone')), '1', 'nor is one kept out without roles'
+  pg_temp.by('acme', 'mia', pg_temp.key_of('acme')), '42501', 'a member cannot create a key'
+);
+select is(pg_temp.by('acme', 'abe', pg_temp.key_of('acme')), '1', 'an admin can');
+select is(
+  pg_temp.by('acme', 'abe', pg_temp.key_of('umbrella')), '42501', 'but not for another tenant'
+);
+select is(
+  pg_temp.by('alone', 'tom', pg_temp.key_of('alone')), '1', 'without roles every user can'
 );
 select is(
   pg_temp.by('acme', 'mia', 'update logloom.api_keys k set revoked_at = null where true'), '0',
-  'a member brings no revoked key back'
+  'a member cannot reactivate a revoked key'
 );
 select is(
   pg_temp.by('acme', 'abe', 'update logloom.api_keys k set expires_at = now() where true'), '2',
-  'an admin changes the keys of the tenant'
+  'an admin can change the keys of the tenant'
 );
 select is(
   pg_temp.by('acme', 'mia', 'update logloom.tenant_settings s set retention_days = 2 where true'),
-  '0', 'a member changes no settings'
+  '0', 'a member cannot change settings'
 );
 select is(
   pg_temp.by('acme', 'ann', 'update logloom.tenant_settings s set retention_days = 2 where true'),
-  '1', 'an owner does'
+  '1', 'an owner can'
 );
 select is(
   pg_temp.by('umbrella', 'ann', $$
     insert into logloom.tenant_settings (tenant_id, retention_days) values ('umbrella', 2)
-  $$), '1', 'where they belong'
+  $$), '1', 'an owner can set settings of their tenant'
 );
 select is(
   pg_temp.by('acme', 'ann', $$
     insert into logloom.tenant_settings (tenant_id, retention_days) values ('alone', 2)
-  $$), '42501', 'and nowhere else'
+  $$), '42501', 'but not of another tenant'
 );
 update logloom_private.settings set writing_clients = '{}';
 select pg_temp.act_as('authenticated', jsonb_build_object(
   'role', 'authenticated', 'tenant_id', 'acme', 'sub', 'ann', 'client_id', 'c'
 )) \g /dev/null
 select is(
-  left(pg_temp.attempt(pg_temp.key_of('acme')), 5), '42501', 'an OAuth client of an owner does not'
+  left(pg_temp.attempt(pg_temp.key_of('acme')), 5), '42501',
+  'an OAuth client of an owner cannot create a key'
 );
 
 select * from finish();

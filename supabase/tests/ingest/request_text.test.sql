@@ -26,7 +26,7 @@ select is(
       "p_attrs": [{"a": [1.0, null, "é"]}, null]
     }'
   )::text,
-  'columns are those of the JSON, with nulls, empty texts and texts of any letters'
+  'columns equal the JSON, with nulls, empty texts and any characters'
 );
 select is(
   logloom_private.request_of_text('{"p_bytes": 9, "p_ts": [null], "p_msg": ["a\u001eb"]}')::text,
@@ -34,15 +34,15 @@ select is(
     null::logloom_private.ingest_request,
     '{"p_bytes": 9, "p_ts": [null], "p_msg": ["a\u001eb"]}'
   )::text,
-  'a request may be JSON as a whole'
+  'a request may be JSON only'
 );
 select is(
   (logloom_private.request_of_text(pg_temp.separated('{}␞␞␞␞␞␞␞␞␞␞'))).p_ts, '{}'::timestamptz[],
-  'one without events has an empty column of times'
+  'a request without events has an empty column of times'
 );
 select is(
   (logloom_private.request_of_text('{}')).p_ts, null::timestamptz[],
-  'one that only authenticates has none'
+  'a request that only authenticates has no column of times'
 );
 
 update logloom.plans set monthly_events_limit = 10 where plan_id = 'free';
@@ -83,18 +83,22 @@ select is(
   (select array_agg(row(q.events, q.bytes, q.msg)::text order by q.batch_id)
     from logloom_private.queue q),
   array[row(2, 20, '{a,b}'::text[])::text, row(1, 10, array[e'\x1f'])::text],
-  'what was accepted is queued'
+  'accepted requests are queued'
 );
 
 set local role service_role;
 select throws_ok(
   'select logloom_private.request_of_text(''{}'')', '42501', null,
-  'what reads a request is not for callers'
+  'service_role may not call request_of_text'
 );
 set local role authenticated;
-select throws_ok('select public.ingest_text(''{}'')', '42501', null, 'users may not call it');
+select throws_ok(
+  'select public.ingest_text(''{}'')', '42501', null, 'users may not call ingest_text'
+);
 set local role anon;
-select throws_ok('select public.ingest_text(''{}'')', '42501', null, 'nor may strangers');
+select throws_ok(
+  'select public.ingest_text(''{}'')', '42501', null, 'anon may not call ingest_text'
+);
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- Whether a value fires. No data, a null, never does.
+-- Whether a value meets the condition. Null, which means no data, never does.
 create function logloom_private.alert_condition_holds(
   p_value double precision,
   p_comparison text,
@@ -19,8 +19,8 @@ return coalesce(
   false
 );
 
--- What of a rule holds in a window once its for_minutes and on_absent are looked at: p_seen are its
--- values there, p_holding those whose condition holds. It notes what it saw for later windows.
+-- The windows that may fire after for_minutes and on_absent are applied. p_seen: the rule's values
+-- in the window. p_holding: those that meet the condition. Remembers what it saw for later windows.
 create function logloom_private.lasting_windows(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,
@@ -33,7 +33,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that sent in so many windows before is missed.
+  -- A group that sent records within so many windows counts as missing when it sends none.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin
@@ -75,7 +75,8 @@ begin
   on conflict (rule_id, group_key) do update
   set seen_at = greatest(a.seen_at, excluded.seen_at),
     holds_since = least(a.holds_since, excluded.holds_since);
-  -- What does not hold begins anew; what was not seen for long is forgotten.
+  -- Groups whose condition does not hold start again. Groups that were not seen for long are
+  -- deleted.
   update logloom_private.alert_states a
   set holds_since = null
   where a.rule_id = p_rule.rule_id

@@ -26,11 +26,11 @@ select pg_temp.arrive('12:00:30', 'c', null, 'warn');
 select pg_temp.round('12:01') \g /dev/null
 select results_eq(
   $$select * from pg_temp.groups('levels')$$, array['12:01 error 3', '12:01 info 2'],
-  'a rule with by fires for each group whose value holds'
+  'a rule with by fires for each group that meets the condition'
 );
 select is(
   (select r.last_value from logloom.alert_rules r where r.name = 'levels'), 3::double precision,
-  'its last value is the greatest'
+  'its last value is the highest'
 );
 
 select pg_temp.arrive('12:02:10', 'd', null, 'warn', 'acme', 4);
@@ -39,7 +39,7 @@ select pg_temp.round('12:03') \g /dev/null
 select results_eq(
   $$select * from pg_temp.groups('levels')$$,
   array['12:01 error 3', '12:01 info 2', '12:03 warn 4'],
-  'the cooldown is that of the group, and a group without records does not fire'
+  'each group has its cooldown, and a group without records does not fire'
 );
 select is(
   (select r.last_evaluated_at from logloom.alert_rules r where r.name = 'levels'),
@@ -49,7 +49,7 @@ select is(
 select pg_temp.round('12:10') \g /dev/null
 select is(
   (select r.last_evaluated_at from logloom.alert_rules r where r.name = 'levels'),
-  pg_temp.at('12:10'), 'without any record, too'
+  pg_temp.at('12:10'), 'even without records'
 );
 
 select pg_temp.arrive('12:10:30', 'f', jsonb_build_object('n', n)) from generate_series(1, 50) n;
@@ -64,12 +64,12 @@ select pg_temp.round('12:12') \g /dev/null
 select is(
   (select r.last_error from logloom.alert_rules r where r.name = 'many'),
   'The rule found more than 50 groups: narrow the filter, or group by another field',
-  'fifty-one are an error'
+  'fifty-one groups are an error'
 );
 select is(
   (select count(*) from logloom.alert_history h join logloom.alert_rules r using (rule_id)
     where r.name = 'many' and h.window_end = pg_temp.at('12:12')), 0::bigint,
-  'and none of them fires'
+  'and no group fires'
 );
 select pg_temp.arrive('12:12:30', 'g', jsonb_build_object('n', repeat('x', 1009)));
 select pg_temp.round('12:13') \g /dev/null
@@ -87,7 +87,7 @@ select results_eq(
   $$values (
     'The rule found a group of more than 1024 bytes: group by another field', pg_temp.at('12:13')
   )$$,
-  'a longer one is an error, and the rule fires for none'
+  'a longer group is an error, and no group fires'
 );
 
 select * from finish();

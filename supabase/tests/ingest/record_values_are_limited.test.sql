@@ -1,4 +1,4 @@
--- What a record takes to be read is bounded by its values as well as by its bytes.
+-- The memory for reading a record is limited by its values as well as by its bytes.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -13,10 +13,10 @@ from (
   ('{"a": [1, true, ""]}', 27), ('[[[]], {}]', 49)
 ) v (json, count);
 
--- Commas and brackets in texts, and quotes and backslashes beside them.
+-- Commas and brackets within texts, next to quotes and backslashes.
 select is(
   logloom_private.has_more_values(v.attrs, v.count), false,
-  'no more than ' || v.count || ' in ' || left(v.attrs::text, 50)
+  'at most ' || v.count || ' in ' || left(v.attrs::text, 50)
 )
 from (
   values
@@ -24,7 +24,8 @@ from (
   (jsonb_build_object('a', repeat('"\,[', 100000)), 13)
 ) v (attrs, count);
 select is(
-  logloom_private.has_more_values('{"a\"[,": "\\", "b": "\\\",["}', 14), true, 'and more than 14'
+  logloom_private.has_more_values('{"a\"[,": "\\", "b": "\\\",["}', 14), true,
+  'more than 14 values are found'
 );
 
 create function pg_temp.send(p_attrs jsonb) returns integer language sql as $$
@@ -37,15 +38,15 @@ create function pg_temp.numbers(p_count integer) returns jsonb language sql as $
   select jsonb_build_object('n', array_fill(1, array[p_count]))
 $$;
 
--- The object and the array count eleven each, and the array is the object's one member.
-select is(pg_temp.send(pg_temp.numbers(159976)), 2, 'as many values as a record may have');
+-- The object and the array count 11 each, and the array is the object's one member.
+select is(pg_temp.send(pg_temp.numbers(159976)), 2, 'a record may have 160000 values');
 select throws_ok(
   $$select pg_temp.send(pg_temp.numbers(159977))$$,
   'PT413', 'A record has more than 160000 values', 'one more is refused'
 );
 select throws_ok(
   $$select pg_temp.send(jsonb_build_object('n', array_fill('{}'::jsonb, array[14000])))$$,
-  'PT413', 'A record has more than 160000 values', 'objects take more than numbers'
+  'PT413', 'A record has more than 160000 values', 'objects count more than numbers'
 );
 select is(
   pg_temp.send(jsonb_build_object('text', repeat('[1], ', 200000))), 2, 'a text is one value'
@@ -53,9 +54,9 @@ select is(
 update logloom_private.settings set max_record_values = 4096 where singleton;
 select throws_ok(
   $$select pg_temp.send(pg_temp.numbers(4073))$$,
-  'PT413', 'A record has more than 4096 values', 'the limit is a row'
+  'PT413', 'A record has more than 4096 values', 'the limit is a setting'
 );
-select is(pg_temp.send(pg_temp.numbers(4072)), 2, 'read where it is enforced');
+select is(pg_temp.send(pg_temp.numbers(4072)), 2, 'which applies at once');
 
 select * from finish();
 rollback;

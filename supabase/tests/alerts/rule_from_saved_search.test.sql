@@ -33,32 +33,36 @@ $$;
 grant execute on function pg_temp.make(integer, text) to public;
 
 select pg_temp.act_as_user('acme', 'alice');
-select is(pg_temp.make(1), 'mine: level:error', 'name and query are those of the search');
+select is(pg_temp.make(1), 'mine: level:error', 'name and query come from the search');
 select is(
   pg_temp.make(1, ', p_name => ''other'', p_query_dsl => ''level:warn'''), 'other: level:warn',
-  'unless they are given'
+  'unless they are sent'
 );
 select alike(
-  pg_temp.make(3), 'PT400 %', 'a search that gives no number is no rule'
+  pg_temp.make(3), 'PT400 %', 'a search without a number is refused'
 );
 select is(
   pg_temp.make(1, ', p_on_absent => ''fire'''),
-  'PT400 p_on_absent fire needs a query with by', 'groups stop where there are groups'
+  'PT400 p_on_absent fire needs a query with by', 'on_absent needs groups'
 );
 select is(
-  pg_temp.make(2, ', p_on_absent => ''fire'''), 'ours: level:error | count() by service', 'as here'
+  pg_temp.make(2, ', p_on_absent => ''fire'''), 'ours: level:error | count() by service',
+  'a search with groups has them'
 );
 select pg_temp.act_as_user('acme', 'bob');
 select is(
-  pg_temp.make(2), 'ours: level:error | count() by service', 'a colleague''s that is shared'
+  pg_temp.make(2), 'ours: level:error | count() by service',
+  'a colleague''s shared search can be used'
 );
-select is(pg_temp.make(1), 'PT404 Saved search not found', 'one that is not is not found');
+select is(
+  pg_temp.make(1), 'PT404 Saved search not found', 'a private search of a colleague is not found'
+);
 select pg_temp.act_as_user('umbrella', 'alice');
-select is(pg_temp.make(2), 'PT404 Saved search not found', 'nor is another tenant''s');
+select is(pg_temp.make(2), 'PT404 Saved search not found', 'another tenant''s search is not found');
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   $$select public.create_alert_rule(p_threshold => 1)$$,
-  'PT400', 'Missing required parameter: p_name', 'without a search a rule has a name'
+  'PT400', 'Missing required parameter: p_name', 'without a search the rule needs a name'
 );
 select pg_temp.act_as_postgres();
 
