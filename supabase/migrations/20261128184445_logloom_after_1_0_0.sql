@@ -248,6 +248,8 @@ DROP FUNCTION "logloom_private"."letter_cases"();
 
 DROP FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.compiled_query);
 
+DROP FUNCTION "logloom_private"."log_fields_sql"(text, logloom_private.compiled_query);
+
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
 DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
@@ -864,6 +866,10 @@ ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text C
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
+ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
+
+ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "records" bigint CASCADE;
+
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "test_answer" text CASCADE;
@@ -912,105 +918,6 @@ begin
   return row(
     v_deletion.deletion_id, v_deletion.tenant_id, v_deletion.requested_at
   )::public.logloom_tenant_deletion;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.acting_role (
-  p_tenant_id text,
-  p_user_id   text,
-  p_claims    jsonb DEFAULT NULL::jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because policies of the tables that it reads call it
-declare
-  v_role text;
-  v_required boolean;
-  v_from_token boolean;
-begin
-  if logloom_private.is_being_deleted(p_tenant_id) then
-    return null;
-  end if;
-  select m.role into v_role
-  from logloom.tenant_members m
-  where m.tenant_id = p_tenant_id and m.user_id = p_user_id;
-  if found then
-    return v_role;
-  end if;
-  select s.roles_required, s.roles_from_token into v_required, v_from_token
-  from logloom_private.settings s;
-  if v_from_token then
-    -- Only administrators of Auth can write app_metadata. Users can write user_metadata.
-    v_role := p_claims -> 'app_metadata' ->> 'logloom_role';
-    return case when v_role in ('viewer', 'member', 'admin', 'owner') then v_role end;
-  elsif v_required or exists (select from logloom.tenant_members m where m.tenant_id = p_tenant_id)
-  then
-    return null;
-  end if;
-  return 'owner';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.add_alert_unit (
-  p_table     text,
-  p_group_ids bigint[],
-  p_froms     timestamp with time zone[],
-  p_records   numeric,
-  p_round     logloom_private.alert_rounds
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET enable_seqscan TO 'off'
-  SET enable_hashjoin TO 'off'
-  SET enable_mergejoin TO 'off'
-  AS $function$
-declare
-  v_began constant timestamptz := clock_timestamp();
-  v_group logloom_private.alert_groups;
-begin
-  select g.* into v_group from logloom_private.alert_groups g where g.group_id = p_group_ids[1];
-  execute logloom_private.add_alert_partials_sql(
-    'select i.group_id, l.* from (select n.group_id, n.starts, g.tenant_id, g.filled_id, '
-      || 'coalesce(g.write_seq, -1) as write_seq from unnest($1, $2) n (group_id, starts) '
-      || 'join logloom_private.alert_groups g on g.group_id = n.group_id offset 0) i join '
-      || p_table || ' l on l.tenant_id = i.tenant_id and l.ts >= i.starts '
-      || 'where l.write_seq > i.write_seq '
-      || 'and (l.ts > i.starts or i.filled_id is null or l.id >= i.filled_id)',
-    v_group
-  )
-  using p_group_ids, p_froms;
-  update logloom_private.alert_groups g
-  set
-    write_seq = p_round.write_seq_to,
-    filled_from = i.starts,
-    -- With few records the cost of the statement itself would dominate.
-    ms_per_record = case
-      when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
-      else g.ms_per_record
-    end,
-    retry_at = null,
-    last_error = null,
-    failures = 0
-  from unnest(p_group_ids, p_froms) i (group_id, starts)
-  where g.group_id = i.group_id;
-exception when others then
-  if cardinality(p_group_ids) = 1 then
-    perform logloom_private.empty_alert_groups(
-      p_group_ids, sqlerrm, p_round.window_end + interval '1 minute'
-    );
-    return;
-  end if;
-  for v_at in 1..cardinality(p_group_ids) loop
-    perform logloom_private.add_alert_unit(
-      p_table, p_group_ids[v_at:v_at], p_froms[v_at:v_at], 0, p_round
-    );
-  end loop;
 end;
 $function$;
 
@@ -1064,54 +971,6 @@ begin
     left join logloom_private.auth_users_by_id(p_user_ids) u on u.user_id = i.id
     left join logloom.tenant_members m on m.tenant_id = p_tenant_id and m.user_id = i.id
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.adopt_pre_request()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_ours constant text := 'logloom_private.check_request';
-  v_setting constant record := logloom_private.pre_request_setting();
-  v_host text := nullif(v_setting.function, '');
-begin
-  if v_host = v_ours then
-    return;
-  end if;
-  if v_host is null and logloom_private.is_restored() then
-    -- A dump does not contain settings of roles; only this table knows the function.
-    select i.host_pre_request into v_host
-    from logloom_private.installation i
-    where exists (
-      select
-      from pg_catalog.pg_proc p
-      join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-      where p.proname = substr(i.host_pre_request, strpos(i.host_pre_request, '.') + 1)
-        and (
-          strpos(i.host_pre_request, '.') = 0
-          or n.nspname = split_part(i.host_pre_request, '.', 1)
-        )
-    );
-  end if;
-  -- PostgREST reads the part before the first dot as the schema, and quotes both parts.
-  execute format(
-    'create or replace function logloom_private.call_host_pre_request() returns void '
-      'language plpgsql volatile security invoker as %L',
-    format(
-      e'\nbegin\n  %s;\nend;\n',
-      case
-        when v_host is null then 'null'
-        when v_host like '%.%' then format(
-          'perform %I.%I()', split_part(v_host, '.', 1), substr(v_host, strpos(v_host, '.') + 1)
-        )
-        else format('perform %I()', v_host)
-      end
-    )
-  );
-  update logloom_private.installation set host_pre_request = v_host where singleton;
-  perform logloom_private.set_pre_request(v_ours, coalesce(v_setting.of_database, false));
 end;
 $function$;
 
@@ -2291,96 +2150,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
-  p_records integer,
-  p_names   text[],
-  p_first   integer[],
-  p_last    integer[],
-  p_values  logloom_private.column_values[]
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_rest constant integer := array_position(p_names, 'attrs');
-  -- Between two bounds, the same columns have values.
-  v_bounds constant integer[] := array(
-    select b from unnest(p_first) b union select b + 1 from unnest(p_last) b order by 1
-  );
-  v_part text[];
-  v_texts text[] := '{}';
-begin
-  if v_rest is null then
-    return array_fill(null::text, array[p_records]);
-  elsif p_records <= 400 then
-    -- A statement built for these columns has to be planned, which takes as long as reading many
-    -- records.
-    return array(
-      select
-        case
-          when bool_or(p.is_rest)
-            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
-        end
-      from generate_series(1, p_records) r (n)
-      left join (
-        select
-          c.key is null as is_rest, c.first + t.n - 1 as n,
-          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
-            else c.key || t.text end as text
-        from (
-          select
-            v.texts, p_first[v.n] as first,
-            case when p_names[v.n] <> 'attrs'
-              then to_json(substr(p_names[v.n], 7)) || ': ' end as key
-          from unnest(p_values) with ordinality v (texts, n)
-          offset 0
-        ) c
-        cross join lateral unnest(c.texts) with ordinality t (text, n)
-        where t.text is not null
-      ) p on p.n = r.n
-      group by r.n
-      order by r.n
-    );
-  end if;
-  for v_at in 1..cardinality(v_bounds) - 1 loop
-    execute (
-      select format(
-        $query$
-          select array(
-            select case when u.c%s is not null then '{' || concat_ws(', ', %s) || '}' end
-            from (select %s) u
-          )
-        $query$,
-        v_rest,
-        string_agg(
-          case when c.n = v_rest
-            then format('nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', c.n)
-            else format('%L || c%s', to_json(substr(c.name, 7)) || ': ', c.n) end,
-          ', ' order by c.n
-        ),
-        string_agg(
-          format(
-            'unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
-            c.n, v_bounds[v_at] - c.first + 1, v_bounds[v_at + 1] - c.first
-          ),
-          ', ' order by c.n
-        )
-      )
-      from unnest(p_names, p_first, p_last) with ordinality c (name, first, last, n)
-      where c.first <= v_bounds[v_at] and c.last >= v_bounds[v_at + 1] - 1
-    )
-    into v_part
-    using p_values;
-    v_texts := v_texts || v_part;
-  end loop;
-  return v_texts;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -2405,104 +2174,6 @@ begin
   ) c (changes)
   where c.changes <> '{}';
   return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.audit_api_keys()
-  RETURNS TRIGGER
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role writes audit events
-declare
-  v_key constant logloom.api_keys := coalesce(new, old);
-begin
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  values (
-    v_key.tenant_id,
-    logloom_private.actor(),
-    case
-      when tg_op = 'INSERT' then 'api_key.created'
-      when tg_op = 'DELETE' then 'api_key.deleted'
-      when new.revoked_at is not null and old.revoked_at is null then 'api_key.revoked'
-      else 'api_key.changed'
-    end,
-    v_key.key_id::text,
-    -- Listed one by one, so that a digest never gets in.
-    jsonb_build_object('name', v_key.name, 'key_prefix', v_key.key_prefix)
-    || case
-      when tg_op = 'UPDATE' then logloom_private.changed_members(
-        jsonb_build_object('expires_at', old.expires_at, 'revoked_at', old.revoked_at),
-        jsonb_build_object('expires_at', new.expires_at, 'revoked_at', new.revoked_at)
-      )
-      else jsonb_strip_nulls(jsonb_build_object(
-        'expires_at', v_key.expires_at, 'view_id', v_key.view_id
-      ))
-    end
-  );
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.authenticate_sender (
-  p_tenant_id  text,
-  p_key_digest text,
-  p_claims     jsonb,
-  OUT          tenant_id text,
-  OUT          key_id uuid,
-  OUT          service text
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_key logloom.api_keys;
-  v_token logloom_private.ingest_tokens;
-begin
-  if p_key_digest is not null then
-    v_key := logloom_private.key_of_digest(p_key_digest);
-    if v_key.key_id is not null then
-      if not v_key.scopes @> '{ingest}' then
-        perform logloom_private.refuse('callers.key_may_only_read');
-      end if;
-      perform logloom_private.note_key_use(v_key);
-      authenticate_sender.tenant_id := v_key.tenant_id;
-      authenticate_sender.key_id := v_key.key_id;
-      return;
-    end if;
-    select t.* into v_token
-    from logloom_private.ingest_tokens t
-    where t.token_digest = decode(p_key_digest, 'hex');
-    if not found then
-      perform logloom_private.refuse('callers.key_is_unknown');
-    elsif v_token.expires_at <= now() then
-      perform logloom_private.refuse('callers.ingest_token_is_expired');
-    elsif not logloom_private.ingest_token_is_alive(v_token) then
-      perform logloom_private.refuse('callers.ingest_token_is_revoked');
-    end if;
-    authenticate_sender.tenant_id := v_token.tenant_id;
-    authenticate_sender.service := v_token.service;
-    return;
-  end if;
-  authenticate_sender.tenant_id := case
-    when p_claims is not null then logloom_private.tenant_of_claims(p_claims)
-    when not logloom_private.is_being_deleted(p_tenant_id)
-      then logloom_private.usable_id(p_tenant_id)
-  end;
-  if authenticate_sender.tenant_id is null then
-    -- service_role is authenticated: only the tenant that it names is wrong.
-    if p_claims is null and p_tenant_id is not null then
-      perform logloom_private.refuse('ingest.tenant_is_not_known', p_tenant_id);
-    end if;
-    perform logloom_private.refuse('callers.not_known');
-  end if;
-  perform logloom_private.require_writing_client(p_claims);
-  if logloom_private.is_viewer(authenticate_sender.tenant_id, p_claims) then
-    perform logloom_private.refuse('callers.viewer_may_only_read');
-  end if;
 end;
 $function$;
 
@@ -2754,65 +2425,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.begin_tenant_deletion (
-  p_tenant_id text
-)
-  RETURNS logloom_private.tenant_deletions
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_deletion logloom_private.tenant_deletions;
-begin
-  insert into logloom_private.tenant_deletions (tenant_id, requested_by)
-  values (p_tenant_id, logloom_private.actor())
-  returning * into v_deletion;
-  delete from logloom.api_keys k where k.tenant_id = p_tenant_id;
-  delete from logloom.log_streams s where s.tenant_id = p_tenant_id;
-  delete from logloom_private.ingest_tokens t where t.tenant_id = p_tenant_id;
-  delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
-  update logloom.alert_rules r set enabled = false
-  where r.tenant_id = p_tenant_id and r.enabled;
-  -- Includes the notifications that would tell that its alerts ended.
-  delete from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.status = 'pending';
-  perform logloom_private.request_erasure(p_tenant_id);
-  return v_deletion;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.bit_positions (
-  p_bits bit varying
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_gaps text[];
-begin
-  if bit_count(p_bits) = 0 then
-    return '{}';
-  elsif bit_count(p_bits) * 8 > length(p_bits) then
-    return array(
-      select i.position
-      from generate_series(1, length(p_bits)) with ordinality i (position, n)
-      where get_bit(p_bits, i.position - 1) = 1
-      order by i.n
-    );
-  end if;
-  -- Few bits are set: the lengths of the gaps between them give the positions.
-  v_gaps := string_to_array(p_bits::text, '1');
-  return array(
-    select (sum(octet_length(g.gap) + 1) over (order by g.n rows unbounded preceding))::integer
-    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
-    order by g.n
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.block_bits (
   p_block  logloom_private.blocks,
   p_tree   jsonb,
@@ -2850,270 +2462,6 @@ begin
     p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_groups (
-  p_block   logloom_private.blocks,
-  p_bits    bit varying,
-  p_by      text[],
-  p_counts  boolean,
-  p_key     text,
-  p_exact   boolean,
-  p_doubles boolean
-)
-  RETURNS TABLE (
-    keys    text[],
-    events  bigint,
-    numbers bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_names constant text[] := array(
-    select b.name from unnest(p_by) b (name) where b.name not in ('service', 'level') order by 1
-  );
-  v_by_run constant boolean := cardinality(v_names) < cardinality(p_by);
-  v_count constant bigint := bit_count(p_bits);
-  v_columns logloom_private.block_columns[];
-  v_number logloom_private.block_columns;
-  v_keys text;
-begin
-  v_columns := logloom_private.dictionaries_of(p_block, v_names);
-  if p_key is not null then
-    select k.* into v_number
-    from logloom_private.block_columns k
-    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
-      and k.name in ('attrs', 'attrs.' || p_key) and k.dictionary is distinct from array['{}']
-    order by k.name desc
-    limit 1;
-  end if;
-  if cardinality(v_columns) < cardinality(v_names) or v_number.name = 'attrs'
-    or v_count * 32 < p_block.records and cardinality(v_names) > 0
-  then
-    return query
-    select r.*
-    from logloom_private.read_groups(p_block, p_bits, p_by, p_counts, p_key, p_doubles) r;
-    return;
-  end if;
-
-  v_keys := format('array[%s]::text[]', array_to_string(
-    array(
-      select case b.name
-        when 'service' then '$3[g.run]'
-        when 'level' then '$4[g.run]'
-        else format('($5[%1$s]).dictionary[g.codes[%1$s]]', array_position(v_names, b.name))
-      end
-      from unnest(p_by) with ordinality b (name, n)
-      order by b.n
-    ),
-    ', '
-  ));
-  if p_counts then
-    return query execute format(
-      $query$
-        select %s, g.events, 0::bigint, null::numeric, null::numeric, null::numeric,
-          null::double precision[]
-        from %s g
-      $query$,
-      v_keys,
-      case when cardinality(v_names) = 0
-        then 'logloom_private.found_runs($1, $2, 1, $7)'
-        else 'logloom_private.grouped_codes($1, $2, $5, $6, 1, $7, null::integer[], false, '
-          || 'false)' end
-    )
-    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
-      v_by_run, p_block.records;
-  end if;
-  if v_number.name is not null then
-    return query execute format(
-      $query$
-        select %s, 0::bigint, g.events, g.total, g.minimum, g.maximum, g.doubles
-        from %s $7, $8, %s, $9, $10) g
-      $query$,
-      v_keys,
-      case when cardinality(v_names) = 0
-        then 'logloom_private.run_numbers($1, $2,'
-        else 'logloom_private.grouped_codes($1, $2, $5, $6,' end,
-      case
-        when v_number.numbers is not null then '$11'
-        when v_number.wide_numbers is not null then '$12'
-        when v_number.kind = 'dictionary' and not p_exact then '$14'
-        else '$13'
-      end
-    )
-    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
-      v_by_run, v_number.first, v_number.last, p_exact, p_doubles, v_number.numbers,
-      v_number.wide_numbers,
-      case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
-        then logloom_private.column_numbers(v_number) end,
-      -- Each dictionary value becomes a double once.
-      case when v_number.kind = 'dictionary' and not p_exact
-        then logloom_private.dictionary_numbers(v_number, array(
-          select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
-          from unnest(v_number.dictionary) with ordinality d (value, n)
-          order by d.n
-        )) end;
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_is_intact (
-  p_block logloom_private.blocks
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_columns logloom_private.block_columns[] := '{}';
-  v_column logloom_private.block_columns;
-begin
-  -- Row by row, because an array of rows of a sharded table has another type.
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-  loop
-    v_columns := v_columns || v_column;
-  end loop;
-  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_messages (
-  p_block logloom_private.blocks
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  -- The templates of a run end with the separator. A run without messages has no templates.
-  v_templates constant text[] := string_to_array(
-    array_to_string(p_block.templates, ''), p_block.separator
-  );
-  v_texts text[];
-begin
-  v_texts := logloom_private.fill_templates(
-    v_templates[:cardinality(v_templates) - 1], p_block.template_records,
-    -- "|| ''" reads the stored value once, not at each use.
-    p_block.digits || ''::bytea, p_block.separator
-  );
-  if array_position(p_block.run_templates, 0) is null then
-    return v_texts;
-  end if;
-  -- Insert the nulls of the runs without messages.
-  return array(
-    select case when s.templates > 0 then v_texts[s.before + i] end
-    from (
-      select
-        x.n, x.records, x.templates,
-        sum(case when x.templates > 0 then x.records else 0 end) over (order by x.n)
-          - case when x.templates > 0 then x.records else 0 end as before
-      from unnest(p_block.run_records, p_block.run_templates)
-        with ordinality x (records, templates, n)
-    ) s, generate_series(1, s.records) i
-    order by s.n, i
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_messages_at (
-  p_block     logloom_private.blocks,
-  p_positions integer[]
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_run_records constant integer[] := p_block.run_records;
-  v_run_templates constant integer[] := p_block.run_templates;
-  v_counts constant integer[] := p_block.template_records;
-  v_offset_records constant integer[] := p_block.offset_records;
-  v_offset_digits constant integer[] := p_block.offset_digits;
-  v_offset_bytes constant integer[] := p_block.offset_bytes;
-  v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
-  v_run integer := 0;
-  v_run_last integer := 0;
-  -- How many records up to the end of the run have no message.
-  v_silent integer := 0;
-  v_position integer;
-  v_ordinal integer;
-  v_next_ordinal integer := 1;
-  v_offset integer;
-  v_template integer;
-  v_templates text[];
-  v_digits_each integer;
-  v_last integer;
-  v_last_digit integer;
-  v_found_templates text[] := '{}';
-  v_found_counts integer[] := '{}';
-  v_found_places integer[] := '{}';
-begin
-  foreach v_position in array p_positions loop
-    while v_run_last < v_position loop
-      v_run := v_run + 1;
-      v_run_last := v_run_last + v_run_records[v_run];
-      if v_run_templates[v_run] = 0 then
-        v_silent := v_silent + v_run_records[v_run];
-      end if;
-    end loop;
-    if v_run_templates[v_run] = 0 then
-      v_found_templates := v_found_templates || null::text;
-      v_found_counts := v_found_counts || 0;
-      v_found_places := v_found_places || 0;
-      continue;
-    end if;
-    -- Jump to the nearest offset, then step through its templates to the one with the message.
-    v_ordinal := v_position - v_silent;
-    if v_ordinal >= v_next_ordinal then
-      v_offset := width_bucket(v_ordinal - 1, v_offset_records);
-      v_next_ordinal := coalesce(v_offset_records[v_offset + 1], p_block.records) + 1;
-      v_template := 0;
-      v_last := v_offset_records[v_offset];
-      v_last_digit := v_offset_digits[v_offset];
-      v_templates := string_to_array(
-        convert_from(
-          substring(
-            v_bytes from v_offset_bytes[v_offset] + 1
-            for coalesce(v_offset_bytes[v_offset + 1], octet_length(v_bytes))
-              - v_offset_bytes[v_offset]
-          ),
-          'UTF8'
-        ),
-        p_block.separator
-      );
-    end if;
-    while v_last < v_ordinal loop
-      v_template := v_template + 1;
-      v_digits_each := octet_length(v_templates[v_template])
-        - octet_length(replace(v_templates[v_template], '0', ''));
-      v_last := v_last + v_counts[16 * (v_offset - 1) + v_template];
-      v_last_digit := v_last_digit + v_counts[16 * (v_offset - 1) + v_template] * v_digits_each;
-    end loop;
-    v_found_templates := v_found_templates || v_templates[v_template];
-    v_found_counts := v_found_counts || v_digits_each;
-    v_found_places := v_found_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
-  end loop;
-  return logloom_private.fill_each(
-    v_found_templates, v_found_counts, v_found_places, p_block.digits || ''::bytea
-  );
 end;
 $function$;
 
@@ -3182,188 +2530,6 @@ begin
     last_ts := v_ts[v_records];
     last_id := v_ids[v_records];
   end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_records (
-  p_tenant_id text,
-  p_block_id  bigint,
-  p_positions integer[],
-  p_reads     text[]
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_block logloom_private.blocks;
-begin
-  -- Into a variable, not by a join: rows from a join of a sharded table have another type.
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
-  if found then
-    perform logloom_private.can_read(v_block.format);
-    return query
-    select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_steps (
-  p_block     logloom_private.blocks,
-  p_positions integer[]
-)
-  RETURNS bigint[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_low smallint[] := p_block.ts_low;
-  v_middle "char"[] := p_block.ts_middle;
-  v_high smallint[] := p_block.ts_high;
-  v_top "char"[] := p_block.ts_top;
-  v_steps bigint[];
-begin
-  if p_positions is null then
-    -- unnest() in the select list takes a third of the time that it takes in "from".
-    v_steps := array(
-      select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
-        + coalesce(o.high + 32768, 0) * 16777216::bigint
-      from (
-        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
-      ) o
-    );
-  else
-    v_steps := array(
-      select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
-        + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
-      from unnest(p_positions) with ordinality p (position, n)
-      order by p.n
-    );
-  end if;
-  -- Only blocks that span months in microseconds have this part.
-  if v_top is not null then
-    if p_positions is not null then
-      v_top := array(select v_top[unnest(p_positions)]);
-    end if;
-    v_steps := array(
-      select o.step + (o.top::integer + 128) * 1099511627776
-      from (select unnest(v_steps) as step, unnest(v_top) as top) o
-    );
-  end if;
-  return v_steps;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_templates (
-  p_block logloom_private.blocks,
-  p_bits  bit varying
-)
-  RETURNS TABLE (
-    template text,
-    events   integer,
-    first    integer,
-    last     integer
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- Read once, because each use of a stored value reads it again.
-  v_template_records constant integer[] := p_block.template_records || '{}'::integer[];
-begin
-  -- Runs without a record at p_bits are skipped.
-  return query
-  with runs as materialized (
-    select
-      r.n, r.records, r.templates, r.texts, r.before, r.templates_before,
-      bit_count(substring(p_bits from r.before + 1 for r.records)) as found
-    from (
-      select
-        u.*,
-        (sum(u.records) over w - u.records)::integer as before,
-        (sum(u.templates) over w - u.templates)::integer as templates_before
-      from unnest(p_block.run_records, p_block.run_templates, p_block.templates)
-        with ordinality u (records, templates, texts, n)
-      window w as (order by u.n rows unbounded preceding)
-    ) r
-  ), templates as materialized (
-    select
-      t.template, t.records, r.found = r.records as is_whole,
-      r.before + (t.last - t.records)::integer as before
-    from runs r
-    cross join lateral (
-      -- In the stored order: sorting would take longer than everything else.
-      select u.*, sum(u.records) over (rows unbounded preceding) as last
-      from (
-        select
-          unnest(string_to_array(r.texts, p_block.separator)) as template,
-          unnest(
-            v_template_records[r.templates_before + 1:r.templates_before + r.templates]
-          ) as records
-      ) u
-    ) t
-    where r.found > 0 and r.templates > 0 and t.records is not null
-    union all
-    select null, r.records, r.found = r.records, r.before
-    from runs r
-    where r.found > 0 and r.templates = 0
-  )
-  select t.template, t.records, t.before + 1, t.before + t.records
-  from templates t
-  where t.is_whole
-  union all
-  select
-    t.template, bit_count(f.bits)::integer, t.before + position(b'1' in f.bits),
-    t.before + length(rtrim(f.bits::text, '0'))
-  from (select t.* from templates t where not t.is_whole) t
-  cross join lateral (
-    select substring(p_bits from t.before + 1 for t.records) as bits
-    offset 0
-  ) f
-  where bit_count(f.bits) > 0;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.blocks_with_counts (
-  p_tenant_id text,
-  p_blocks    bigint[],
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_name      text
-)
-  RETURNS bigint[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select c.block_id
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
-      and c.first_ts >= p_from and c.last_ts < p_to
-      and coalesce(
-        (
-          select k.kind = 'dictionary'
-          from logloom_private.block_columns k
-          where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = p_name
-        ),
-        -- A key without a column may be among the rare keys.
-        p_name not like 'attrs.%' or not exists (
-          select
-          from logloom_private.block_columns k
-          where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = 'attrs'
-            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-        )
-      )
-  );
 end;
 $function$;
 
@@ -3523,48 +2689,6 @@ RETURN
   COALESCE((p_log).req_id, '--'::text),
   COALESCE((p_log).user_id, '--'::text),
   COALESCE((p_log).route, '--'::text), COALESCE((p_log).host, '--'::text))))::text)) - 2) + octet_length((COALESCE((p_log).attrs, 'null'::jsonb))::text)));
-
-CREATE OR REPLACE FUNCTION logloom_private.caller_tenant (
-  p_tenant_id text DEFAULT NULL::text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_claims jsonb;
-  v_tenant_id text;
-begin
-  if logloom_private.is_service_role() then
-    v_claims := logloom_private.claims();
-    -- Without claims this is not a request but a session of the database.
-    if not logloom_private.token_is_valid(v_claims, true) and v_claims is not null then
-      perform logloom_private.refuse('callers.not_known');
-    end if;
-    if p_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_must_be_named');
-    end if;
-    v_tenant_id := logloom_private.usable_id(p_tenant_id);
-    if v_tenant_id is null then
-      perform logloom_private.refuse('callers.tenant_is_invalid');
-    end if;
-    if logloom_private.is_being_deleted(v_tenant_id) then
-      perform logloom_private.refuse('tenants.being_deleted');
-    end if;
-    return v_tenant_id;
-  end if;
-
-  v_tenant_id := logloom_private.tenant_of_claims(logloom_private.claims());
-  if v_tenant_id is null then
-    perform logloom_private.refuse('callers.tenant_is_missing');
-  end if;
-  if p_tenant_id <> v_tenant_id then
-    perform logloom_private.refuse('callers.tenant_is_another');
-  end if;
-  return v_tenant_id;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   RETURNS SETOF logloom_private.error
@@ -3781,50 +2905,6 @@ CREATE OR REPLACE FUNCTION logloom_private.canary_tenant()
   IMMUTABLE
 RETURN 'logloom-canary'::text;
 
-CREATE OR REPLACE FUNCTION logloom_private.candidate_blocks (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb
-)
-  RETURNS SETOF bigint
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 100
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'auto'
-  AS $function$
-declare
-  v_leaf constant jsonb := logloom_private.needed_leaf(p_tree);
-  v_values constant text[] := array(select jsonb_array_elements_text(v_leaf -> 'values'));
-begin
-  return query
-  select c.block_id
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-    and c.damaged_at is null and logloom_private.can_read(c.format)
-    and (
-      v_leaf is null or coalesce(
-        (
-          -- A scalar subquery, because "exists" could be planned as a join over all blocks of the
-          -- tenant.
-          select case
-            when k.filter is not null
-              then logloom_private.filter_may_hold(k.filter, v_values)
-            when k.kind = 'dictionary' then k.dictionary && v_values
-            else true
-          end
-          from logloom_private.block_columns k
-          where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-            and k.name = v_leaf ->> 'field'
-        ),
-        -- Without the column, no record has a value.
-        false
-      )
-    );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.change_alert_incidents (
   p_incident_ids uuid[],
   p_acknowledged boolean,
@@ -4002,29 +3082,6 @@ CREATE OR REPLACE FUNCTION logloom_private.changed_rule_secrets (
   IMMUTABLE
 RETURN logloom_private.changed_secrets(p_current, NULLIF(p_secrets, 'null'::jsonb), '{slack_url,discord_url,teams_url,pagerduty_key}'::text[]);
 
-CREATE OR REPLACE FUNCTION logloom_private.channel_address (
-  p_channel text,
-  p_config  jsonb,
-  p_secrets jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- An unknown channel is an error. It never gets the address of another.
-  case p_channel
-    when 'email' then return p_config ->> 'email';
-    when 'webhook' then return p_config ->> 'webhook_url';
-    when 'slack' then return p_secrets ->> 'slack_url';
-    when 'discord' then return p_secrets ->> 'discord_url';
-    when 'teams' then return p_secrets ->> 'teams_url';
-    when 'pagerduty' then return p_secrets ->> 'pagerduty_key';
-  end case;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.channel_kind (
   p_channel text
 )
@@ -4042,62 +3099,6 @@ CREATE OR REPLACE FUNCTION logloom_private.channel_limit (
   STABLE
 RETURN ((to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour'::text)))::integer;
 
-CREATE OR REPLACE FUNCTION logloom_private.check_operation (
-  p_search_path text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_headers constant json := nullif(current_setting('request.headers', true), '')::json;
-  v_method constant text := current_setting('request.method', true);
-  v_operation constant text := logloom_private.requested_operation(
-    current_setting('request.path', true), p_search_path
-  );
-  v_claims jsonb;
-  v_is_known boolean := false;
-begin
-  if v_operation is null then
-    return;
-  end if;
-  if v_headers ->> 'authorization' is null then
-    perform logloom_private.refuse('callers.authorization_is_missing');
-  end if;
-  if current_user in ('authenticated', 'service_role') then
-    v_claims := coalesce(
-      logloom_private.sent_claims(v_headers ->> 'authorization'), logloom_private.claims()
-    );
-    v_is_known := case
-      when current_user = 'service_role' then logloom_private.token_is_valid(v_claims, true)
-      when not logloom_private.token_is_valid(v_claims) then false
-      -- The one operation for users who have no tenant yet.
-      when v_operation = 'create_tenant' then true
-      else logloom_private.tenant_of_claims(logloom_private.claims()) is not null
-    end;
-  end if;
-  if v_is_known is not true then
-    perform logloom_private.refuse('callers.not_signed_in');
-  end if;
-  -- Not left to the privilege EXECUTE: with supautils 3.2.0 and 3.2.1 its error crashes the server.
-  if current_user = 'authenticated'
-    and v_operation = any (logloom_private.service_operations())
-  then
-    perform logloom_private.refuse('callers.operation_is_internal', v_operation);
-  end if;
-  if v_method <> 'POST' then
-    perform logloom_private.refuse('callers.method_is_not_allowed', v_method);
-  end if;
-  -- Hosted projects have extra_float_digits 0, which cuts doubles after 15 digits. A project, or
-  -- the header Prefer, may set a time zone. In another datestyle a time such as 23/11/2026 IST
-  -- would be read in the wrong zone.
-  perform
-    set_config('extra_float_digits', '1', true),
-    set_config('timezone', 'UTC', true),
-    set_config('datestyle', 'ISO', true);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.check_query (
   p_query_dsl text
 )
@@ -4110,19 +3111,6 @@ CREATE OR REPLACE FUNCTION logloom_private.check_query (
 -- definer because no API role calls the compiler's parts
 begin
   perform logloom_private.checked_query(p_query_dsl);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.check_request()
-  RETURNS void
-  LANGUAGE plpgsql
-  AS $function$
-declare
-  -- The project's function may change it.
-  v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
-begin
-  perform logloom_private.call_host_pre_request();
-  perform logloom_private.check_operation(v_search_path);
 end;
 $function$;
 
@@ -4204,59 +3192,6 @@ begin
     perform logloom_private.refuse('callers.operation_is_outside', p_operation);
   end if;
   return p_scope;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.checked_stream_config (
-  p_kind   text,
-  p_config jsonb
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_member record;
-begin
-  if jsonb_typeof(p_config) is distinct from 'object' then
-    perform logloom_private.refuse('streams.config_is_no_object');
-  end if;
-  for v_member in
-    select m.name, m.pattern, m.is_needed, p_config -> m.name as value
-    from logloom_private.stream_config_members() m
-    where p_kind = any (m.kinds)
-  loop
-    if coalesce(v_member.value, 'null') = 'null' then
-      if v_member.is_needed then
-        perform logloom_private.refuse('streams.config_is_incomplete', v_member.name, p_kind);
-      end if;
-    elsif jsonb_typeof(v_member.value) <> 'string'
-      or length(v_member.value #>> '{}') > 2000
-      or v_member.value #>> '{}' !~ v_member.pattern
-      -- A key in an address would be shown with the address.
-      or v_member.value #>> '{}' ~ 'll[tp]?_[0-9A-Za-z]{36}'
-    then
-      perform logloom_private.refuse('streams.config_is_invalid', v_member.name);
-    end if;
-  end loop;
-  for v_member in
-    select c.key as name
-    from jsonb_each(p_config) c
-    where c.key <> all (
-      select m.name from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
-    )
-  loop
-    perform logloom_private.refuse(
-      'streams.config_is_unknown', left(v_member.name, 60), p_kind,
-      (
-        select string_agg(m.name, ', ')
-        from logloom_private.stream_config_members() m
-        where p_kind = any (m.kinds)
-      )
-    );
-  end loop;
-  return jsonb_strip_nulls(p_config);
 end;
 $function$;
 
@@ -4588,89 +3523,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claim_erasure (
-  p_expires_at timestamp with time zone
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_erasure logloom_private.archive_erasures;
-  v_part logloom.archive_parts;
-  v_note record;
-  v_claim_id uuid;
-begin
-  for v_erasure in
-    select e.*
-    from logloom_private.archive_erasures e
-    where e.finished_at is null and (e.parts_through is not null or e.noted_at is null)
-      and e.next_attempt_at <= clock_timestamp()
-      and not exists (
-        select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
-      )
-      and not exists (
-        select from logloom.archive_parts p
-        where p.tenant_id = e.tenant_id and p.newer_key is not null
-      )
-    order by e.next_attempt_at
-    limit 10
-  loop
-    if v_erasure.parts_through is not null
-      and logloom_private.end_archive_erasure(v_erasure.run_id)
-    then
-      continue;
-    end if;
-    select p.* into v_part
-    from logloom.archive_parts p
-    where p.tenant_id = v_erasure.tenant_id and p.status <> 'draft'
-      and p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
-      and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
-    order by p.number
-    limit 1;
-    if v_erasure.noted_at is null
-      and (v_erasure.position_number = 0 or v_part.part_id is null)
-    then
-      v_note := logloom_private.erasure_note(v_erasure);
-      insert into logloom_private.archive_claims (
-        tenant_id, kind, run_id, object_key, expires_at
-      )
-      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key, p_expires_at)
-      returning claim_id into v_claim_id;
-      return jsonb_build_object(
-        'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
-      );
-    elsif v_part.part_id is null then
-      -- The erasure waits until objects are deleted; others have their turn meanwhile.
-      update logloom_private.archive_erasures e
-      set next_attempt_at = clock_timestamp() + interval '5 seconds'
-      where e.run_id = v_erasure.run_id;
-      continue;
-    end if;
-    insert into logloom_private.archive_claims (
-      tenant_id, kind, part_id, run_id, object_key, expires_at
-    )
-    values (
-      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id,
-      logloom_private.archive_key(
-        jsonb_populate_record(
-          v_part, jsonb_build_object('generation', v_part.generation + 1)
-        )
-      ),
-      p_expires_at
-    )
-    returning claim_id into v_claim_id;
-    return logloom_private.archive_part_work(v_part) || jsonb_build_object(
-      'kind', 'erase', 'claim_id', v_claim_id,
-      'new_key', (
-        select c.object_key from logloom_private.archive_claims c where c.claim_id = v_claim_id
-      )
-    );
-  end loop;
-  return null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.claim_restore (
   p_expires_at timestamp with time zone
 )
@@ -4804,45 +3656,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.claims()
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- Claims with NUL or half a surrogate pair are no valid jsonb: they name nobody.
-exception when data_exception then
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.close_incidents_of_rule()
-  RETURNS TRIGGER
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role ends incidents
-begin
-  update logloom.alert_incidents i
-  set
-    resolved_at = now(),
-    resolution = case
-      when tg_op = 'DELETE' then 'rule_deleted'
-      when new.enabled then 'rule_changed'
-      else 'rule_disabled'
-    end
-  where i.rule_id = old.rule_id and i.resolved_at is null
-    -- Without the tenant they are deleted with it.
-    and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
-  delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
-  return case tg_op when 'DELETE' then old else new end;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.collect_alert (
   p_rule     logloom.alert_rules,
   p_purpose  text,
@@ -4892,110 +3705,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.column_bits (
-  p_block    logloom_private.blocks,
-  p_leaf     jsonb,
-  p_is_quick boolean
-)
-  RETURNS bit varying
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
-  v_column logloom_private.block_columns;
-  v_found logloom_private.block_columns;
-  v_has_rest boolean := false;
-  v_key text;
-  v_values text[];
-  v_positions integer[];
-  v_is_number boolean;
-  v_test text;
-  v_codes "char"[];
-  v_wide_codes smallint[];
-  v_flags text[];
-  v_bits text;
-begin
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name in (
-        p_leaf ->> 'field', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
-      )
-  loop
-    if v_column.name = 'attrs' then
-      v_has_rest := v_column.dictionary is distinct from array['{}'];
-    elsif v_found.name is not null then
-      return null;
-    else
-      v_found := v_column;
-    end if;
-  end loop;
-  -- A key with a column of its own is never in the column attrs.
-  if v_has_rest and (v_found.name is null or p_leaf ->> 'joined' is not null)
-    or p_is_quick and v_is_attribute and v_found.kind <> 'numbers'
-  then
-    return null;
-  elsif v_found.name is null then
-    return logloom_private.no_bits(p_block.records);
-  end if;
-
-  v_key := substr(v_found.name, 7);
-  v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
-  -- A path into a number finds nothing.
-  v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
-    and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
-  if v_is_number then
-    v_test := logloom_private.range_test(p_leaf -> 'bounds', v_found.least, v_found.greatest);
-    if v_test is null then
-      return logloom_private.no_bits(p_block.records);
-    end if;
-  else
-    v_values := coalesce(v_values, logloom_private.column_texts(v_found));
-    v_positions := case when p_leaf ->> 'test' = 'equal'
-      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
-    if v_positions is not null then
-      return logloom_private.position_bits(v_positions, p_block.records);
-    end if;
-    v_test := logloom_private.query_sql(p_leaf, 'l');
-  end if;
-  execute format(
-    $query$
-      select string_agg(case when %1$s then '1' else '0' end, '')
-      from (select %2$s as %3$I from (select unnest(%4$s) as value) v) l
-    $query$,
-    v_test,
-    case when v_is_attribute and not v_is_number
-      then format('jsonb_build_object(%L::text, v.value::jsonb)', v_key) else 'v.value' end,
-    case when v_is_number then 'value' else p_leaf ->> 'field' end,
-    case when not v_is_number then '$1' when v_found.numbers is not null then '$2' else '$3' end
-  )
-  into v_bits
-  using v_values, v_found.numbers, v_found.wide_numbers;
-  if v_found.kind = 'dictionary' then
-    v_codes := v_found.codes;
-    v_wide_codes := v_found.wide_codes;
-    if strpos(v_bits, '1') = 0 then
-      return logloom_private.no_bits(p_block.records);
-    elsif v_codes is null and v_wide_codes is null then
-      v_bits := repeat(v_bits, v_found.last - v_found.first + 1);
-    else
-      v_flags := string_to_array(v_bits, null);
-      select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
-      into v_bits
-      from (select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code) c;
-    end if;
-  end if;
-  return (
-    repeat('0', v_found.first - 1) || v_bits || repeat('0', p_block.records - v_found.last)
-  )::varbit;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.column_may_hold (
   p_column     logloom_private.block_columns,
   p_literal    text,
@@ -5025,59 +3734,6 @@ begin
   return strpos(
     case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.column_texts (
-  p_column logloom_private.block_columns
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  v_texts text[] := p_column.dictionary;
-  v_codes "char"[] := p_column.codes;
-  v_wide_codes smallint[] := p_column.wide_codes;
-  v_places integer[];
-begin
-  if p_column.kind = 'texts' then
-    return p_column.texts;
-  elsif p_column.kind = 'numbers' then
-    return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
-  elsif p_column.kind = 'templated' then
-    -- v_texts is in the order of (code, position).
-    v_texts := logloom_private.fill_templates(
-      v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
-    );
-    if v_codes is null and v_wide_codes is null then
-      return v_texts;
-    end if;
-    v_places := array(
-      select c.place
-      from (
-        select
-          unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
-          generate_series(1, p_column.last - p_column.first + 1) as place
-      ) c
-      -- Positions without a value come last; no text is left for them.
-      order by coalesce(c.code, c.wide_code), c.place
-    );
-    return array(
-      select t.value
-      from (select unnest(v_texts) as value, unnest(v_places) as place) t
-      order by t.place
-    );
-  elsif v_codes is not null then
-    return array(select v_texts[unnest(v_codes)::integer + 129]);
-  elsif v_wide_codes is not null then
-    return array(select v_texts[unnest(v_wide_codes)]);
-  end if;
-  return array_fill(v_texts[1], array[p_column.last - p_column.first + 1]);
 end;
 $function$;
 
@@ -5257,84 +3913,6 @@ begin
   select array_agg(distinct s.day) into v_arrived_days from superseded s;
   perform logloom_private.summarize_writes(d.day) from unnest(v_arrived_days) d (day);
   return case when v_rows >= v_max_rows then interval '0' end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.compare_block (
-  p_block   logloom_private.blocks,
-  p_records logloom_private.record_arrays
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- The fields that no column has been found for yet.
-  v_fields text[] := logloom_private.column_fields();
-  v_batches constant integer[] := logloom_private.block_batches(p_block, null);
-  v_runs constant integer[] := logloom_private.block_runs(p_block, null);
-  v_batch_received_at timestamptz[] := p_block.batch_received_at;
-  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
-  v_column logloom_private.block_columns;
-  v_texts text[];
-  v_names text[] := '{}';
-  v_first integer[] := '{}';
-  v_last integer[] := '{}';
-  v_values logloom_private.column_values[] := '{}';
-  v_attrs text[];
-  v_same boolean;
-begin
-  v_same := logloom_private.block_times(p_block, null) = p_records.ts
-    and array(select v_batch_received_at[unnest(v_batches)]) = p_records.received_at
-    and array(select v_batch_write_seqs[unnest(v_batches)]) = p_records.write_seqs
-    and logloom_private.block_ids(p_block, null, v_batches) = p_records.ids
-    and logloom_private.elements_at(p_block.run_services, v_runs) = p_records.services
-    and logloom_private.elements_at(p_block.run_levels, v_runs) = p_records.levels
-    and logloom_private.block_messages(p_block) = p_records.messages;
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    order by octet_length(c.name), c.name collate "C"
-  loop
-    v_texts := logloom_private.column_texts(v_column);
-    if left(v_column.name, 5) = 'attrs' then
-      v_names := v_names || v_column.name;
-      v_first := v_first || v_column.first;
-      v_last := v_last || v_column.last;
-      v_values := v_values || row(v_texts)::logloom_private.column_values;
-    else
-      v_same := v_same
-        and (p_records.columns[array_position(v_fields, v_column.name)]).texts
-          = array_fill(null::text, array[v_column.first - 1]) || v_texts
-            || array_fill(null::text, array[p_block.records - v_column.last]);
-      v_fields := array_replace(v_fields, v_column.name, null);
-    end if;
-  end loop;
-  -- A field without a column has no values.
-  for v_at in 1..cardinality(v_fields) loop
-    v_same := v_same and (
-      v_fields[v_at] is null or array_remove((p_records.columns[v_at]).texts, null) = '{}'
-    );
-  end loop;
-  v_attrs := logloom_private.attribute_texts(
-    p_block.records, v_names, v_first, v_last, v_values
-  );
-  -- Compares texts, because as jsonb 1.0 equals 1. Rare keys may come in another order, so texts
-  -- that differ are parsed first. One record at a time: casting the whole array would keep the
-  -- memory of every element.
-  v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
-    and not exists (
-      select
-      from (select unnest(v_attrs) as sealed, unnest(p_records.attrs) as given) a
-      where a.sealed is distinct from a.given::text
-        and a.sealed::jsonb::text is distinct from a.given::text
-    );
-  if v_same is not true then
-    raise sqlstate 'LL001' using
-      message = format('Block %s differs from its records', p_block.block_id);
-  end if;
 end;
 $function$;
 
@@ -5620,42 +4198,60 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.count_canaries (
-  p_round_id uuid,
-  p_key      text
+CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_names     text[]
 )
-  RETURNS void
+  RETURNS text[]
   LANGUAGE plpgsql
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_to constant timestamptz := clock_timestamp();
-  v_from constant timestamptz := v_to - interval '1 hour';
-  v_watermark constant timestamptz :=
-    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
-  v_counted bigint;
+  v_max_blocks constant integer := 256;
+  v_max_rows constant integer := 20000;
+  v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
+    p_tenant_id, p_query.ts_from, p_query.ts_to, 'true'
+  );
+  v_count integer;
+  v_blocks bigint[];
+  v_names text[];
 begin
-  v_counted := logloom_private.canary_call(
-    'logloom-read/v1/log_stats', p_key, jsonb_build_object(
-      'p_query_dsl', 'service:canary | count()',
-      'p_ts_from', to_char(v_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      'p_ts_to', to_char(v_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-    )
-  ) #>> '{0,value}';
-  -- A record without an answer may have been stored as well.
-  update logloom_private.canary_rounds u
-  set counted_at = clock_timestamp(), missing = greatest(n.acknowledged - v_counted, 0),
-    doubled = greatest(v_counted - n.sent, 0)
-  from (
-    select
-      count(r.acknowledged_at) filter (
-        where r.searched_at is not null or r.acknowledged_at < v_watermark
-      ) as acknowledged,
-      count(*) as sent
-    from logloom_private.canary_rounds r
-    where r.sent_at >= v_from and r.sent_at < v_to
-  ) n
-  where u.round_id = p_round_id;
+  v_blocks := array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.last_ts >= p_query.ts_from and c.first_ts < p_query.ts_to
+      and c.damaged_at is null and logloom_private.can_read(c.format)
+    limit v_max_blocks + 1
+  );
+  if cardinality(v_blocks) not between 1 and v_max_blocks then
+    return '{}';
+  end if;
+  v_rows.max_rows := v_max_rows + 1;
+  execute format(
+    'select count(*) from (select l.ts %s) l', logloom_private.source_sql(v_rows)
+  )
+  into v_count;
+  if v_count > v_max_rows then
+    return '{}';
+  end if;
+  -- Dictionaries of more than 256 values take too long.
+  v_names := array(
+    select k.name
+    from logloom_private.block_columns k
+    where k.tenant_id = p_tenant_id and k.block_id = any(v_blocks) and k.name = any(p_names)
+    group by k.name
+    having bool_and(k.kind = 'dictionary' and k.wide_codes is null)
+  );
+  return array(
+    select n.name
+    from unnest(v_names) n (name)
+    where cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
+      p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
+    ))
+  );
 end;
 $function$;
 
@@ -5721,82 +4317,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.create_missing_partitions (
-  p_slot       smallint,
-  p_batch_from bigint,
-  p_batch_to   bigint
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_day date;
-  v_first_day date;
-  v_last_day date;
-begin
-  execute format(
-    'select logloom_private.utc_day(min(q.ts_min)), logloom_private.utc_day(max(q.ts_max))
-     from logloom_private.%I q where q.batch_id between $1 and $2',
-    'queue_slot_' || p_slot
-  )
-  into v_first_day, v_last_day
-  using p_batch_from, p_batch_to;
-  -- Nearly always all days between the first and the last event exist; only otherwise is each event
-  -- checked.
-  if not exists (
-    select
-    from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
-    where not logloom_private.partition_exists(d.day::date)
-  ) then
-    return;
-  end if;
-
-  for v_day in
-    execute format(
-      $query$
-        select distinct (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
-        from logloom_private.%I q, unnest(q.ts) e (ts)
-        where q.batch_id between $1 and $2
-      $query$,
-      'queue_slot_' || p_slot
-    )
-    using p_batch_from, p_batch_to
-  loop
-    perform logloom_private.create_partition(v_day);
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.create_partition (
-  p_day date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_name constant text := logloom_private.partition_name(p_day);
-begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-  if logloom_private.partition_exists(p_day) then
-    return;
-  end if;
-  -- Created as a separate table and attached: "partition of" would wait for every reader of the
-  -- parent.
-  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
-  execute format('alter table logloom.%I enable row level security', v_name);
-  execute format('alter table logloom.%I force row level security', v_name);
-  execute format(
-    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-    v_name,
-    p_day::timestamp at time zone 'UTC',
-    (p_day + 1)::timestamp at time zone 'UTC'
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.current_user_id()
   RETURNS text
   LANGUAGE sql
@@ -5838,84 +4358,6 @@ begin
   v_cursor.ts := v_ts;
   v_cursor.id := v_after[2];
   return logloom_private.encode_page_cursor(v_cursor);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.custom_access_token_hook (
-  event jsonb
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- Only administrators of Auth can write app_metadata. Users can write user_metadata.
-  v_choice constant jsonb := nullif(event #> '{claims,app_metadata,tenant_id}', 'null');
-  v_claims jsonb := (event -> 'claims') - 'tenant_id';
-  v_tenant_id text;
-begin
-  select m.tenant_id into v_tenant_id
-  from logloom.tenant_members m
-  where m.user_id = event ->> 'user_id'
-    and (v_choice is null or to_jsonb(m.tenant_id) = v_choice)
-  order by m.chosen_at desc nulls last, m.created_at, m.tenant_id
-  limit 1;
-  if found then
-    v_claims := v_claims || jsonb_build_object('tenant_id', v_tenant_id);
-  end if;
-  return jsonb_build_object('claims', v_claims);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.cut_digits (
-  p_templates text[],
-  p_joined    text[],
-  p_separator text
-)
-  RETURNS bytea
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_parts text[] := p_joined;
-  v_text text;
-  v_piece text;
-  v_template text;
-  v_group integer := 0;
-begin
-  foreach v_template in array p_templates loop
-    v_group := v_group + 1;
-    if strpos(v_template, '0') = 0 then
-      v_parts[v_group] := '';
-      continue;
-    end if;
-    v_text := v_parts[v_group];
-    -- A single text, or a template of many pieces: remove everything that is not a digit at once.
-    if octet_length(v_text) < 2 * octet_length(v_template) or length(v_template) > 2000 then
-      v_parts[v_group] := regexp_replace(v_text, '[^0-9]+', '', 'g');
-      continue;
-    end if;
-    -- Remove the pieces between the digits, one by one. If one piece contains another, some text
-    -- may be left; the slow way then finishes.
-    foreach v_piece in array
-      string_to_array(
-        replace(replace(replace(v_template, '0000', '0'), '000', '0'), '00', '0'), '0'
-      )
-    loop
-      if v_piece <> '' then
-        v_text := replace(v_text, v_piece, '');
-      end if;
-    end loop;
-    v_text := replace(v_text, p_separator, '');
-    if v_text ~ '[^0-9]' then
-      v_text := regexp_replace(v_text, '[^0-9]+', '', 'g');
-    end if;
-    v_parts[v_group] := v_text;
-  end loop;
-  v_text := array_to_string(v_parts, '');
-  return decode(v_text || case when length(v_text) % 2 = 1 then '0' else '' end, 'hex');
 end;
 $function$;
 
@@ -6223,80 +4665,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.days_to_seal_together (
-  p_tenant_id text,
-  p_day       date,
-  p_now       timestamp with time zone,
-  OUT         days date[],
-  OUT         are_small boolean
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_month constant integer :=
-    logloom_private.block_days(logloom_private.retention_days(p_tenant_id));
-  v_span integer;
-  v_from date;
-  v_day date;
-  v_count integer;
-  v_records bigint;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if not coalesce(
-    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
-  )
-  then
-    return;
-  end if;
-  are_small := false;
-  foreach v_span in array array[1, least(v_month, 7), v_month] loop
-    v_from := logloom_private.span_start(p_day, v_span);
-    exit when logloom_private.day_start(v_from + v_span) > p_now - v_settings.seal_after;
-    days := '{}';
-    v_records := 0;
-    for v_day in
-      select d.day
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id and d.day >= v_from and d.day < v_from + v_span
-      order by d.day
-    loop
-      continue when not logloom_private.partition_exists(v_day);
-      execute format(
-        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
-        logloom_private.partition_name(v_day)
-      )
-      into v_count
-      using p_tenant_id, v_settings.seal_day_records;
-      -- A day with enough records is sealed alone, in its own pass.
-      if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
-        days := days || v_day;
-        v_records := v_records + v_count;
-      end if;
-      exit when days[1] < p_day;
-    end loop;
-    if v_span = v_month and are_small then
-      v_records := v_records + (
-        select coalesce(sum(c.records), 0)
-        from logloom_private.blocks c
-        where c.tenant_id = p_tenant_id and c.holds_counts
-          and c.records < v_settings.seal_day_records
-          and c.first_ts >= logloom_private.day_start(v_from)
-          and c.last_ts < logloom_private.day_start(v_from + v_span)
-      );
-    end if;
-    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
-      return;
-    end if;
-    are_small := true;
-  end loop;
-  days := null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.days_with_rows (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -6523,146 +4891,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.delete_from_block (
-  p_block_id bigint,
-  p_run      logloom.retention_runs,
-  p_query    logloom_private.compiled_query
-)
-  RETURNS integer
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_deleted integer;
-begin
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
-  for update;
-  if not found then
-    return 0;
-  end if;
-  perform logloom_private.can_read(v_block.format);
-  -- A damaged block cannot tell which records match. The receipt lists it.
-  if not logloom_private.block_is_intact(v_block) then
-    update logloom_private.blocks c
-    set damaged_at = coalesce(c.damaged_at, now())
-    where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-    return 0;
-  end if;
-  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
-  v_deleted := bit_count(v_bits);
-  if v_deleted = 0 then
-    return 0;
-  end if;
-  if not v_block.holds_counts then
-    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
-  end if;
-  insert into logloom_private.log_removals (tenant_id)
-  select v_block.tenant_id
-  -- No alert window reaches further back.
-  where v_block.last_ts > now() - interval '3 days';
-  -- The remaining records become a new block, which is compared with them.
-  if v_deleted < v_block.records then
-    perform logloom_private.write_block(
-      v_block.tenant_id,
-      logloom_private.read_records(
-        format(
-          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
-          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
-        )
-      ),
-      v_block.holds_counts
-    );
-  end if;
-  delete from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  return v_deleted;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.delete_tenant_step()
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_rows constant integer := (select s.deletion_step_records from logloom_private.settings s);
-  v_deletion logloom_private.tenant_deletions;
-  v_table text;
-  v_deleted integer;
-begin
-  -- A request that was accepted before the deletion was committed is in the queue a minute later.
-  select d.* into v_deletion
-  from logloom_private.tenant_deletions d
-  where d.finished_at is null
-    and d.requested_at < now() - interval '1 minute'
-    and d.requested_at + interval '1 minute' < coalesce(
-      (logloom_private.queue_state()).oldest_received_at, 'infinity'
-    )
-    and not exists (
-      select from logloom.retention_runs r
-      where r.tenant_id = d.tenant_id and r.kind = 'erasure'
-        and (
-          r.status in ('queued', 'running')
-          or r.status = 'failed' and r.finished_at > now() - interval '1 hour'
-        )
-    )
-  order by d.requested_at
-  limit 1;
-  if not found then
-    return false;
-  end if;
-
-  -- Requests that were running when the tenant was deleted have ended: erase their records, too.
-  if not exists (
-    select from logloom.retention_runs r
-    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
-      and r.requested_at > v_deletion.requested_at + interval '1 minute'
-  ) and v_deletion.erased_records is null then
-    perform logloom_private.request_erasure(v_deletion.tenant_id);
-    return true;
-  end if;
-  update logloom_private.tenant_deletions d
-  set erased_records = (
-    select coalesce(sum(r.records), 0)
-    from logloom.retention_runs r
-    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure'
-      and r.requested_at >= v_deletion.requested_at
-  )
-  where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
-
-  -- Every table with a tenant_id, so that no future table is forgotten.
-  for v_table in
-    select format('%I.%I', n.nspname, c.relname)
-    from pg_catalog.pg_class c
-    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
-    where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
-      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions', 'audit_events')
-    order by 1
-  loop
-    execute format(
-      'delete from %1$s t where t.tenant_id = $1 and t.ctid = any (array('
-        'select l.ctid from %1$s l where l.tenant_id = $1 limit %2$s))',
-      v_table, v_rows
-    )
-    using v_deletion.tenant_id;
-    get diagnostics v_deleted = row_count;
-    if v_deleted >= v_rows then
-      return true;
-    end if;
-  end loop;
-  delete from logloom.tenants t where t.tenant_id = v_deletion.tenant_id;
-  delete from logloom.audit_events e where e.tenant_id = v_deletion.tenant_id;
-  update logloom_private.tenant_deletions d set finished_at = clock_timestamp()
-  where d.deletion_id = v_deletion.deletion_id;
-  return true;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
   p_rows   logloom_private.sql_source,
   p_end    logloom_private.log_key,
@@ -6776,109 +5004,6 @@ RETURN
   (p_notification).last_error,
   (p_notification).purpose,
   CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).expires_at ELSE NULL::timestamp WITH time zone END)::public.logloom_alert_delivery;
-
-CREATE OR REPLACE FUNCTION logloom_private.dictionary_count (
-  p_tenant_id text,
-  p_blocks    bigint[],
-  p_leaf      jsonb,
-  OUT         o_blocks bigint[],
-  OUT         o_events bigint
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_key constant text := p_leaf -> 'path' ->> 0;
-  v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
-begin
-  o_blocks := array(
-    select c.block_id
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
-      and p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
-      and not exists (
-        select
-        from logloom_private.block_columns k
-        where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-          and (
-            k.name = v_column and k.kind <> 'dictionary'
-            -- The key may be among the keys that have no column.
-            or v_key is not null and k.name = 'attrs'
-              and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-          )
-      )
-  );
-  if o_blocks = '{}' then
-    return;
-  end if;
-  execute format(
-    $query$
-      select coalesce(sum(l.count), 0)
-      from (
-        select %1$s as %2$I, d.count
-        from logloom_private.block_columns k
-        cross join lateral unnest(k.dictionary, k.counts) d (value, count)
-        where k.tenant_id = $1 and k.block_id = any($2) and k.name = %3$L
-      ) l
-      where %4$s
-    $query$,
-    case when v_key is not null
-      then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
-    p_leaf ->> 'field', v_column, logloom_private.query_sql(p_leaf, 'l')
-  )
-  into o_events
-  using p_tenant_id, o_blocks;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.drop_expired_day (
-  p_day   date,
-  p_today date
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenants bigint;
-  v_lock_wait text;
-begin
-  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- An empty yesterday is kept one more day, because events for it may still arrive.
-  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
-    return 'kept';
-  end if;
-
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- With the writer's lock nothing is added. The writer creates the partition again if events for
-    -- the day arrive later.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
-      -- New records may have to be archived.
-      or logloom_private.day_is_kept(p_day, p_today)
-    then
-      return 'busy';
-    end if;
-    perform logloom_private.note_stream_gaps(p_day, p_today);
-    -- Nobody reads the day's other rows any more; they are deleted later, without blocking the
-    -- writer.
-    delete from logloom_private.log_writes a where a.day = p_day;
-    -- Last, because every reader of logloom.logs waits from here to the commit.
-    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'dropped';
-  exception when lock_not_available then
-    return 'busy';
-  end;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
   p_rule_ids uuid[],
@@ -7057,67 +5182,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.encode_attributes (
-  p_attrs jsonb[]
-)
-  RETURNS logloom_private.block_columns[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '48MB'
-  AS $function$
-declare
-  v_columns logloom_private.block_columns[] := '{}';
-  v_column logloom_private.block_columns;
-  v_keys text[];
-  v_first integer[];
-  v_last integer[];
-  v_count integer;
-  v_attrs jsonb[];
-  v_texts text[];
-begin
-  with k as materialized (
-    select e.key, min(e.n) as first, max(e.n) as last, count(*) as count
-    from (
-      select jsonb_object_keys(a.attrs) as key, a.n
-      from (
-        select unnest(p_attrs) as attrs, generate_series(1, cardinality(p_attrs)) as n
-      ) a
-    ) e
-    group by e.key
-  )
-  select array_agg(c.key), array_agg(c.first), array_agg(c.last), (select count(*) from k)
-  into v_keys, v_first, v_last, v_count
-  from (
-    select k.* from k where length(k.key) <= 200 order by k.count desc, k.key collate "C" limit 80
-  ) c;
-  for v_at in 1..coalesce(cardinality(v_keys), 0) loop
-    -- Slicing copies the array: not needed when the key is in the first and the last record.
-    v_attrs := case
-      when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
-      else p_attrs[v_first[v_at]:v_last[v_at]]
-    end;
-    v_column := logloom_private.encode_column(
-      'attrs.' || v_keys[v_at], v_first[v_at],
-      array(select (unnest(v_attrs) -> v_keys[v_at])::text)
-    );
-    v_columns := v_columns || v_column;
-  end loop;
-  if v_count > coalesce(cardinality(v_keys), 0) then
-    v_texts := array(select (unnest(p_attrs) - coalesce(v_keys, '{}'))::text);
-  elsif array_position(p_attrs, null) is null then
-    v_texts := array_fill('{}'::text, array[cardinality(p_attrs)]);
-  else
-    v_texts := array(select case when a is not null then '{}' end from unnest(p_attrs) a);
-  end if;
-  v_column := logloom_private.encode_column('attrs', 1, v_texts);
-  if v_column.kind is not null then
-    v_columns := v_columns || v_column;
-  end if;
-  return v_columns;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
   p_parts text[]
 )
@@ -7140,143 +5204,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.encode_messages (
-  p_block    logloom_private.blocks,
-  p_services text[],
-  p_levels   text[],
-  p_messages text[],
-  OUT        o_block logloom_private.blocks,
-  OUT        o_order integer[]
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '48MB'
-  SET hash_mem_multiplier TO '8'
-  AS $function$
-declare
-  v_templates text[];
-  v_texts text[];
-begin
-  o_block := p_block;
-  o_block.separator := logloom_private.separator_for(array_to_string(p_messages, ' '));
-  v_templates := logloom_private.templates_of(p_messages, o_block.separator);
-  -- Group records by service, level and template. array_agg keeps the records of a group in the
-  -- order of ts and id.
-  with k as (
-    select
-      unnest(p_services) as service, unnest(p_levels) as level, unnest(p_messages) as msg,
-      unnest(v_templates) as template, generate_series(1, p_block.records) as place
-  ), g as materialized (
-    select
-      x.*,
-      row_number() over (
-        order by x.service collate "C", x.level collate "C", x.template collate "C" nulls last
-      ) as n
-    from (
-      select
-        k.service, k.level, k.template, count(*)::integer as records, array_agg(k.place) as places,
-        string_agg(k.msg, o_block.separator) as texts
-      from k
-      group by k.service, k.level, k.template
-    ) x
-  ), s as (
-    select
-      g.service, g.level, sum(g.records) as records, count(g.template) as templates, min(g.n) as n,
-      coalesce(
-        sum(g.records * (octet_length(g.template) - octet_length(replace(g.template, '0', '')))), 0
-      ) as digits,
-      coalesce(string_agg(g.template || o_block.separator, '' order by g.n), '') as texts
-    from g
-    group by g.service, g.level, g.template is null
-  ), runs as (
-    select
-      array_agg(s.service order by s.n) as services,
-      array_agg(s.level order by s.n) as levels,
-      array_agg(s.records order by s.n) as records,
-      array_agg(s.templates order by s.n) as templates,
-      array_agg(s.digits_before order by s.n) as digits,
-      array_agg(s.texts order by s.n) as texts,
-      array_agg(logloom_private.words_of(s.texts) order by s.n) as words
-    from (
-      select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
-    ) s
-  ), groups as (
-    select
-      coalesce(array_agg(g.records order by g.n), '{}') as records,
-      coalesce(array_agg(g.template order by g.n), '{}') as templates,
-      coalesce(array_agg(g.texts order by g.n), '{}') as texts
-    from g
-    where g.template is not null
-  )
-  select
-    s.services, s.levels, s.records, s.templates, s.digits, s.texts, s.words,
-    g.records, g.templates, g.texts,
-    array(select unnest(p.places) from (select g.places from g order by g.n) p)
-  into
-    o_block.run_services, o_block.run_levels, o_block.run_records,
-    o_block.run_templates, o_block.run_digits, o_block.templates, o_block.run_words,
-    o_block.template_records, v_templates, v_texts, o_order
-  from runs s, groups g;
-  o_block.digits := logloom_private.cut_digits(v_templates, v_texts, o_block.separator);
-  select
-    coalesce(array_agg(m.records order by m.n), '{}'),
-    coalesce(array_agg(m.digits order by m.n), '{}'),
-    coalesce(array_agg(m.bytes order by m.n), '{}')
-  into o_block.offset_records, o_block.offset_digits, o_block.offset_bytes
-  from (
-    select
-      k.n, sum(k.count) over w - k.count as records,
-      sum(k.count * k.digits) over w - k.count * k.digits as digits,
-      sum(k.bytes) over w - k.bytes as bytes
-    from (
-      select
-        u.*, octet_length(u.template) + octet_length(o_block.separator) as bytes,
-        octet_length(u.template) - octet_length(replace(u.template, '0', '')) as digits
-      from (
-        select
-          unnest(v_templates) as template, unnest(o_block.template_records) as count,
-          generate_series(1, cardinality(v_templates)) as n
-      ) u
-    ) k
-    window w as (order by k.n rows unbounded preceding)
-  ) m
-  where m.n % 16 = 1;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_numbers (
-  p_column logloom_private.block_columns,
-  p_values text[]
-)
-  RETURNS logloom_private.block_columns
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_joined constant text := array_to_string(p_values, ' ');
-begin
-  -- Only numbers in their shortest form, so that the text can be restored.
-  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
-    -- A value such as '1 2' would look like two numbers.
-    or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
-      >= cardinality(array_remove(p_values, null))
-  then
-    return null;
-  end if;
-  p_column.wide_numbers := p_values::bigint[];
-  select min(v), max(v) into p_column.least, p_column.greatest from unnest(p_column.wide_numbers) v;
-  p_column.kind := 'numbers';
-  if p_column.least >= -2147483648 and p_column.greatest <= 2147483647 then
-    p_column.numbers := p_values::integer[];
-    p_column.wide_numbers := null;
-  end if;
-  return p_column;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.encode_page_cursor (
   p_cursor logloom_private.page_cursor
 )
@@ -7296,118 +5223,6 @@ begin
     array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
       || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_templated (
-  p_column logloom_private.block_columns,
-  p_values text[]
-)
-  RETURNS logloom_private.block_columns
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  v_separator constant text := e'\x1f';
-  v_templates text[];
-  v_joined text[];
-begin
-  if logloom_private.separator_for(array_to_string(p_values, ' ')) <> v_separator then
-    return null;
-  end if;
-  v_templates := logloom_private.templates_of(p_values, v_separator);
-  -- string_agg keeps the values of a group in their order.
-  select array_agg(g.template), array_agg(g.count), array_agg(g.joined)
-  into p_column.dictionary, p_column.counts, v_joined
-  from (
-    select u.template, count(*) as count, string_agg(u.v, v_separator) as joined
-    from (select unnest(p_values) as v, unnest(v_templates) as template) u
-    where u.template is not null
-    group by u.template
-    order by count(*) desc, u.template collate "C"
-  ) g;
-  if cardinality(p_column.dictionary) * 3 > cardinality(p_values) then
-    return null;
-  end if;
-  p_column := logloom_private.coded_column(p_column, v_templates);
-  p_column.digits := logloom_private.cut_digits(p_column.dictionary, v_joined, v_separator);
-  p_column.kind := 'templated';
-  return p_column;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_times (
-  p_block logloom_private.blocks,
-  p_ts    timestamp with time zone[]
-)
-  RETURNS logloom_private.blocks
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_first constant timestamptz := p_block.first_ts;
-  v_offsets bigint[];
-  v_greatest bigint := extract(epoch from p_block.last_ts - v_first) * 1000000;
-begin
-  select array_agg(o.ts), case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
-  into v_offsets, p_block.ts_unit
-  from (
-    select (date_part('epoch', u.ts - v_first) * 1000000)::bigint as ts
-    from (select unnest(p_ts) as ts) u
-    offset 0
-  ) o;
-  v_greatest := v_greatest / p_block.ts_unit;
-  -- In one pass, because each pass costs as much as its result.
-  select
-    array_agg(((o.ts & 65535) - 32768)::smallint),
-    array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
-    array_agg(((o.ts >> 24 & 65535) - 32768)::smallint) filter (where v_greatest > 16777215),
-    array_agg(((o.ts >> 40)::integer - 128)::"char") filter (where v_greatest > 1099511627775)
-  into p_block.ts_low, p_block.ts_middle, p_block.ts_high, p_block.ts_top
-  from (select unnest(v_offsets) / p_block.ts_unit as ts offset 0) o;
-  return p_block;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.end_alert_silence (
-  p_tenant_id  text,
-  p_silence_id uuid
-)
-  RETURNS public.logloom_alert_silence
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role writes silences, which stop messages to others
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_row logloom.alert_silences;
-begin
-  perform logloom_private.require_parameter('p_silence_id', p_silence_id is null);
-  select s.* into v_row
-  from logloom.alert_silences s
-  where s.tenant_id = v_tenant_id and s.silence_id = p_silence_id
-  for update;
-  if not found then
-    perform logloom_private.refuse('alerts.silence_not_found');
-  end if;
-  -- A silence that has ended stays as it is.
-  if v_row.expired_at is null and v_row.ends_at > now() then
-    update logloom.alert_silences s
-    set expired_at = now(), expired_by = logloom_private.actor()
-    where s.silence_id = p_silence_id
-    returning s.* into v_row;
-    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-    values (
-      v_tenant_id, logloom_private.actor(), 'alert_silence.expired', p_silence_id::text,
-      jsonb_build_object('rule_id', v_row.rule_id, 'ends_at', v_row.ends_at)
-    );
-  end if;
-  return logloom_private.alert_silence_of(v_row);
 end;
 $function$;
 
@@ -7455,54 +5270,6 @@ begin
   if v_was_all then
     perform logloom_private.release_stream(p_stream, p_stream.position_seq - 1);
   end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.end_archive_erasure (
-  p_run_id uuid
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_erasure logloom_private.archive_erasures;
-begin
-  update logloom_private.archive_erasures e
-  set parts_through = coalesce(
-    e.parts_through,
-    (
-      select max(p.number) from logloom.archive_parts p where p.tenant_id = e.tenant_id
-    ),
-    0
-  )
-  where e.run_id = p_run_id
-  returning * into v_erasure;
-  if not found or v_erasure.finished_at is not null then
-    return true;
-  elsif v_erasure.noted_at is null
-    and logloom_private.bucket_notes_erasures(v_erasure.tenant_id)
-  then
-    return false;
-  elsif exists (
-    select
-    from logloom.archive_parts p
-    where p.tenant_id = v_erasure.tenant_id
-      and (
-        p.status = 'draft'
-        or p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
-          and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
-      )
-  ) or exists (
-    -- Objects without a row: nobody knows what they contain.
-    select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
-  ) then
-    return false;
-  end if;
-  update logloom_private.archive_erasures e
-  set finished_at = clock_timestamp(), error = null
-  where e.run_id = p_run_id;
-  return true;
 end;
 $function$;
 
@@ -7562,108 +5329,6 @@ begin
   update logloom_private.storage s
   set limit_day = null, overtakes_archive = false
   where s.limit_day is not null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.enqueue (
-  p_state   logloom_private.ingest_state,
-  p_request logloom_private.ingest_request
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- After the call began: the watermark relies on it and on the call's timeout.
-  v_received_at constant timestamptz := clock_timestamp();
-  v_bare constant integer :=
-    logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);
-  v_record_bytes integer[];
-begin
-  -- Enqueues share this lock; closing a slot takes it exclusively. So no transaction still writes
-  -- to a closed slot. The pointer is read after the lock, with a later snapshot.
-  perform pg_advisory_xact_lock_shared(logloom_private.lock_key('queue'));
-  insert into logloom_private.queue (
-    slot, batch_id, batch_key, tenant_id, key_id, received_at, events, bytes, ts_min, ts_max,
-    record_bytes,
-    -- fields sent joined: {name}
-    ts, level, msg, service, env, req_id, user_id, route, host, attrs
-    -- fields end
-  )
-  select
-    p.open_slot, nextval('logloom_private.queue_batch_id'), logloom_private.batch_key(
-      v_received_at
-    ),
-    p_state.tenant_id, p_state.key_id, v_received_at, cardinality(p_request.p_ts),
-    coalesce(p_request.p_bytes, 0), m.ts_min, m.ts_max, m.record_bytes,
-    -- fields sent joined: p_request.p_{name}
-    p_request.p_ts, p_request.p_level, p_request.p_msg, p_request.p_service, p_request.p_env,
-    p_request.p_req_id, p_request.p_user_id, p_request.p_route, p_request.p_host, p_request.p_attrs
-    -- fields end
-  from logloom_private.queue_pointer p
-  cross join (
-    select
-      min(coalesce(t.ts, v_received_at)) as ts_min, max(coalesce(t.ts, v_received_at)) as ts_max,
-      array_agg(
-        v_bare + octet_length(to_json(coalesce(t.ts, v_received_at))::text)
-          -- null is as long as two letters in quotes.
-          + octet_length(
-            to_json(concat(
-              -- fields text joined: coalesce(t.{name}, '--')
-              coalesce(t.level, '--'), coalesce(t.msg, '--'), coalesce(t.service, '--'),
-              coalesce(t.env, '--'), coalesce(t.req_id, '--'), coalesce(t.user_id, '--'),
-              coalesce(t.route, '--'), coalesce(t.host, '--')
-              -- fields end
-            ))::text
-          ) - 2
-          + octet_length(coalesce(t.attrs, 'null')::text)
-      ) as record_bytes
-    from (
-      select
-        -- fields sent joined: unnest(p_request.p_{name}) as {name}
-        unnest(p_request.p_ts) as ts, unnest(p_request.p_level) as level,
-        unnest(p_request.p_msg) as msg, unnest(p_request.p_service) as service,
-        unnest(p_request.p_env) as env, unnest(p_request.p_req_id) as req_id,
-        unnest(p_request.p_user_id) as user_id, unnest(p_request.p_route) as route,
-        unnest(p_request.p_host) as host, unnest(p_request.p_attrs) as attrs
-        -- fields end
-    ) t
-  ) m
-  where p_state.max_record_bytes >= all (m.record_bytes)
-  returning record_bytes into v_record_bytes;
-  if not found then
-    perform logloom_private.refuse('ingest.record_is_too_long', p_state.max_record_bytes::text);
-  end if;
-  -- A nested array takes 2 bytes and counts as 12 values, so shorter records need no count.
-  if p_state.max_record_values / 6 < any (v_record_bytes) and exists (
-    select
-    from unnest(p_request.p_attrs, v_record_bytes) e (attrs, bytes)
-    where e.bytes > p_state.max_record_values / 6
-      and logloom_private.has_more_values(e.attrs, p_state.max_record_values)
-  ) then
-    perform logloom_private.refuse(
-      'ingest.record_has_too_many_values', p_state.max_record_values::text
-    );
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.enqueue_alert_notifications()
-  RETURNS TRIGGER
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_rule logloom.alert_rules;
-begin
-  select r.* into v_rule from logloom.alert_rules r where r.rule_id = new.rule_id;
-  -- The history outlives its rule and may be restored without it. Then nobody is notified.
-  if found then
-    perform logloom_private.enqueue_notifications(
-      v_rule, 'alert', new, logloom_private.notification_body('alert.triggered', v_rule, new)
-    );
-  end if;
-  return null;
 end;
 $function$;
 
@@ -7853,112 +5518,6 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
   IMMUTABLE
 RETURN '00:00:00.2'::interval;
 
-CREATE OR REPLACE FUNCTION logloom_private.enroll_member (
-  p_tenant_id text,
-  p_user_id   text,
-  p_role      text,
-  p_email     text,
-  p_view_id   uuid
-)
-  RETURNS public.logloom_member
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role writes members
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_email constant text := nullif(logloom_private.trim_space(p_email), '');
-  v_caller text;
-  v_user_id text := p_user_id;
-  v_members integer;
-  v_max integer;
-  v_added logloom.tenant_members;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'owner');
-  perform logloom_private.require_parameter('p_role', p_role is null);
-  perform logloom_private.require_member_role(p_role, p_view_id);
-  if length(v_email) > 320 then
-    perform logloom_private.refuse('tenants.email_is_too_long');
-  end if;
-  if v_user_id is null then
-    perform logloom_private.require_parameter('p_user_id', v_email is null);
-    v_user_id := logloom_private.auth_user_of_email(v_email);
-  end if;
-  if logloom_private.usable_id(v_user_id) is null then
-    perform logloom_private.refuse('tenants.user_id_is_invalid');
-  end if;
-  perform logloom_private.provision_tenant(v_tenant_id, logloom_private.claims());
-  perform logloom_private.lock_members(v_tenant_id);
-  perform logloom_private.hold_view(v_tenant_id, p_view_id);
-
-  select count(*) into v_members
-  from logloom.tenant_members m where m.tenant_id = v_tenant_id;
-  if v_members = 0 and logloom_private.is_service_role() then
-    if p_role <> 'owner' then
-      perform logloom_private.refuse('tenants.first_member_is_owner');
-    end if;
-  elsif v_members = 0 then
-    -- From now on the tenant uses roles. This must not lock out the caller.
-    v_caller := logloom_private.require_user_id();
-    insert into logloom.tenant_members (tenant_id, user_id, role)
-    values (v_tenant_id, v_caller, 'owner');
-    v_members := 1;
-  end if;
-  v_max := (logloom_private.plan_of(v_tenant_id)).max_members;
-  if v_members >= v_max and v_user_id is distinct from v_caller then
-    perform logloom_private.refuse('tenants.no_room_for_member', v_max::text);
-  end if;
-
-  if v_user_id = v_caller then
-    -- The first member of a tenant is its owner, whatever role was requested.
-    update logloom.tenant_members m set email = v_email
-    where m.tenant_id = v_tenant_id and m.user_id = v_user_id
-    returning m.* into v_added;
-  else
-    insert into logloom.tenant_members as m (tenant_id, user_id, role, email, view_id)
-    values (v_tenant_id, v_user_id, p_role, v_email, p_view_id)
-    on conflict do nothing
-    returning m.* into v_added;
-    if not found then
-      perform logloom_private.refuse('tenants.already_a_member');
-    end if;
-  end if;
-  return logloom_private.member_of(v_added);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.equal_positions (
-  p_column logloom_private.block_columns,
-  p_values text[],
-  p_leaf   jsonb
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_wanted text[];
-begin
-  if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
-    return null;
-  end if;
-  v_wanted := array(select jsonb_array_elements_text(p_leaf -> 'values'));
-  if p_column.kind = 'dictionary' then
-    return case when not p_values && v_wanted then '{}' end;
-  end if;
-  -- Such columns have many values, a request id above all.
-  return array(
-    select distinct p_column.first - 1 + p.position
-    from unnest(v_wanted) v (value)
-    cross join lateral unnest(array_positions(p_values, v.value)) p (position)
-    order by 1
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.evaluate_alerts()
   RETURNS interval
   LANGUAGE plpgsql
@@ -7995,6 +5554,55 @@ begin
     end;
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.exact_field (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_field     public.logloom_log_field
+)
+  RETURNS public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.search_query(
+    null, '| count() by ' || p_field.field, now(), 'rows'
+  );
+  v_source logloom_private.counted_source;
+begin
+  v_query.tree := p_query.tree;
+  v_query.filter := p_query.filter;
+  v_query.ts_from := p_query.ts_from;
+  v_query.ts_to := p_query.ts_to;
+  v_query.hidden_fields := p_query.hidden_fields;
+  v_source := logloom_private.stats_source(p_tenant_id, v_query, true, null);
+  execute format(
+    $query$
+      with facets as materialized (
+        select (%s)::text as value, (%s)::bigint as count
+        %s
+        group by 1
+      )
+      select
+        coalesce(sum(f.count) filter (where f.value is not null), 0), sum(f.count),
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where length(v.value) <= 200 and v.count > 0
+          order by v.count desc, v.value collate "C"
+          limit 10
+        )
+      from facets f
+    $query$,
+    (coalesce(v_source.keys_sql, v_query.by_sql))[1], v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
+  )
+  into p_field.count, p_field.records, p_field.values;
+  p_field.exact := true;
+  return p_field;
 end;
 $function$;
 
@@ -8046,39 +5654,6 @@ begin
   p_tail.first := coalesce(v_first, p_tail.first);
   p_tail.id := v_id;
   return p_tail;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.expire_archive (
-  p_now timestamp with time zone
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  with gone as (
-    delete from logloom.archive_parts p
-    where p.part_id = any (array(
-      select x.part_id
-      from logloom.archive_parts x
-      join logloom.tenants t on t.tenant_id = x.tenant_id
-      join logloom.plans l on l.plan_id = t.plan_id
-      where l.archive_days > 0 and x.status <> 'draft'
-        and x.last_day < logloom_private.utc_day(p_now) - l.archive_days
-        and not exists (
-          select from logloom_private.archive_claims c where c.part_id = x.part_id
-        )
-      limit 1000
-    ))
-    returning p.tenant_id, p.object_key
-  )
-  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
-  select g.tenant_id, g.object_key, 'expired' from gone g
-  on conflict (object_key) do nothing;
-  -- Old enough that no claim asks for them.
-  delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
-  delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;
 $function$;
 
@@ -8276,62 +5851,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.fill_templates (
-  p_templates text[],
-  p_counts    integer[],
-  p_digits    bytea,
-  p_separator text
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_bytes constant bytea := convert_to(
-    (
-      select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
-      from unnest(p_templates, p_counts) with ordinality m (template, count, n)
-    ),
-    'UTF8'
-  );
-  v_begin integer := 0;
-  v_end integer;
-  v_piece text;
-  v_place bigint := 0;
-  v_count integer;
-  v_texts text[];
-begin
-  while v_begin < octet_length(v_bytes) loop
-    v_end := least(v_begin + 65536, octet_length(v_bytes));
-    -- Do not cut within a character.
-    while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
-      v_end := v_end + 1;
-    end loop;
-    v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
-    v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
-    if v_count > 0 then
-      v_piece := format(
-        replace(replace(v_piece, '%', '%%'), '0', '%s'),
-        variadic string_to_array(
-          substr(
-            encode(
-              substring(p_digits from (v_place / 2)::integer + 1 for v_count / 2 + 1), 'hex'
-            ),
-            (1 + v_place % 2)::integer, v_count
-          ),
-          null
-        )
-      );
-    end if;
-    v_texts := v_texts || v_piece;
-    v_place := v_place + v_count;
-    v_begin := v_end;
-  end loop;
-  return trim_array(string_to_array(array_to_string(v_texts, ''), p_separator), 1);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.filter_by_scan_slot (
   p_tree jsonb
 )
@@ -8370,40 +5889,6 @@ begin
         jsonb_build_object('type', 'and', 'items', v_costly), 'l'
       ) end || ' end'
   ) || ')';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.filter_may_hold (
-  p_filter bytea,
-  p_values text[]
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_size constant integer := 8 * octet_length(p_filter);
-  v_value text;
-  v_hash bigint;
-  v_place integer;
-  v_is_set boolean;
-begin
-  foreach v_value in array p_values loop
-    v_hash := hashtextextended(v_value, 0);
-    for v_part in 0..1 loop
-      v_place := (v_hash >> 32 * v_part & 2147483647) % v_size;
-      -- Reads one byte of the stored filter, not all of it.
-      v_is_set := get_byte(substring(p_filter from v_place / 8 + 1 for 1), 0)
-        >> 7 - v_place % 8 & 1 = 1;
-      -- The first bit already excludes most values.
-      exit when not v_is_set;
-    end loop;
-    if v_is_set then
-      return true;
-    end if;
-  end loop;
-  return false;
 end;
 $function$;
 
@@ -8567,47 +6052,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.first_kept_day (
-  p_tenant_id text,
-  p_today     date
-)
-  RETURNS date
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
-    return p_today - logloom_private.retention_days(p_tenant_id);
-  end if;
-  -- A deleted tenant keeps only what may still be on its way.
-  return p_today;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.first_kept_days (
-  p_today date
-)
-  RETURNS TABLE (
-    tenant_id      text,
-    first_kept_day date
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return query
-  select
-    t.tenant_id,
-    -- The same as retention_days.
-    p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
-  from logloom.tenants t
-  join logloom.plans p on p.plan_id = t.plan_id
-  left join logloom.tenant_settings s on s.tenant_id = t.tenant_id;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.first_left_days (
   p_today date
 )
@@ -8625,83 +6069,6 @@ begin
     k.tenant_id,
     greatest(k.first_kept_day, (select s.limit_day + 1 from logloom_private.storage s))
   from logloom_private.first_kept_days(p_today) k;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.first_positions (
-  p_block         logloom_private.blocks,
-  p_positions     integer[],
-  p_limit         integer,
-  p_is_descending boolean,
-  p_past          timestamp with time zone,
-  p_from          timestamp with time zone DEFAULT '-infinity'::timestamp WITH time zone,
-  p_to            timestamp with time zone DEFAULT 'infinity'::timestamp WITH time zone
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_sign constant bigint := case when p_is_descending then -1 else 1 end;
-  v_past constant bigint := case when p_past >= p_block.first_ts
-    then logloom_private.step_at(p_block, p_past) end;
-  v_from constant bigint := logloom_private.step_at(p_block, p_from);
-  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
-  v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
-  -- The upper part of a step: ts_high if the block spans more than some hours, ts_middle otherwise.
-  v_middle "char"[] := p_block.ts_middle;
-  v_high smallint[] := p_block.ts_high;
-  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
-  v_outermost constant bigint := case when p_is_descending then v_to else v_from end / v_size;
-  v_innermost constant bigint := case when p_is_descending then v_from else v_to end / v_size;
-  -- Only some records of the outermost value count.
-  v_is_cut constant boolean := p_past is not null
-    or case when p_is_descending then v_to < v_last else v_from > 0 end;
-  -- As many values as contain twice p_limit records if records are spread evenly.
-  v_values constant bigint := v_is_cut::integer
-    + ceil(2.0 * p_limit * (v_last / v_size + 1) / p_block.records);
-  v_value integer;
-  v_found integer[];
-  v_count integer := 0;
-  v_positions integer[] := p_positions;
-  v_steps bigint[];
-  v_edge bigint;
-begin
-  if p_positions is null and v_middle is not null and p_block.ts_top is null
-    and v_values <= least(v_last / v_size, 30)
-  then
-    for v_at in 0..least(abs(v_innermost - v_outermost), 2 * v_values) loop
-      v_value := v_outermost + v_sign * v_at;
-      v_found := case when v_high is null then array_positions(v_middle, (v_value - 128)::"char")
-        else array_positions(v_high, (v_value - 32768)::smallint) end;
-      v_positions := v_positions || v_found;
-      v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
-      exit when v_count >= p_limit;
-    end loop;
-    -- Not enough found: all records are read.
-    if v_count < p_limit and v_value <> v_innermost then
-      v_positions := null;
-    end if;
-  end if;
-  v_steps := logloom_private.block_steps(p_block, v_positions);
-  v_edge := (
-    array(
-      select s.step
-      from unnest(v_steps) s (step)
-      where s.step between v_from and v_to and s.step is distinct from v_past
-      order by v_sign * s.step
-      limit p_limit
-    )
-  )[p_limit];
-  return array(
-    select coalesce(v_positions[s.n], s.n::integer) as position
-    from unnest(v_steps) with ordinality s (step, n)
-    where s.step between v_from and v_to
-      and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
-    order by position
-  );
 end;
 $function$;
 
@@ -9047,63 +6414,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.found_tenant (
-  p_tenant_id text
-)
-  RETURNS public.logloom_tenant
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role may insert tenants or members
-declare
-  v_user_id text;
-begin
-  if logloom_private.is_service_role() then
-    perform logloom_private.refuse('tenants.made_by_a_user');
-  end if;
-  if not logloom_private.token_is_valid(logloom_private.claims()) then
-    perform logloom_private.refuse('callers.not_known');
-  end if;
-  v_user_id := logloom_private.require_user_id();
-  if not (select s.tenants_by_users from logloom_private.settings s) then
-    perform logloom_private.refuse('tenants.not_made_by_users');
-  end if;
-  perform logloom_private.require_writing_client(logloom_private.claims());
-  if logloom_private.is_viewer(
-    logloom_private.tenant_of_claims(logloom_private.claims()), logloom_private.claims()
-  ) then
-    perform logloom_private.refuse('callers.viewer_may_only_read');
-  end if;
-  perform logloom_private.require_lasting_user(logloom_private.claims());
-  perform logloom_private.require_parameter('p_tenant_id', p_tenant_id is null);
-  if logloom_private.usable_id(p_tenant_id) is null then
-    perform logloom_private.refuse('tenants.id_is_invalid');
-  end if;
-  -- One call per user at a time, so that a user creates one tenant at most.
-  perform logloom_private.lock_members('user ' || v_user_id);
-  if logloom_private.claims() ? 'tenant_id'
-    or exists (select from logloom.tenant_members m where m.user_id = v_user_id)
-  then
-    perform logloom_private.refuse('tenants.caller_has_one');
-  end if;
-  -- Ids of our own tenants, such as the canary's, begin with logloom-.
-  if p_tenant_id like 'logloom-%' or logloom_private.is_being_deleted(p_tenant_id) then
-    perform logloom_private.refuse('tenants.id_is_taken');
-  end if;
-  insert into logloom.tenants (tenant_id, plan_id)
-  select p_tenant_id, p.plan_id from logloom.plans p where p.is_default
-  on conflict do nothing;
-  if not found then
-    perform logloom_private.refuse('tenants.id_is_taken');
-  end if;
-  insert into logloom.tenant_members (tenant_id, user_id, role)
-  values (p_tenant_id, v_user_id, 'owner');
-  return logloom_private.tenant_with_plan(p_tenant_id);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.give_up_notifications()
   RETURNS boolean
   LANGUAGE plpgsql
@@ -9184,93 +6494,6 @@ begin
   union all
   select 'authenticated, service_role', array_agg(o.reader)
   from logloom_private.reading_operations() o;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.grouped_codes (
-  p_run_records integer[],
-  p_bits        bit varying,
-  p_columns     logloom_private.block_columns[],
-  p_by_run      boolean,
-  p_first       integer,
-  p_last        integer,
-  p_numbers     anyarray,
-  p_exact       boolean,
-  p_doubles     boolean
-)
-  RETURNS TABLE (
-    run     integer,
-    codes   integer[],
-    events  bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '16MB'
-  AS $function$
-declare
-  v_has_numbers constant boolean := p_numbers is not null;
-  v_column logloom_private.block_columns;
-  v_arrays text := '';
-  v_values text := '';
-  v_codes text := '';
-  v_by text := '1';
-begin
-  for n in 1..cardinality(p_columns) loop
-    v_column := p_columns[n];
-    v_arrays := v_arrays || case
-      when v_column.codes is not null then format('($4[%1$s]).codes || ''{}'' as c%1$s, ', n)
-      when v_column.wide_codes is not null
-        then format('($4[%1$s]).wide_codes || ''{}'' as c%1$s, ', n)
-      else format(
-        'array_fill(1::smallint, array[%s]) as c%s, ', v_column.last - v_column.first + 1, n
-      )
-    end;
-    v_values := v_values || format(
-      ', unnest(array_fill(null::%2$s, array[greatest(least(%3$s, s.last + 1) - s.first, 0)]) '
-        || '|| a.c%1$s[s.first - %3$s + 1:s.last - %3$s + 1]) as c%1$s',
-      n, case when v_column.codes is not null then '"char"' else 'smallint' end, v_column.first
-    );
-    v_codes := v_codes || case when n > 1 then ', ' else '' end
-      || format('u.c%s::integer', n)
-      || case when v_column.codes is not null then ' + 129' else '' end;
-    v_by := v_by || format(', u.c%s', n);
-  end loop;
-  -- The records of a run are adjacent, and runs without a record at p_bits are skipped. "|| '{}'"
-  -- makes one array in memory, which every run takes its slice of.
-  return query execute format(
-    $query$
-      select %1$s, array[%2$s]::integer[], count(*), %3$s
-      from (
-        select s.run, generate_series(s.first, s.last) as n%4$s
-        from (select %5$s $5 || '{}' as numbers offset 0) a
-        cross join logloom_private.found_runs($6, $1, $2, $3) s
-      ) u
-      where get_bit($1, u.n - 1) = 1 %6$s
-      group by %7$s
-    $query$,
-    case when p_by_run then 'u.run' else 'null::integer' end,
-    v_codes,
-    case when v_has_numbers and p_exact
-      then 'sum(u.number)::numeric, min(u.number)::numeric, max(u.number)::numeric'
-      else 'null::numeric, null::numeric, null::numeric' end
-      || case
-        when not v_has_numbers or not p_doubles then ', null::double precision[]'
-        when pg_typeof(p_numbers) = 'numeric[]'::regtype
-          then ', array_agg(logloom_private.finite_double(u.number))'
-        else ', array_agg(u.number::double precision)'
-      end,
-    v_values || case when v_has_numbers
-      then ', unnest(a.numbers[s.first - $2 + 1:s.last - $2 + 1]) as number' else '' end,
-    v_arrays,
-    case when v_has_numbers then 'and u.number is not null' else '' end,
-    v_by
-  )
-  using p_bits, p_first, p_last, p_columns, p_numbers, p_run_records;
 end;
 $function$;
 
@@ -9384,26 +6607,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.has_more_values (
-  p_attrs  jsonb,
-  p_values integer
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_text constant text := p_attrs::text;
-begin
-  -- Removing the strings is slow, and most records have few values even with them.
-  return logloom_private.values_in(v_text) > p_values
-    and logloom_private.values_in(
-      regexp_replace(v_text, '"(?:[^"\\]|\\.)*"', '', 'g')
-    ) > p_values;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   p_query logloom_private.compiled_query
 )
@@ -9497,45 +6700,6 @@ CREATE OR REPLACE FUNCTION logloom_private.hidden_paths (
   AS $function$
 begin
   return array(select substr(h, 7) from unnest(p_hidden) h where starts_with(h, 'attrs.'));
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.hold_view (
-  p_tenant_id text,
-  p_view_id   uuid
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role may lock a view
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-begin
-  if p_view_id is null then
-    return;
-  end if;
-  perform
-  from logloom.log_views v
-  where v.tenant_id = v_tenant_id and v.view_id = p_view_id
-  for key share;
-  if not found then
-    perform logloom_private.refuse('tenants.view_not_found');
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.hold_writers()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- In the same order as the jobs take them.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
 end;
 $function$;
 
@@ -9922,32 +7086,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.ingest_token_is_alive (
-  p_token logloom_private.ingest_tokens
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return p_token.expires_at > now()
-    and not logloom_private.is_being_deleted(p_token.tenant_id)
-    and (
-      p_token.created_by is null
-      or coalesce(
-        logloom_private.acting_role(p_token.tenant_id, p_token.created_by), 'viewer'
-      ) <> 'viewer'
-      -- Only the user's next token would show whether they still have a role.
-      or (select s.roles_from_token from logloom_private.settings s)
-    )
-    and (
-      p_token.session_id is null
-      or logloom_private.auth_session_is_there(p_token.session_id) is not false
-    );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.insert_records (
   p_slot       smallint,
   p_batch_from bigint,
@@ -10054,29 +7192,6 @@ CREATE OR REPLACE FUNCTION logloom_private.is_service_role()
   LANGUAGE sql
   STABLE
 RETURN (current_setting('role'::text, true) = 'service_role'::text);
-
-CREATE OR REPLACE FUNCTION logloom_private.iso_instant (
-  p_text text
-)
-  RETURNS timestamp WITH time zone
-  LANGUAGE plpgsql
-  STABLE
-  STRICT
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-begin
-  if p_text ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9](?:[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9]'
-      || '(?::[0-5][0-9](?:\.[0-9]{1,9})?)?'
-      || '(?:[Zz]|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)?)?$')
-    and pg_input_is_valid(left(p_text, 10), 'date')
-  then
-    -- Drops the digits after the microseconds; the cast would round.
-    return regexp_replace(p_text, '(\.[0-9]{6})[0-9]+', '\1')::timestamptz;
-  end if;
-  return null;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.issue_ingest_token (
   p_tenant_id text,
@@ -10324,39 +7439,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.kept_from (
-  p_tenant_id text,
-  p_from      timestamp with time zone DEFAULT '-infinity'::timestamp WITH time zone
-)
-  RETURNS timestamp WITH time zone
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_from timestamptz;
-begin
-  -- The shortest retention is a day, so the last 24 hours need no look at it.
-  if p_from >= now() - interval '24 hours' then
-    return p_from;
-  end if;
-  v_from := date_trunc('day', now(), 'UTC')
-    - make_interval(hours => 24 * logloom_private.retention_days(p_tenant_id));
-  if p_from < v_from then
-    -- Older records exist if they were restored.
-    v_from := least(
-      v_from,
-      (
-        select logloom_private.day_start(min(k.first_day))
-        from logloom_private.kept_longer k
-        where k.tenant_id = p_tenant_id and k.kept_until > now()
-      )
-    );
-  end if;
-  return greatest(p_from, v_from);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -10588,36 +7670,6 @@ begin
     where p.piece <> ''
     order by p.n
   ));
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.leave_days (
-  p_tenant_ids text[],
-  p_days       date[]
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_day date;
-  v_left text;
-  v_tenants bigint;
-begin
-  foreach v_day in array p_days loop
-    v_left := format(
-      'from logloom_private.log_days d where d.day = %L and d.tenant_id = any($1) '
-        || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
-        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
-      v_day, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
-    );
-    execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
-    if v_tenants > 0 then
-      -- With the writer's lock: the writer adds a day only if it is missing.
-      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-      execute 'delete ' || v_left using p_tenant_ids;
-    end if;
-  end loop;
 end;
 $function$;
 
@@ -11056,42 +8108,9 @@ CREATE OR REPLACE FUNCTION logloom_private.list_limit_max()
   IMMUTABLE
 RETURN 1000;
 
-CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_fields constant text[] := array(
-    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-  ) || 'attrs'::text;
-  v_max_records constant integer := 5000;
-  v_sample logloom_private.sql_source;
-begin
-  v_sample := logloom_private.sized_rows_sql(
-    logloom_private.first_records_sql(
-      p_tenant_id, p_query, v_max_records, 'desc',
-      p_reads => v_fields || array['msg.exists', 'record_bytes'],
-      p_bytes => logloom_private.sample_bytes()
-    ),
-    logloom_private.sample_bytes(),
-    format(
-      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
-      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    )
-  );
-  v_sample.where_sql := 'l.fits';
-  return v_sample;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query
+  p_sample   logloom_private.sql_source,
+  p_is_whole boolean
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -11173,20 +8192,24 @@ begin
         where length(p.value) <= 200
         group by p.field, p.value
       )
-      select
+      select row(
         f.field, f.type, f.count,
         array(
           select row(v.value, v.count)::public.logloom_log_field_value
           from facets v
           where v.field = f.field and v.place <= %3$s
           order by v.place
-        )
+        ),
+        %9$L::boolean,
+        (select count(*) from sample)
+      )::public.logloom_log_field
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
+    logloom_private.source_sql(p_sample),
     v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
-    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
+    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object'),
+    p_is_whole
   );
 end;
 $function$;
@@ -11807,190 +8830,6 @@ CREATE OR REPLACE FUNCTION logloom_private.mailbox_digest (
   STABLE
 RETURN sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@'::text, '@'::text)), 'UTF8'::name));
 
-CREATE OR REPLACE FUNCTION logloom_private.maintain_partitions()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  SET "DateStyle" TO 'ISO'
-  AS $function$
-declare
-  v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
-  v_partition record;
-begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-  perform logloom_private.manage_partitions();
-  update partman.part_config c
-  set premake = v_days_ahead
-  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
-  -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
-  perform partman.run_maintenance('logloom.logs');
-  -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
-  for v_partition in
-    select
-      c.relname as name,
-      logloom_private.partition_name(
-        substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''(\d+-\d\d-\d\d)')::date
-      ) as day_name
-    from pg_catalog.pg_inherits i
-    join pg_catalog.pg_class c on c.oid = i.inhrelid
-    where i.inhparent = 'logloom.logs'::regclass
-  loop
-    continue when v_partition.name = v_partition.day_name;
-    execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
-    execute format('alter table logloom.%I enable row level security', v_partition.day_name);
-    execute format('alter table logloom.%I force row level security', v_partition.day_name);
-  end loop;
-  -- pg_partman only adds partitions after the newest one. This creates missing days.
-  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
-  from generate_series(0, v_days_ahead) i;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.make_alert_silence (
-  p_tenant_id text,
-  p_matcher   jsonb,
-  p_from      text,
-  p_to        text,
-  p_comment   text
-)
-  RETURNS public.logloom_alert_silence
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role writes silences, which stop messages to others
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_alert_silences;
-  v_from constant timestamptz := coalesce(
-    logloom_private.time_parameter('p_from', p_from), now()
-  );
-  v_to constant timestamptz := logloom_private.time_parameter('p_to', p_to);
-  v_row logloom.alert_silences;
-begin
-  perform logloom_private.require_parameter('p_matcher', p_matcher is null);
-  perform logloom_private.require_parameter('p_to', p_to is null);
-  if jsonb_typeof(p_matcher) <> 'object'
-    or p_matcher - '{rule_id,group}'::text[] <> '{}'
-    or p_matcher ? 'rule_id' and not (
-      jsonb_typeof(p_matcher -> 'rule_id') = 'string'
-      and pg_input_is_valid(p_matcher ->> 'rule_id', 'uuid')
-    )
-    or p_matcher ? 'group' and not (
-      jsonb_typeof(p_matcher -> 'group') = 'object'
-      and octet_length((p_matcher -> 'group')::text) <= 8192
-      and not jsonb_path_exists(
-        p_matcher -> 'group', '$.* ? (@.type() != "string" && @.type() != "null")'
-      )
-    )
-  then
-    perform logloom_private.refuse('alerts.matcher_is_invalid');
-  elsif v_to <= v_from or v_to <= now() then
-    perform logloom_private.refuse('alerts.silence_ends_too_early');
-  elsif length(logloom_private.trim_space(p_comment)) > 2000 then
-    perform logloom_private.refuse('alerts.silence_comment_is_too_long');
-  elsif p_matcher ? 'rule_id' and not exists (
-    select from logloom.alert_rules r
-    where r.tenant_id = v_tenant_id and r.rule_id = (p_matcher ->> 'rule_id')::uuid
-  ) then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
-  perform pg_advisory_xact_lock(
-    logloom_private.lock_key('alerts'), hashtext(v_tenant_id)
-  );
-  if (
-    select count(*) >= v_max
-    from logloom.alert_silences s
-    where s.tenant_id = v_tenant_id and s.ends_at > now() and s.expired_at is null
-  ) then
-    perform logloom_private.refuse('alerts.no_room_for_silence', v_max::text);
-  end if;
-  insert into logloom.alert_silences (
-    tenant_id, rule_id, "group", starts_at, ends_at, comment, created_by
-  )
-  values (
-    v_tenant_id, (p_matcher ->> 'rule_id')::uuid, p_matcher -> 'group', v_from, v_to,
-    nullif(logloom_private.trim_space(p_comment), ''), logloom_private.actor()
-  )
-  returning * into v_row;
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  values (
-    v_tenant_id, logloom_private.actor(), 'alert_silence.created', v_row.silence_id::text,
-    jsonb_build_object('rule_id', v_row.rule_id, 'starts_at', v_from, 'ends_at', v_to)
-  );
-  return logloom_private.alert_silence_of(v_row);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.make_log_stream (
-  p_tenant_id text,
-  p_name      text,
-  p_query_dsl text,
-  p_kind      text,
-  p_config    jsonb,
-  p_secrets   jsonb,
-  p_enabled   boolean,
-  p_view_id   uuid
-)
-  RETURNS public.logloom_log_stream
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role writes streams, which hold their own state
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max integer;
-  v_row logloom.log_streams;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_streams();
-  perform logloom_private.require_parameter('p_name', p_name is null);
-  perform logloom_private.require_parameter('p_kind', p_kind is null);
-  perform logloom_private.require_parameter('p_config', p_config is null);
-  v_row.tenant_id := v_tenant_id;
-  v_row.name := logloom_private.trim_space(p_name);
-  v_row.kind := p_kind;
-  if length(v_row.name) not between 1 and 100 then
-    perform logloom_private.refuse('streams.name_is_invalid');
-  end if;
-  if not exists (
-    select from logloom_private.stream_config_members() m where p_kind = any (m.kinds)
-  ) then
-    perform logloom_private.refuse('streams.kind_is_unknown');
-  end if;
-  v_row.query_dsl := logloom_private.checked_stream_query(v_tenant_id, p_query_dsl, p_view_id);
-  v_row.config := logloom_private.checked_stream_config(p_kind, p_config);
-  v_row.secrets := logloom_private.changed_secrets(
-    '{}', p_secrets, logloom_private.stream_secret_names(p_kind)
-  );
-  perform
-    logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets),
-    logloom_private.hold_tenant(v_tenant_id);
-  v_max := (logloom_private.plan_of(v_tenant_id)).max_log_streams;
-  if (select count(*) from logloom.log_streams s where s.tenant_id = v_tenant_id) >= v_max then
-    perform logloom_private.refuse('streams.no_room', v_max::text);
-  end if;
-  insert into logloom.log_streams (
-    tenant_id, name, query_dsl, kind, config, secrets, enabled, view_id, maker, position_seq,
-    kept_day
-  )
-  select
-    v_tenant_id, v_row.name, v_row.query_dsl, p_kind, v_row.config, v_row.secrets,
-    coalesce(p_enabled, true), p_view_id, logloom_private.stream_maker(),
-    logloom_private.last_write_seq() + 1,
-    logloom_private.first_kept_day(v_tenant_id, logloom_private.utc_day(now()))
-  returning * into v_row;
-  return logloom_private.log_stream_of(v_row);
-exception when unique_violation then
-  perform logloom_private.refuse('streams.name_is_taken');
-  return null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
   RETURNS void
   LANGUAGE plpgsql
@@ -12434,31 +9273,6 @@ exception when query_canceled then
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.new_api_key (
-  p_prefix text DEFAULT 'll_'::text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because API roles need no privilege on gen_random_bytes
-declare
-  -- Bytes of 248 and more are drawn again, so that every character is equally likely.
-  v_key text := p_prefix;
-  v_byte integer;
-begin
-  while length(v_key) < length(p_prefix) + 30 loop
-    v_byte := get_byte(extensions.gen_random_bytes(1), 0);
-    if v_byte < 248 then
-      v_key := v_key || logloom_private.base62(v_byte, 1);
-    end if;
-  end loop;
-  return v_key || logloom_private.base62(logloom_private.crc32(convert_to(v_key, 'UTF8')), 6);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
   p_view_id   uuid,
@@ -12497,6 +9311,39 @@ exception when query_canceled or others then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.newest_sample_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_records   integer,
+  p_bytes     integer
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fields constant text[] := array(
+    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+  ) || 'attrs'::text;
+  v_sample logloom_private.sql_source;
+begin
+  v_sample := logloom_private.sized_rows_sql(
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, p_records, 'desc',
+      p_reads => v_fields || array['msg.exists', 'record_bytes'], p_bytes => p_bytes
+    ),
+    p_bytes,
+    format(
+      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
+      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
+    )
+  );
+  v_sample.where_sql := 'l.fits';
+  return v_sample;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_day_to_seal (
   p_now timestamp with time zone
 )
@@ -12516,33 +9363,6 @@ begin
         d.checked_at is null or d.checked_through is not null
         or d.checked_at <= p_now - logloom_private.seal_again_after()
       )
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.next_deletion()
-  RETURNS uuid
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return (
-    select o.run_id
-    from (
-      select distinct on (r.tenant_id) r.tenant_id, r.run_id, r.requested_at
-      from logloom.retention_runs r
-      where r.kind = 'erasure' and r.status in ('queued', 'running')
-        -- Wait until all events acknowledged before the request are stored.
-        and r.requested_at < coalesce(
-          (logloom_private.queue_state()).oldest_received_at, 'infinity'
-        )
-        and not logloom_private.waits_for_archive(r.run_id)
-      order by r.tenant_id, r.requested_at, r.run_id
-    ) o
-    left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
-    order by t.served_at nulls first, o.requested_at, o.run_id
-    limit 1
   );
 end;
 $function$;
@@ -12840,95 +9660,6 @@ CREATE OR REPLACE FUNCTION logloom_private.no_bits (
   PARALLEL SAFE
 RETURN CASE WHEN (p_records <= 65536) THEN (SUBSTRING(('0'::bit(65536))::bit varying FROM 1 FOR p_records))::bit varying ELSE (repeat('0'::text, p_records))::bit varying END;
 
-CREATE OR REPLACE FUNCTION logloom_private.node_bits (
-  p_block    logloom_private.blocks,
-  p_node     jsonb,
-  p_is_quick boolean                DEFAULT false
-)
-  RETURNS bit varying[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_type constant text := p_node ->> 'type';
-  v_none constant varbit := logloom_private.no_bits(p_block.records);
-  v_bounds constant jsonb := p_node -> 'bounds';
-  v_all constant varbit := ~v_none;
-  v_flags boolean[];
-  v_run_records integer[];
-  v_bits varbit;
-  v_item varbit[];
-  v_result varbit[];
-  v_node jsonb;
-begin
-  case v_type
-    when 'all' then
-      return array[v_all, v_all];
-    when 'none' then
-      return array[v_none, v_none];
-    when 'not' then
-      v_item := logloom_private.node_bits(p_block, p_node -> 'item', p_is_quick);
-      return array[~v_item[2], ~v_item[1]];
-    when 'and' then
-      v_result := array[v_all, v_all];
-      for v_node in
-        -- Leaves that runs answer are cheapest, and may leave nothing to do.
-        select i.item
-        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by i.item ->> 'decided_by' is distinct from 'run', i.n
-      loop
-        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
-        v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
-        exit when bit_count(v_result[2]) = 0;
-      end loop;
-      return v_result;
-    when 'or' then
-      v_result := array[v_none, v_none];
-      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
-        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
-        v_result := array[v_result[1] | v_item[1], v_result[2] | v_item[2]];
-      end loop;
-      return v_result;
-    else
-      -- v_bits null: all records are candidates.
-      if p_is_quick and not (p_node -> 'block_quick')::boolean then
-        v_bits := null;
-      elsif p_node ->> 'field' = 'msg' then
-        return logloom_private.message_bits(p_block, p_node);
-      elsif p_node ->> 'field' = 'any' then
-        return logloom_private.any_bits(p_block, p_node);
-      elsif p_node ->> 'decided_by' = 'run' then
-        execute format(
-          'select array_agg(%s) from (select unnest($1) as service, unnest($2) as level) l',
-          logloom_private.query_sql(p_node, 'l')
-        )
-        into v_flags
-        using p_block.run_services, p_block.run_levels;
-        v_run_records := p_block.run_records;
-        v_bits := '';
-        for v_run in 1..cardinality(v_flags) loop
-          v_bits := v_bits || substring(
-            case when v_flags[v_run] then v_all else v_none end from 1 for v_run_records[v_run]
-          );
-        end loop;
-      elsif p_node ->> 'decided_by' = 'filter' then
-        -- Whether the bounds include the whole block.
-        v_bits := case
-          when p_node ->> 'field' = 'ts'
-            and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
-            and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true)
-            then v_all
-        end;
-      else
-        v_bits := logloom_private.column_bits(p_block, p_node, p_is_quick);
-      end if;
-      return array[coalesce(v_bits, v_none), coalesce(v_bits, v_all)];
-  end case;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.note_deletions (
   p_tenant_ids text[],
   p_records    bigint[],
@@ -13033,79 +9764,6 @@ begin
 exception when read_only_sql_transaction or disk_full then
   -- The answer matters more than the count.
   null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.note_key_use (
-  p_key logloom.api_keys
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_key.last_used_at >= date_trunc('minute', now()) then
-    return;
-  end if;
-  -- Skips a locked row: requests must not wait for the lock, and a later request records the use.
-  update logloom.api_keys k
-  set last_used_at = now()
-  where k.key_id = (
-    select u.key_id
-    from logloom.api_keys u
-    where u.key_id = p_key.key_id
-    for no key update skip locked
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.note_new_writes()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  SET enable_seqscan TO 'off'
-  AS $function$
-declare
-  v_interval constant interval := (select s.stream_interval from logloom_private.settings s);
-  v_from bigint;
-  v_to bigint;
-  v_days timestamptz[];
-begin
-  if not exists (select from logloom.log_streams) then
-    return;
-  end if;
-  -- Locked until the end, so that no stream becomes idle meanwhile.
-  select r.noted_through into v_from from logloom_private.stream_round r for update;
-  v_to := logloom_private.last_write_seq();
-  if v_to <= v_from then
-    return;
-  end if;
-  select array_agg(distinct logloom_private.day_start(a.day)) into v_days
-  from logloom_private.log_writes a
-  where a.write_seq > v_from;
-  -- Constants, so that only partitions with new records are opened.
-  execute format(
-    'update logloom.log_streams s set pending_since = now(), position_seq = '
-      'greatest(s.position_seq, %1$s), position_id = case when s.position_seq >= %1$s '
-      'then s.position_id end, next_attempt_at = now() + case when n.records >= s.batch_limit '
-      'then interval ''0'' else %3$L::interval end '
-      'from (select l.tenant_id, count(*) as records from logloom.logs l '
-      'where l.write_seq between %1$s and %2$s and (%4$s) and l.tenant_id in ('
-      'select t.tenant_id from logloom.log_streams t where t.pending_since is null) '
-      'group by l.tenant_id) n '
-      'where s.tenant_id = n.tenant_id and s.pending_since is null and s.enabled '
-      'and s.paused_at is null',
-    v_from + 1, v_to, v_interval,
-    (
-      select string_agg(
-        format('l.ts >= %L::timestamptz and l.ts < %L::timestamptz', d, d + interval '24 hours'),
-        ' or '
-      )
-      from unnest(v_days) d
-    )
-  );
-  update logloom_private.stream_round set noted_through = v_to where singleton;
 end;
 $function$;
 
@@ -13478,69 +10136,6 @@ CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   IMMUTABLE
 RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*'::text)), '^(https://.*):443$'::text, '\1'::text), '^(http://.*):80$'::text, '\1'::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.page_edge (
-  p_limit         integer,
-  p_bytes         bigint,
-  p_is_descending boolean,
-  p_past          timestamp with time zone,
-  p_times         timestamp with time zone[],
-  p_sizes         integer[],
-  INOUT           times timestamp with time zone[],
-  INOUT           sizes integer[],
-  OUT             edge timestamp with time zone
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_sizes is null and sizes is null then
-    times := array(
-      select t
-      from unnest(times || p_times) t
-      where p_past is null or t <> p_past
-      order by case when p_is_descending then t end desc, case when not p_is_descending then t end
-      limit p_limit
-    );
-    edge := times[p_limit];
-    return;
-  end if;
-  select
-    array_agg(b.ts), array_agg(b.size),
-    (
-      array_agg(b.ts)
-      filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
-    )[1]
-  into times, sizes, edge
-  from (
-    select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
-    from (
-      select
-        o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-        -- All records of one time together.
-        sum(o.size) over (
-          order by case when p_is_descending then o.ts end desc, o.ts
-        ) as through
-      from (
-        select u.ts, coalesce(u.size, 0) as size
-        from (
-          select unnest(times) as ts, unnest(sizes) as size
-          union all
-          select unnest(p_times), unnest(p_sizes)
-        ) u
-        where p_past is null or u.ts <> p_past
-        order by
-          case when p_is_descending then u.ts end desc,
-          case when not p_is_descending then u.ts end
-        limit p_limit
-      ) o
-    ) g
-    window w as (order by g.n)
-  ) b;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.page_of_addresses (
   p_limit integer,
   p_after text
@@ -13576,43 +10171,6 @@ begin
   left join logloom_private.notification_addresses a
     on a.tenant_id = v_tenant_id and a.mailbox = p.mailbox
   order by p.mailbox;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.page_of_streams (
-  p_tenant_id text,
-  p_stream_id uuid,
-  p_limit     integer,
-  p_after     uuid
-)
-  RETURNS SETOF public.logloom_log_stream
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role reads streams, which contain their secrets
-declare
-  v_tenant_id constant text := logloom_private.tenant_of_streams(p_tenant_id);
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'log stream', 'stream_id',
-    (
-      select s.created_at from logloom.log_streams s
-      where s.tenant_id = v_tenant_id and s.stream_id = p_after
-    )
-  );
-begin
-  return query
-  select o.*
-  from logloom.log_streams s
-  cross join lateral logloom_private.log_stream_of(s) o
-  where s.tenant_id = v_tenant_id
-    and (p_stream_id is null or s.stream_id = p_stream_id)
-    and (p_after is null or (s.created_at, s.stream_id) < (v_after, p_after))
-  order by s.created_at desc, s.stream_id desc
-  limit v_limit;
 end;
 $function$;
 
@@ -14001,58 +10559,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.plan_archive_pass (
-  p_tenant_id text,
-  p_now       timestamp with time zone
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_retention constant integer := logloom_private.retention_days(p_tenant_id);
-  v_write_seq constant bigint :=
-    coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
-  v_day date;
-  v_span record;
-  -- Small days up to this one wait until their month ends.
-  v_waits_through date := '-infinity';
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if exists (
-    select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
-  ) then
-    return true;
-  end if;
-  for v_day in select d from logloom_private.days_to_archive(p_tenant_id, p_now) d loop
-    if logloom_private.is_archived(p_tenant_id, v_day) then
-      insert into logloom_private.archived_days as a (tenant_id, day, write_seq)
-      values (p_tenant_id, v_day, v_write_seq)
-      on conflict (tenant_id, day) do update
-      set write_seq = greatest(a.write_seq, excluded.write_seq);
-      continue;
-    end if;
-    if logloom_private.is_day_of_its_own(p_tenant_id, v_day) then
-      select v_day as first_day, v_day as last_day into v_span;
-    else
-      continue when v_day <= v_waits_through;
-      v_span := logloom_private.archive_span(v_day, v_retention);
-    end if;
-    if logloom_private.day_start(v_span.last_day + 1)
-      + greatest(v_settings.archive_after, v_settings.seal_after) > p_now
-    then
-      v_waits_through := v_span.last_day;
-      continue;
-    end if;
-    insert into logloom_private.archive_passes (tenant_id, first_day, last_day, write_seq)
-    values (p_tenant_id, v_span.first_day, v_span.last_day, v_write_seq);
-    return true;
-  end loop;
-  return false;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.portal_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -14143,56 +10649,6 @@ begin
         'logloom_private.adopt_pre_request() mends it'
     end
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.prepare_replacement (
-  p_day date
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_partition constant text := logloom_private.partition_name(p_day);
-  v_copy constant text := logloom_private.remainder_name(p_day);
-  v_day logloom_private.sealing_days;
-  v_records bigint;
-  v_write_seq bigint;
-begin
-  perform logloom_private.forget_replacement(p_day);
-  if not logloom_private.partition_exists(p_day) then
-    return false;
-  end if;
-  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
-  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-  into v_records, v_write_seq;
-  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
-    return false;
-  end if;
-  if v_records > 0 then
-    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
-    execute format('alter table logloom.%I enable row level security', v_copy);
-    execute format('alter table logloom.%I force row level security', v_copy);
-    execute format(
-      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
-      v_copy, v_partition
-    );
-    get diagnostics v_records = row_count;
-    -- With this constraint, attaching does not scan the table.
-    execute format(
-      'alter table logloom.%I add constraint logs_remaining_day '
-        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
-      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
-    );
-  end if;
-  update logloom_private.sealing_days d
-  set prepared_by = pg_current_xact_id(),
-    prepared_records = v_records,
-    prepared_write_seq = v_write_seq
-  where d.day = p_day;
-  return true;
 end;
 $function$;
 
@@ -16414,12 +12870,35 @@ declare
   v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
+  v_edges timestamptz[];
+  v_counts bigint[];
+  v_is_whole boolean;
+  v_fields public.logloom_log_field[];
 begin
   perform logloom_private.take_search_slot(v_scope);
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
-  return query execute logloom_private.log_fields_sql(
-    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  v_query := logloom_private.bound_query(
+    v_tenant_id, logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter'), v_range
   );
+  v_edges := logloom_private.slice_edges(v_tenant_id, v_query);
+  v_counts := logloom_private.slice_counts(v_tenant_id, v_query, v_edges);
+  v_is_whole := coalesce(
+    (select sum(c.count) from unnest(v_counts) c (count)) <= logloom_private.sample_records(), true
+  ) and logloom_private.sample_is_whole(v_tenant_id, v_query);
+  execute 'select array(' || logloom_private.log_fields_sql(
+    case when v_is_whole then logloom_private.newest_sample_sql(
+      v_tenant_id, v_query, logloom_private.sample_records(), logloom_private.sample_bytes()
+    )
+    else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
+    v_is_whole
+  ) || ')'
+  into v_fields;
+  if not v_is_whole then
+    v_fields := logloom_private.with_exact_fields(v_tenant_id, v_query, v_fields);
+  end if;
+  return query
+  select f.*
+  from unnest(v_fields) f
+  order by f.count / f.records::numeric desc, f.field collate "C";
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;
@@ -16875,41 +13354,6 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.read_memberships (
-  p_limit integer,
-  p_after text
-)
-  RETURNS SETOF public.logloom_log_tenant
-  LANGUAGE plpgsql
-  STABLE
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because policies show only members of the token's tenant
-declare
-  v_current constant text := logloom_private.caller_tenant();
-  v_claims constant jsonb := logloom_private.claims();
-  v_user_id constant text := logloom_private.require_user_id();
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-begin
-  perform logloom_private.require_writing_client(v_claims);
-  return query
-  select t.tenant_id, t.role, t.tenant_id = v_current
-  from (
-    select m.tenant_id, m.role
-    from logloom.tenant_members m
-    where m.user_id = v_user_id and not logloom_private.is_being_deleted(m.tenant_id)
-    union
-    -- The caller has no row if the tenant does not use roles, or if the token names the role.
-    select v_current, logloom_private.acting_role(v_current, v_user_id, v_claims)
-  ) t
-  where p_after is null or t.tenant_id collate "C" > p_after collate "C"
-  order by t.tenant_id collate "C"
-  limit v_limit;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.reading_errors()
   RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
@@ -17113,73 +13557,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.recount_records (
-  p_day date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  SET "DateStyle" TO 'ISO'
-  AS $function$
-begin
-  -- Nobody adds, deletes, seals or compacts meanwhile.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  lock table logloom_private.log_counts in share row exclusive mode;
-  -- By tenant, because the index begins with the tenant.
-  delete from logloom_private.log_counts c
-  using (
-    select d.tenant_id from logloom_private.log_days d where d.day = p_day
-    union
-    select s.tenant_id
-    from logloom_private.blocks s
-    where s.last_ts >= logloom_private.day_start(p_day)
-      and s.first_ts < logloom_private.day_start(p_day + 1)
-  ) t
-  where c.tenant_id = t.tenant_id
-    and c.minute >= logloom_private.day_start(p_day)
-    and c.minute < logloom_private.day_start(p_day + 1);
-  delete from logloom_private.log_days d where d.day = p_day;
-  delete from logloom_private.log_writes a where a.day = p_day;
-  execute format(
-    $query$
-      with records as materialized (
-        select l.tenant_id, l.ts, l.service, l.level, l.write_seq, false as holds_counts
-        from logloom.logs l
-        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
-        union all
-        select r.tenant_id, r.ts, r.service, r.level, r.write_seq, c.holds_counts
-        from logloom_private.blocks c,
-          logloom_private.block_records(
-            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
-          ) r
-        where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
-          and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz
-      ), days as (
-        insert into logloom_private.log_days (tenant_id, day)
-        select distinct l.tenant_id, %1$L::date
-        from logloom.logs l
-        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
-      ), write_seqs as (
-        insert into logloom_private.log_writes (write_seq, day)
-        select max(l.write_seq), %1$L::date
-        from records l
-        having count(*) > 0
-      )
-      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-      select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
-      from records l
-      where not l.holds_counts
-      group by 1, 2, 3, 4
-      order by 1, 2
-    $query$,
-    p_day, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.recovery_body (
   p_rule     logloom.alert_rules,
   p_incident logloom.alert_incidents
@@ -17226,49 +13603,6 @@ begin
       ))
     )
   )::text;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.refuse_and_keep (
-  p_name   text,
-  VARIADIC p_values text[] DEFAULT '{}'::text[]
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
-begin
-  -- Sets the status of the answer. A raised error would roll back what was written.
-  perform set_config('response.status', v_error.status::text, true);
-  return jsonb_build_object(
-    'code', 'PT' || v_error.status, 'message', v_error.message,
-    'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.refuse_with_headers (
-  p_headers jsonb,
-  p_name    text,
-  VARIADIC  p_values text[] DEFAULT '{}'::text[]
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_error constant logloom_private.error := logloom_private.error_named(p_name, p_values);
-begin
-  -- PostgREST takes status and headers from an error of this form.
-  raise sqlstate 'PGRST' using
-    message = json_build_object(
-      'code', 'PT' || v_error.status, 'message', v_error.message,
-      'details', jsonb_build_object('name', p_name)::text, 'hint', v_error.hint
-    ),
-    detail = json_build_object('status', v_error.status, 'headers', p_headers);
 end;
 $function$;
 
@@ -17421,58 +13755,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.release_archive_claim (
-  p_claim logloom_private.archive_claims,
-  p_error text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_error constant text := left(coalesce(p_error, 'The function did not answer in time'), 500);
-begin
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
-  case p_claim.kind
-    when 'write' then
-      delete from logloom.archive_parts p
-      where p.part_id = p_claim.part_id and p.status = 'draft';
-      perform logloom_private.discard_object(p_claim.tenant_id, p_claim.object_key, 'abandoned');
-      update logloom_private.archive_passes p
-      set failures = p.failures + 1, error = v_error,
-        next_attempt_at = now() + logloom_private.archive_delay(p.failures)
-      where p.tenant_id = p_claim.tenant_id;
-    when 'erase', 'note' then
-      -- The next attempt writes to the same key.
-      update logloom_private.archive_erasures e
-      set failures = e.failures + 1, error = v_error,
-        next_attempt_at = now() + logloom_private.archive_delay(e.failures)
-      where e.run_id = p_claim.run_id;
-    when 'restore' then
-      update logloom.archive_restores r
-      set failures = r.failures + 1, error = v_error,
-        next_attempt_at = now() + logloom_private.archive_delay(r.failures)
-      where r.restore_id = p_claim.run_id;
-      if (
-        select r.failures >= 10 from logloom.archive_restores r where r.restore_id = p_claim.run_id
-      ) then
-        perform logloom_private.end_restore(p_claim.run_id, v_error);
-      end if;
-    when 'adopt' then
-      -- The next comparison finds the newer file again.
-      update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
-    when 'delete' then
-      -- Nothing was deleted. The check tells whether the bucket is the cause.
-      perform logloom_private.put_off_garbage(logloom_private.due_garbage());
-      update logloom_private.archive_bucket b set checked_at = null where b.singleton;
-    else
-      update logloom_private.archive_bucket b
-      set checked_at = now(), problem = v_error
-      where b.singleton and p_error is not null;
-  end case;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
   p_day date
 )
@@ -17527,149 +13809,6 @@ begin
     and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
       is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
   return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.repeat_erasure()
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_key text;
-  v_note jsonb;
-  v_tenant_id text;
-  v_run logloom.retention_runs;
-begin
-  select n.object_key, n.to_repeat into v_key, v_note
-  from logloom_private.archive_notes n
-  where n.to_repeat is not null
-  order by n.to_repeat ->> 'requested_at', n.object_key
-  limit 1;
-  if not found then
-    return false;
-  end if;
-  update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
-  v_tenant_id := v_note ->> 'tenant_id';
-  -- A tenant that was created later with the same id is another tenant.
-  if not exists (
-    select
-    from logloom.tenants t
-    where t.tenant_id = v_tenant_id and t.created_at <= (v_note ->> 'requested_at')::timestamptz
-  ) then
-    return true;
-  elsif (v_note ->> 'deletes_tenant')::boolean then
-    if not logloom_private.is_being_deleted(v_tenant_id) then
-      perform logloom_private.begin_tenant_deletion(v_tenant_id);
-    end if;
-    return true;
-  end if;
-  insert into logloom.retention_runs (
-    run_id, tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
-  )
-  values (
-    (v_note ->> 'run_id')::uuid, v_tenant_id, 'erasure', 'queued', logloom_private.actor(),
-    (v_note ->> 'requested_at')::timestamptz, v_note ->> 'query_dsl',
-    (v_note ->> 'ts_from')::timestamptz, (v_note ->> 'ts_to')::timestamptz
-  )
-  on conflict (run_id) do nothing
-  returning * into v_run;
-  if v_run.run_id is not null then
-    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-    values (
-      v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
-      jsonb_build_object(
-        'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
-        'dry_run', false, 'repeated', true
-      )
-    );
-    -- The bucket already has its note.
-    perform logloom_private.begin_archive_erasure(
-      v_run.run_id, v_tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
-    );
-    update logloom_private.archive_erasures e
-    set noted_at = clock_timestamp(),
-      emptied = array(select i::uuid from jsonb_array_elements_text(v_note -> 'emptied') i)
-    where e.run_id = v_run.run_id;
-  end if;
-  return true;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.replace_partition (
-  p_day date
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_partition constant text := logloom_private.partition_name(p_day);
-  v_copy constant text := logloom_private.remainder_name(p_day);
-  v_lock_wait text;
-  v_day logloom_private.sealing_days;
-  v_last_write bigint;
-  v_records bigint;
-  v_write_seq bigint;
-begin
-  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
-  if logloom_private.has_older_snapshot(v_day.prepared_by)
-    or logloom_private.has_older_snapshot(v_day.removed_by)
-  then
-    return 'waiting';
-  end if;
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- From here on nobody deletes records or drops the partition. Counting takes long, so it comes
-    -- before the writer's lock; records that the writer adds meanwhile are noticed by
-    -- last_write_to.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-    v_last_write := logloom_private.last_write_to(p_day);
-    -- Retention may have dropped the day since.
-    if logloom_private.partition_exists(p_day) then
-      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-      into v_records, v_write_seq;
-    end if;
-    if (v_records, v_write_seq) is not distinct from
-      (v_day.prepared_records, v_day.prepared_write_seq)
-    then
-      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-      perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-    end if;
-    if (v_records, v_write_seq, v_last_write) is distinct from
-      (v_day.prepared_records, v_day.prepared_write_seq, logloom_private.last_write_to(p_day))
-    then
-      perform logloom_private.forget_replacement(p_day);
-      perform logloom_private.restore_lock_wait(v_lock_wait);
-      return 'changed';
-    end if;
-    -- From here on every reader of logloom.logs waits for the commit.
-    execute format('drop table logloom.%I', v_partition);
-    if v_records > 0 then
-      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
-      execute format(
-        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-        v_partition, p_day::timestamp at time zone 'UTC',
-        (p_day + 1)::timestamp at time zone 'UTC'
-      );
-      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
-    end if;
-    update logloom_private.sealing_days d
-    set removed_records = 0, prepared_by = null
-    where d.day = p_day;
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'replaced';
-  exception
-    when lock_not_available then
-      return 'busy';
-    when datatype_mismatch then
-      -- A migration has changed logloom.logs since, so the copy no longer matches its partitions.
-      perform logloom_private.forget_replacement(p_day);
-      return 'changed';
-  end;
 end;
 $function$;
 
@@ -17933,129 +14072,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.request_erasure (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  insert into logloom.retention_runs (
-    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
-  )
-  select
-    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
-    '1970-01-01 00:00:00+00',
-    -- Later than any record: queued events, and records from a time when a larger
-    -- ingest_future_limit was set.
-    greatest(
-      now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
-      (
-        select logloom_private.day_start(max(d.day) + 1)
-        from logloom_private.log_days d
-        where d.tenant_id = p_tenant_id
-      )
-    ),
-    false
-  from logloom_private.settings s;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.request_restore (
-  p_from      text,
-  p_to        text,
-  p_query_dsl text,
-  p_keep_days integer,
-  p_tenant_id text
-)
-  RETURNS public.logloom_archive_restore
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because the API roles neither compile queries nor write restores
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_settings logloom_private.settings;
-  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_found record;
-  v_days integer;
-  v_restore logloom.archive_restores;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  select s.* into v_settings from logloom_private.settings s;
-  if make_interval(days => p_keep_days) not between interval '1 day'
-    and v_settings.restored_days_lifetime_max
-  then
-    perform logloom_private.refuse(
-      'archive.keep_days_are_out_of_range',
-      (extract(epoch from v_settings.restored_days_lifetime_max) / 86400)::integer::text
-    );
-  end if;
-  v_range := logloom_private.search_range(p_from, p_to);
-  v_query := logloom_private.search_query(null, p_query_dsl, now(), 'filter');
-  perform logloom_private.refuse_warnings(v_query);
-  select
-    count(*)::integer as parts,
-    greatest(logloom_private.utc_day(min(p.first_ts)), logloom_private.utc_day(lower(v_range)))
-      as first_day,
-    least(
-      logloom_private.utc_day(max(p.last_ts)),
-      logloom_private.utc_day(upper(v_range) - interval '1 microsecond')
-    ) as last_day
-  into v_found
-  from logloom.archive_parts p
-  where p.tenant_id = v_tenant_id and p.status <> 'draft'
-    and p.last_ts >= lower(v_range) and p.first_ts < upper(v_range);
-  if v_found.parts = 0 then
-    perform logloom_private.refuse('archive.nothing_in_range');
-  end if;
-  -- Concurrent requests are counted one after another.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
-  v_days := v_found.last_day - v_found.first_day + 1 + (
-    select coalesce(sum(k.last_day - k.first_day + 1), 0)
-    from logloom_private.kept_longer k
-    where k.tenant_id = v_tenant_id and k.kept_until > now()
-  );
-  if v_days > v_max then
-    perform logloom_private.refuse('archive.too_many_days', v_max::text, v_days::text);
-  end if;
-  insert into logloom.archive_restores (
-    tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts
-  )
-  values (
-    v_tenant_id, logloom_private.actor(), v_found.first_day, v_found.last_day, lower(v_range),
-    upper(v_range), coalesce(p_query_dsl, ''), now() + make_interval(days => p_keep_days),
-    v_found.parts
-  )
-  returning * into v_restore;
-  insert into logloom_private.kept_longer (kept_id, tenant_id, first_day, last_day, kept_until)
-  values (
-    v_restore.restore_id, v_tenant_id, v_restore.first_day, v_restore.last_day,
-    v_restore.kept_until
-  );
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  values (
-    v_tenant_id, v_restore.requested_by, 'logs.restore_requested',
-    v_restore.restore_id::text,
-    jsonb_build_object(
-      'query_dsl', v_restore.query_dsl, 'ts_from', v_restore.ts_from, 'ts_to', v_restore.ts_to,
-      'kept_until', v_restore.kept_until
-    )
-  );
-  return row(
-    v_restore.restore_id, v_restore.tenant_id, v_restore.requested_by, v_restore.requested_at,
-    v_restore.ts_from, v_restore.ts_to, v_restore.query_dsl, v_restore.kept_until,
-    v_restore.status, v_restore.parts, v_restore.parts_done, v_restore.records, v_restore.bytes,
-    v_restore.finished_at, v_restore.error
-  )::public.logloom_archive_restore;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
   p_tenant_id text,
   p_stream_id uuid
@@ -18100,39 +14116,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.requested_operation (
-  p_path        text,
-  p_search_path text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_name text := substr(p_path, length('/rpc/') + 1);
-  v_code text[];
-begin
-  -- PostgREST puts the schema of the request first. A function of this name in another schema is
-  -- not ours.
-  if p_path is null or p_path not like '/rpc/%' or length(p_path) > 250
-    or trim(both '"' from split_part(p_search_path, ',', 1)) <> 'public'
-  then
-    return null;
-  end if;
-  -- The path is still encoded: %5F is an underscore.
-  loop
-    v_code := regexp_match(v_name, '%(2[0-9A-Fa-f]|[3-7][0-9A-Fa-f])');
-    exit when v_code is null;
-    v_name := replace(v_name, '%' || v_code[1], convert_from(decode(v_code[1], 'hex'), 'UTF8'));
-  end loop;
-  if v_name = any (logloom_private.operations()) then
-    return v_name;
-  end if;
-  return null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.require_own_project()
   RETURNS void
   LANGUAGE plpgsql
@@ -18149,89 +14132,6 @@ begin
   select i.project_url into v_own from logloom_private.installation i;
   if v_own <> v_calling then
     perform logloom_private.refuse('callers.project_is_another', v_own, v_calling);
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for (
-  p_feature   text,
-  p_tenant_id text DEFAULT NULL::text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role may lock a tenant, and private items of colleagues count, too
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_feature public.logloom_plan_feature;
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  v_feature := logloom_private.feature_of(v_tenant_id, p_feature);
-  if v_feature."currentCount" >= v_feature."maxCount" then
-    perform logloom_private.refuse(
-      'tenants.plan_has_no_room', p_feature, v_feature."maxCount"::text
-    );
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for_api_key (
-  p_tenant_id text,
-  p_times     integer
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role may lock a tenant or delete keys
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_api_keys;
-begin
-  perform logloom_private.hold_tenant(v_tenant_id);
-  if (
-    select count(*) from logloom.api_keys k
-    where k.tenant_id = v_tenant_id
-      and logloom_private.api_key_status(k.revoked_at, k.expires_at) = 'active'
-  ) >= p_times * v_max then
-    perform logloom_private.refuse('api_keys.no_room', v_max::text);
-  end if;
-  -- Keeps as many ended keys as the plan allows active ones.
-  delete from logloom.api_keys k
-  where k.tenant_id = v_tenant_id and k.key_id in (
-    select o.key_id
-    from logloom.api_keys o
-    where o.tenant_id = v_tenant_id
-      and logloom_private.api_key_status(o.revoked_at, o.expires_at) <> 'active'
-    order by coalesce(o.revoked_at, o.expires_at) desc, o.key_id
-    offset v_max
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for_deletion (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
-begin
-  -- Concurrent requests are counted one after another.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
-  if (
-    select count(*) >= v_max
-    from logloom.retention_runs r
-    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status in ('queued', 'running')
-  ) then
-    perform logloom_private.refuse_for_now(10, 'usage.too_many_deletions', v_max::text);
   end if;
 end;
 $function$;
@@ -18316,26 +14216,6 @@ begin
   update logloom_private.alert_groups g
   set failures = g.failures + 1, ms_per_record = p_milliseconds / greatest(p_records, 1)
   where g.group_id = p_group.group_id;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.retention_is_due (
-  p_today date
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- Tried again an hour after an error.
-  return not exists (
-    select
-    from logloom_private.retention_place p
-    where p.today = p_today
-      and (p.error is null or p.finished_at > now() - interval '1 hour')
-      and p.finished_at is not null
-  );
 end;
 $function$;
 
@@ -18779,72 +14659,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.run_numbers (
-  p_run_records integer[],
-  p_bits        bit varying,
-  p_first       integer,
-  p_last        integer,
-  p_numbers     anyarray,
-  p_exact       boolean,
-  p_doubles     boolean
-)
-  RETURNS TABLE (
-    run     integer,
-    events  bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 20
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_is_numeric constant boolean := pg_typeof(p_numbers) = 'numeric[]'::regtype;
-begin
-  return query
-  select
-    f.run, t.events, t.total, t.minimum, t.maximum,
-    case
-      when not p_doubles then null
-      when v_is_numeric then array(
-        select logloom_private.finite_double(u.number::numeric)
-        from (select unnest(f.numbers) as number) u
-      )
-      else f.numbers::double precision[]
-    end
-  from (
-    -- "|| '{}'" makes one array in memory, which every run takes its slice of.
-    select
-      s.run, case
-        when s.is_whole then a.numbers[s.first - p_first + 1:s.last - p_first + 1]
-        else array(
-          select u.number
-          from (
-            select
-              generate_series(s.first, s.last) as n,
-              unnest(a.numbers[s.first - p_first + 1:s.last - p_first + 1]) as number
-          ) u
-          where get_bit(p_bits, u.n - 1) = 1
-        )
-      end as numbers
-    from (select p_numbers || '{}' as numbers offset 0) a
-    cross join logloom_private.found_runs(p_run_records, p_bits, p_first, p_last) s
-    offset 0
-  ) f
-  cross join lateral (
-    select
-      count(u.number) as events, sum(u.number)::numeric as total,
-      min(u.number)::numeric as minimum, max(u.number)::numeric as maximum
-    from (select unnest(f.numbers) as number) u
-    where p_exact
-  ) t;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.run_time()
   RETURNS interval
   LANGUAGE sql
@@ -18894,6 +14708,38 @@ CREATE OR REPLACE FUNCTION logloom_private.sample_bytes()
   LANGUAGE sql
   IMMUTABLE
 RETURN 1200000;
+
+CREATE OR REPLACE FUNCTION logloom_private.sample_is_whole (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max constant integer := logloom_private.sample_records();
+  v_newest logloom_private.sql_source := logloom_private.newest_sample_sql(
+    p_tenant_id, p_query, v_max + 1, logloom_private.sample_bytes()
+  );
+  v_is_whole boolean;
+begin
+  v_newest.where_sql := 'true';
+  execute format(
+    'select count(*) <= %s and coalesce(bool_and(l.fits), true) %s',
+    v_max, logloom_private.source_sql(v_newest)
+  )
+  into v_is_whole;
+  return v_is_whole;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sample_records()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 5000;
 
 CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
   p_row logloom.saved_searches
@@ -19475,485 +15321,6 @@ RETURN
   (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
   logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_from, p_to, (p_query).tree, (p_query).by_fields)) || ') l'::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.sealed_groups (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb,
-  p_by        text[],
-  p_key       text                     DEFAULT NULL::text,
-  p_exact     boolean                  DEFAULT false,
-  p_doubles   boolean                  DEFAULT false
-)
-  RETURNS TABLE (
-    keys    text[],
-    events  bigint,
-    numbers bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_blocks constant bigint[] := array(
-    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
-  );
-  v_counted bigint[] := '{}';
-  v_block logloom_private.blocks;
-  v_bits varbit;
-begin
-  if p_tree ->> 'type' = 'all' and cardinality(p_by) = 1
-    and p_by[1] not in ('service', 'level')
-  then
-    v_counted := logloom_private.blocks_with_counts(
-      p_tenant_id, v_blocks, p_from, p_to, p_by[1]
-    );
-    return query
-    with counted as materialized (
-      select d.value, sum(d.count)::bigint as events
-      from (
-        select k.dictionary, k.counts
-        from logloom_private.block_columns k
-        where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
-          and logloom_private.take_scan_slot()
-        -- Checked once for each block, not for each value.
-        offset 0
-      ) k
-      cross join lateral unnest(k.dictionary, k.counts) d (value, count)
-      group by d.value
-    ), valueless as (
-      select sum(b.records)::bigint - coalesce((select sum(c.events) from counted c), 0) as events
-      from logloom_private.blocks b
-      where b.tenant_id = p_tenant_id and b.block_id = any(v_counted)
-    )
-    select
-      array[c.value], c.events::bigint, 0::bigint, null::numeric, null::numeric, null::numeric,
-      null::double precision[]
-    from (
-      select c.* from counted c
-      union all
-      select null, v.events from valueless v where v.events > 0
-    ) c;
-  end if;
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id
-      and c.block_id = any(v_blocks) and (p_key is not null or c.block_id <> all(v_counted))
-    order by c.last_ts
-  loop
-    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-    continue when bit_count(v_bits) = 0;
-    return query
-    select g.*
-    from logloom_private.block_groups(
-      v_block, v_bits, p_by, v_block.block_id <> all(v_counted), p_key, p_exact, p_doubles
-    ) g;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_log (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_id        uuid
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 1
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_prefix constant bytea := substring(uuid_send(p_id) for 14);
-  v_number constant integer :=
-    get_byte(uuid_send(p_id), 14) * 256 + get_byte(uuid_send(p_id), 15);
-  v_index constant smallint := v_number - case when v_number > 32767 then 65536 else 0 end;
-  v_block logloom_private.blocks;
-  v_prefixes bytea;
-  v_positions integer[];
-begin
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id
-      and c.last_ts >= p_from and c.first_ts < p_to
-      and p_id between c.first_id and c.last_id and c.damaged_at is null
-  loop
-    perform logloom_private.can_read(v_block.format);
-    v_prefixes := v_block.batch_prefixes;
-    continue when position(v_prefix in v_prefixes) = 0;
-    v_positions := array_positions(v_block.id_indexes, v_index);
-    -- Keep the positions of this batch: few, because an index occurs once in a batch.
-    v_positions := array(
-      select p.position
-      from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))
-        p (position, batch)
-      where substring(v_prefixes from 14 * (p.batch - 1) + 1 for 14) = v_prefix
-      order by p.position
-    );
-    continue when v_positions = '{}';
-    return query
-    select r.*
-    from logloom_private.sealed_records(v_block, v_positions, null) r
-    where r.id = p_id and r.ts >= p_from and r.ts < p_to;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_page (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb,
-  p_limit     integer,
-  p_order     text,
-  p_ts        timestamp with time zone,
-  p_id        uuid,
-  p_reads     text[]                   DEFAULT NULL::text[],
-  p_bytes     bigint                   DEFAULT NULL::bigint
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 100
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_is_descending constant boolean := p_order = 'desc';
-  v_reads constant text[] := case
-    when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
-  end;
-  -- Null: all blocks of the range.
-  v_candidates constant bigint[] := case
-    when logloom_private.needed_leaf(p_tree) is not null
-      then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
-  end;
-  -- Worth trying if evaluating a whole block may read many texts. Not tried again after it found
-  -- too few.
-  v_tries boolean := p_limit <= 250 and jsonb_path_exists(
-    p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
-  );
-  v_blocks refcursor;
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_page record;
-  v_within record;
-  v_positions integer[];
-  v_times timestamptz[];
-  v_sizes integer[];
-  v_best timestamptz[] := '{}';
-  v_best_sizes integer[];
-  v_edge timestamptz;
-begin
-  -- Cursors, because they are planned to return the first of many blocks quickly.
-  if v_is_descending then
-    open v_blocks for
-      select c.*
-      from logloom_private.blocks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
-      order by c.last_ts desc;
-  else
-    open v_blocks for
-      select c.*
-      from logloom_private.blocks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
-      order by c.first_ts;
-  end if;
-  loop
-    fetch v_blocks into v_block;
-    exit when not found;
-    perform logloom_private.can_read(v_block.format);
-    -- The page is full, and no record of this block or a later one comes before its end.
-    exit when case when v_is_descending then v_block.last_ts < v_edge
-      else v_block.first_ts > v_edge end;
-    -- Null: all records.
-    v_positions := null;
-    if v_tries then
-      v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
-      );
-      v_tries := v_positions is not null;
-    end if;
-    if p_tree ->> 'type' = 'all' then
-      perform logloom_private.take_scan_slot();
-    elsif v_positions is null then
-      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-      if bit_count(v_bits) < v_block.records then
-        v_positions := logloom_private.bit_positions(v_bits);
-      end if;
-    end if;
-    continue when v_positions = '{}';
-    v_positions := logloom_private.first_positions(
-      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
-    );
-    continue when v_positions = '{}';
-    v_times := logloom_private.block_times(v_block, v_positions);
-    v_sizes := null;
-    -- Records of the page before with the same ts as its last one may be more than p_limit.
-    if p_bytes <= cardinality(v_positions)::bigint * (
-      select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
-      from logloom_private.block_columns c
-      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
-        and c.name = 'record_bytes'
-    ) then
-      v_sizes := array(
-        select r.record_bytes
-        from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
-      );
-    end if;
-    v_page := logloom_private.page_edge(
-      p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
-    );
-    v_best := v_page.times;
-    v_best_sizes := v_page.sizes;
-    v_edge := v_page.edge;
-    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
-    into v_positions, v_sizes
-    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
-    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
-    continue when v_positions is null;
-    -- The block has more bytes than the page: read only what fits.
-    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
-      v_within := logloom_private.positions_within_bytes(
-        v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
-      );
-      v_positions := v_within.positions;
-      return query
-      select r.*
-      from logloom_private.sealed_records(
-        v_block, coalesce(v_within.next, '{}'), array['ts', 'id', 'record_bytes']
-      ) r;
-    end if;
-    continue when v_positions is null;
-    return query
-    select r.*
-    from logloom_private.sealed_records(
-      v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
-      v_reads
-    ) r
-    where p_ts is null
-      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
-        else (r.ts, r.id) > (p_ts, p_id) end;
-  end loop;
-  close v_blocks;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_patterns (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb,
-  p_limit     integer                  DEFAULT NULL::integer
-)
-  RETURNS TABLE (
-    template text,
-    events   bigint,
-    first_us bigint,
-    last_us  bigint,
-    place    bigint[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_blocks constant bigint[] := array(
-    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
-  );
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_low smallint[];
-  v_middle "char"[];
-  v_high smallint[];
-  v_top "char"[];
-  v_from bigint;
-  v_found integer;
-  v_rows integer := 0;
-begin
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id
-      and c.block_id = any(v_blocks)
-    order by c.last_ts desc
-  loop
-    exit when v_rows > p_limit;
-    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-    continue when bit_count(v_bits) = 0;
-    v_low := v_block.ts_low;
-    v_middle := v_block.ts_middle;
-    v_high := v_block.ts_high;
-    v_top := v_block.ts_top;
-    v_from := extract(epoch from v_block.first_ts) * 1000000;
-    -- The steps of block_steps, looked up for each row. Gathering all positions first and joining
-    -- steps and templates again took as long as everything else.
-    return query
-    select
-      u.template, u.events::bigint, v_from + u.first, v_from + u.last,
-      array[v_from + u.first, v_block.block_id, u.position]
-    from (
-      select
-        t.template, t.events, t.first as position, (
-          v_low[t.first] + 32768 + coalesce(v_middle[t.first]::integer + 128, 0) * 65536
-          + coalesce(v_high[t.first] + 32768, 0) * 16777216::bigint
-          + coalesce(v_top[t.first]::integer + 128, 0) * 1099511627776
-        ) * v_block.ts_unit as first,
-        (
-          v_low[t.last] + 32768 + coalesce(v_middle[t.last]::integer + 128, 0) * 65536
-          + coalesce(v_high[t.last] + 32768, 0) * 16777216::bigint
-          + coalesce(v_top[t.last]::integer + 128, 0) * 1099511627776
-        ) * v_block.ts_unit as last
-      from logloom_private.block_templates(v_block, v_bits) t
-    ) u;
-    get diagnostics v_found = row_count;
-    v_rows := v_rows + v_found;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_records (
-  p_block     logloom_private.blocks,
-  p_positions integer[],
-  p_reads     text[]
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
-  v_needs_attrs constant boolean := p_reads is null
-    or exists (select from unnest(p_reads) r where left(r, 5) = 'attrs');
-  v_batch_received_at timestamptz[] := p_block.batch_received_at;
-  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
-  v_ts timestamptz[];
-  v_batches integer[];
-  v_ids uuid[];
-  v_level text[];
-  v_msg text[];
-  v_service text[];
-  -- fields column: v_{name} text[];
-  v_env text[];
-  v_req_id text[];
-  v_user_id text[];
-  v_route text[];
-  v_host text[];
-  v_record_bytes text[];
-  -- fields end
-  v_attrs jsonb[];
-  v_names text[] := '{}';
-  v_first integer[] := '{}';
-  v_last integer[] := '{}';
-  v_values logloom_private.column_values[] := '{}';
-  v_texts text[];
-  v_column logloom_private.block_columns;
-  v_lower integer;
-  v_upper integer;
-begin
-  if p_reads is null or 'ts' = any(p_reads) then
-    v_ts := logloom_private.block_times(p_block, p_positions);
-  end if;
-  if p_reads is null or p_reads && array['id', 'received_at', 'write_seq'] then
-    v_batches := logloom_private.block_batches(p_block, p_positions);
-    v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
-  end if;
-  select r.services, r.levels, r.messages into v_service, v_level, v_msg
-  from logloom_private.run_texts(p_block, p_positions, p_reads) r;
-  if p_reads is null or 'msg' = any(p_reads) then
-    -- Reading single messages takes several times as long, per message, as reading all of them.
-    v_msg := case
-      when p_positions is null then logloom_private.block_messages(p_block)
-      when v_records * 4 <= p_block.records
-        then logloom_private.block_messages_at(p_block, p_positions)
-      else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
-    end;
-  end if;
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and (
-        p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
-        or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
-      )
-    -- The order of keys in jsonb: the text of a whole record then equals the one that jsonb prints.
-    order by octet_length(c.name), c.name collate "C"
-  loop
-    if p_positions is null then
-      v_lower := v_column.first;
-      v_upper := v_column.last;
-      v_texts := logloom_private.column_texts(v_column);
-    else
-      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
-      v_upper := width_bucket(v_column.last, p_positions);
-      continue when v_lower > v_upper;
-      v_texts := logloom_private.column_texts_at(v_column, p_positions[v_lower:v_upper]);
-    end if;
-    if left(v_column.name, 5) = 'attrs' then
-      v_names := v_names || v_column.name;
-      v_first := v_first || v_lower;
-      v_last := v_last || v_upper;
-      v_values := v_values || row(v_texts)::logloom_private.column_values;
-      continue;
-    end if;
-    v_texts := array_fill(null::text, array[v_lower - 1]) || v_texts;
-    case v_column.name
-      -- fields column: when '{name}' then v_{name} := v_texts;
-      when 'env' then v_env := v_texts;
-      when 'req_id' then v_req_id := v_texts;
-      when 'user_id' then v_user_id := v_texts;
-      when 'route' then v_route := v_texts;
-      when 'host' then v_host := v_texts;
-      when 'record_bytes' then v_record_bytes := v_texts;
-      -- fields end
-    end case;
-  end loop;
-  if v_needs_attrs then
-    v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
-    -- Casting the array as a whole would keep the memory of every element until the end.
-    v_attrs := array(select unnest(v_texts)::jsonb);
-  end if;
-  return query
-  select
-    r.ts, v_batch_received_at[r.batch], v_batch_write_seqs[r.batch], r.id, p_block.tenant_id,
-    -- fields all but ts, received_at, write_seq, id, tenant_id joined: r.{name}::{type}
-    r.level::text, r.msg::text, r.service::text, r.env::text, r.req_id::text, r.user_id::text,
-    r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
-    -- fields end
-  from unnest(
-    -- One row for each record, even if no field of it is read.
-    case when v_ts is null then array_fill(1, array[v_records]) end,
-    v_ts, v_batches, v_ids,
-    -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}
-    v_level, v_msg, v_service, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
-    -- fields end
-  ) with ordinality r (
-    one, ts, batch, id,
-    -- fields all but ts, received_at, write_seq, id, tenant_id joined: {name},
-    level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes,
-    -- fields end
-    n
-  )
-  order by r.n;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -20409,90 +15776,6 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
 
-CREATE OR REPLACE FUNCTION logloom_private.send_notifications()
-  RETURNS interval
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if logloom_private.give_up_notifications() then
-    return '0';
-  end if;
-  if exists (
-    select from logloom_private.notifications n
-    where n.status = 'pending' and n.next_attempt_at <= now()
-  ) or exists (
-    -- Only for a minute: a function without a key cannot seal them.
-    select from logloom_private.webhook_secrets w
-    where (starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_'))
-      and w.changed_at > now() - interval '1 minute'
-  ) then
-    perform logloom_private.wake_function('logloom-notify');
-  end if;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sent_claims (
-  p_authorization text
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_part constant text := split_part(p_authorization, '.', 2);
-  v_text text;
-begin
-  if split_part(p_authorization, '.', 3) = '' or split_part(p_authorization, '.', 4) <> '' then
-    return null;
-  end if;
-  v_text := convert_from(
-    decode(
-      rpad(translate(v_part, '-_', '+/'), (length(v_part) + 3) / 4 * 4, '='), 'base64'
-    ),
-    'UTF8'
-  );
-  -- PostgREST takes the first of two members with the same name, others take the last.
-  if v_text is json object with unique keys then
-    return v_text::jsonb;
-  end if;
-  return '{}';
-exception when data_exception or character_not_in_repertoire then
-  return '{}';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.separator_for (
-  p_text text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_separator text;
-begin
-  for v_code in reverse 31..1 loop
-    v_separator := chr(v_code);
-    continue when v_code between 9 and 13;
-    if strpos(p_text, v_separator) = 0 then
-      return v_separator;
-    end if;
-  end loop;
-  -- Try longer and longer separators: a text of n characters cannot contain all of them.
-  v_separator := chr(30);
-  loop
-    v_separator := v_separator || chr(29);
-    if strpos(p_text, v_separator) = 0 then
-      return v_separator;
-    end if;
-  end loop;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -20600,95 +15883,6 @@ begin
   ) w
   where r.rule_id = w.rule_id;
   return v_fired;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.settle_archive_work (
-  p_claim_id uuid,
-  p_error    text,
-  p_details  jsonb,
-  p_records  jsonb
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role changes the archive
-declare
-  v_claim logloom_private.archive_claims;
-begin
-  -- No erasure continues, and no block is written or deleted, meanwhile.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  select c.* into v_claim
-  from logloom_private.archive_claims c
-  where c.claim_id = p_claim_id
-  for update;
-  if not found then
-    return;
-  elsif p_error is not null then
-    perform logloom_private.release_archive_claim(v_claim, p_error);
-    return;
-  end if;
-  case v_claim.kind
-    when 'write' then perform logloom_private.settle_write(v_claim, p_details);
-    when 'erase' then perform logloom_private.settle_erasure(v_claim, p_details);
-    when 'note' then perform logloom_private.settle_note(v_claim);
-    when 'restore' then perform logloom_private.settle_restore(v_claim, p_details, p_records);
-    else perform logloom_private.settle_bucket_work(v_claim, p_details);
-  end case;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.settle_claim (
-  p_notification_id uuid,
-  p_claim_id        uuid,
-  p_outcome         text,
-  p_status          integer,
-  p_error           text,
-  p_retry_after     integer
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role writes to the outbox
-declare
-  v_notification logloom_private.notifications;
-  v_next_attempt_at timestamptz;
-  v_error constant text := left(p_error, 500);
-begin
-  select n.* into v_notification
-  from logloom_private.notifications n
-  where n.notification_id = p_notification_id
-  for update;
-  -- A delivery counts whoever reports it. A failure counts only from the current claim.
-  if not found
-    or v_notification.status <> 'pending'
-    or (p_outcome <> 'delivered' and v_notification.claim_id is distinct from p_claim_id)
-  then
-    return;
-  end if;
-
-  if p_outcome = 'retry' then
-    v_next_attempt_at := now() + logloom_private.retry_delay(
-      v_notification.attempts, p_retry_after
-    );
-    if v_next_attempt_at < v_notification.expires_at then
-      update logloom_private.notifications n
-      set claim_id = null,
-        next_attempt_at = v_next_attempt_at,
-        last_status = p_status,
-        last_error = v_error
-      where n.notification_id = p_notification_id;
-      return;
-    end if;
-  end if;
-
-  perform logloom_private.end_notification(v_notification, p_outcome, p_status, v_error);
 end;
 $function$;
 
@@ -20938,61 +16132,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.shortest_column (
-  p_column logloom_private.block_columns,
-  p_values text[]
-)
-  RETURNS logloom_private.block_columns
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  v_column logloom_private.block_columns := p_column;
-  v_encoded logloom_private.block_columns;
-begin
-  v_column.kind := 'dictionary';
-  if cardinality(array_remove(p_values, p_values[1])) = 0 then
-    v_column.dictionary := p_values[1:1];
-    v_column.counts := array[cardinality(p_values)];
-    return v_column;
-  end if;
-  select array_agg(g.v), array_agg(g.count)
-  into v_column.dictionary, v_column.counts
-  from (
-    select u.v, count(*)::integer as count
-    from (select unnest(p_values) as v) u
-    group by u.v
-  ) g
-  where g.v is not null;
-  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
-    -- Sorted by frequency only here, because sorting many values takes long.
-    select array_agg(g.v), array_agg(g.count)
-    into v_column.dictionary, v_column.counts
-    from (
-      select u.v, u.count
-      from unnest(v_column.dictionary, v_column.counts) u (v, count)
-      order by u.count desc, u.v collate "C"
-    ) g;
-    return logloom_private.coded_column(v_column, p_values);
-  end if;
-
-  v_column.dictionary := null;
-  v_column.counts := null;
-  v_encoded := logloom_private.encode_numbers(v_column, p_values);
-  if v_encoded.kind is null then
-    v_encoded := logloom_private.encode_templated(v_column, p_values);
-  end if;
-  if v_encoded.kind is null then
-    v_column.kind := 'texts';
-    v_column.texts := p_values;
-    return v_column;
-  end if;
-  return v_encoded;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
   p_silence interval,
@@ -21012,6 +16151,78 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
+
+CREATE OR REPLACE FUNCTION logloom_private.slice_counts (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_edges     timestamp with time zone[]
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_counted logloom_private.sql_source;
+  v_counts bigint[];
+begin
+  p_query.by_fields := '{}';
+  p_query.aggregate := 'count';
+  if p_edges[3] - p_edges[2] < interval '1 minute'
+    or jsonb_array_length(p_query.plan -> 'rows') > 0
+    or not (logloom_private.short_cuts(p_query)).counts
+  then
+    return null;
+  end if;
+  v_counted := logloom_private.counted_rows_sql(
+    p_tenant_id, p_query, p_query.ts_from, p_query.ts_to
+  );
+  if v_counted.from_sql is not null then
+    execute format(
+      $query$
+        select array_agg(coalesce(c.events, 0)::bigint order by s.slice)
+        from generate_series(1, %s) s (slice)
+        left join (
+          select width_bucket(l.ts, $1) as slice, sum(l.events) as events
+          %s
+          group by 1
+        ) c on c.slice = s.slice
+      $query$,
+      cardinality(p_edges) - 1, logloom_private.source_sql(v_counted)
+    )
+    into v_counts
+    using p_edges;
+  end if;
+  return v_counts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query
+)
+  RETURNS timestamp WITH time zone[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Primes: 30 slices of a month would all end at the same hour of the day.
+  v_slices constant integer := case
+    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
+    else 37
+  end;
+  v_length constant interval := (p_query.ts_to - p_query.ts_from) / v_slices;
+  v_unit constant interval := case
+    when v_length >= interval '1 minute' then '1 minute' else '1 microsecond' end;
+begin
+  return p_query.ts_from || array(
+    select date_bin(v_unit, p_query.ts_from + n * v_length, 'epoch')
+    from generate_series(1, v_slices - 1) n
+    order by n
+  ) || p_query.ts_to;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
@@ -21096,6 +16307,59 @@ begin
   update logloom_private.retention_place p
   set spans_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.spread_sample_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_edges     timestamp with time zone[],
+  p_counts    bigint[]
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_records constant integer := logloom_private.sample_records();
+  v_bytes constant integer := logloom_private.sample_bytes();
+  v_slice record;
+  v_parts text[] := '{}';
+begin
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
+  end if;
+  for v_slice in
+    select
+      n,
+      ceil(v_records * coalesce(
+        p_counts[n] / nullif((select sum(c.count) from unnest(p_counts) c (count)), 0),
+        1.0 / (cardinality(p_edges) - 1)
+      ))::integer as records
+    from generate_series(1, cardinality(p_edges) - 1) n
+    where p_counts is null or p_counts[n] > 0
+  loop
+    p_query.ts_from := p_edges[v_slice.n];
+    p_query.ts_to := p_edges[v_slice.n + 1];
+    v_parts := v_parts || format(
+      '(select l.*, row_number() over (order by l.ts desc, l.id desc) as place %s)',
+      logloom_private.source_sql(logloom_private.newest_sample_sql(
+        p_tenant_id, p_query, v_slice.records,
+        (v_bytes::bigint * v_slice.records / v_records)::integer
+      ))
+    );
+  end loop;
+  -- Each slice has one record at least, however large: those that are first in theirs come first.
+  return logloom_private.rows_from(
+    format(
+      '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
+        || 'rows between unbounded preceding and 1 preceding), 0) < %s as is_sampled '
+        || 'from (%s) l) l',
+      v_bytes, array_to_string(v_parts, ' union all ')
+    ),
+    'l.is_sampled'
+  );
 end;
 $function$;
 
@@ -21434,45 +16698,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.store_block (
-  p_block   logloom_private.blocks,
-  p_columns logloom_private.block_columns[]
-)
-  RETURNS logloom_private.blocks
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_block logloom_private.blocks := p_block;
-  v_column logloom_private.block_columns;
-begin
-  v_block.block_id := nextval(pg_get_serial_sequence('logloom_private.blocks', 'block_id'));
-  v_block.sealed_at := clock_timestamp();
-  v_block.bytes := 0;
-  insert into logloom_private.blocks overriding system value select v_block.*;
-  foreach v_column in array p_columns loop
-    v_column.tenant_id := v_block.tenant_id;
-    v_column.block_id := v_block.block_id;
-    insert into logloom_private.block_columns select v_column.*;
-  end loop;
-  -- Measured before the update: an update of a sharded table cannot call such a function.
-  select
-    pg_column_size(c.*) + (
-      select coalesce(sum(pg_column_size(k.*)), 0)
-      from logloom_private.block_columns k
-      where k.tenant_id = c.tenant_id and k.block_id = c.block_id
-    )
-  into v_block.bytes
-  from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  update logloom_private.blocks c
-  set bytes = v_block.bytes
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id
-  returning c.* into v_block;
-  return v_block;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.stream_claim_lifetime()
   RETURNS interval
   LANGUAGE sql
@@ -21570,27 +16795,6 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_maker()
   STABLE
 RETURN CASE WHEN (NOT logloom_private.is_service_role()) THEN logloom_private.current_user_id() ELSE NULL::text END;
 
-CREATE OR REPLACE FUNCTION logloom_private.stream_may_read (
-  p_stream logloom.log_streams
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return not logloom_private.is_being_deleted(p_stream.tenant_id)
-    and (
-      p_stream.maker is null
-      -- Without a row only the user's next token would show whether they still have the role.
-      or coalesce(
-        logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner'),
-        (select s.roles_from_token from logloom_private.settings s)
-      )
-    );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.stream_query (
   p_stream logloom.log_streams
 )
@@ -21687,57 +16891,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.summarize_writes (
-  p_day date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET lock_timeout TO '100ms'
-  AS $function$
-declare
-  v_index regclass;
-begin
-  select i.indexrelid into v_index
-  from pg_catalog.pg_index i
-  join pg_catalog.pg_class c on c.oid = i.indexrelid
-  join pg_catalog.pg_am a on a.oid = c.relam
-  where a.amname = 'brin'
-    and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
-  perform brin_summarize_new_values(v_index);
-exception
-  when lock_not_available then
-    -- Vacuum is doing the same.
-    null;
-  when internal_error or undefined_table then
-    -- The partition was dropped while this waited.
-    if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
-      raise;
-    end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.take_archive_erasure (
-  p_run_id uuid,
-  OUT      records bigint,
-  OUT      files integer
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
-  -- erasure blocks nothing any more.
-  update logloom_private.archive_erasures e
-  set finished_at = coalesce(e.finished_at, clock_timestamp())
-  where e.run_id = p_run_id
-  returning e.records, e.parts into records, files;
-  records := coalesce(records, 0);
-  files := coalesce(files, 0);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.take_portal_read (
   p_tenant_id text
 )
@@ -21776,70 +16929,6 @@ begin
 exception when read_only_sql_transaction or disk_full then
   -- An answer is worth more than its note.
   null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.take_rate (
-  p_state     logloom_private.ingest_state,
-  p_events    integer,
-  p_is_let_in boolean
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_plan constant logloom.plans := p_state.plan;
-  v_bucket logloom_private.rate_buckets;
-begin
-  insert into logloom_private.rate_buckets (tenant_id, events, requests, filled_at)
-  values (
-    p_state.tenant_id, coalesce(v_plan.events_burst, 0), coalesce(v_plan.requests_burst, 0),
-    clock_timestamp()
-  )
-  on conflict do nothing;
-  select b.* into v_bucket
-  from logloom_private.rate_buckets b
-  where b.tenant_id = p_state.tenant_id
-  for no key update;
-  if not p_is_let_in then
-    perform logloom_private.check_rate(p_state, v_bucket);
-  end if;
-  -- A request may overdraw the bucket. The next request then waits until the debt is paid.
-  v_bucket := logloom_private.filled_bucket(v_bucket, v_plan);
-  v_bucket.events := v_bucket.events - p_events;
-  v_bucket.requests := v_bucket.requests - (not p_is_let_in)::integer;
-  update logloom_private.rate_buckets b
-  set
-    events = coalesce(v_bucket.events, 0),
-    requests = coalesce(v_bucket.requests, 0),
-    filled_at = v_bucket.filled_at
-  where b.tenant_id = p_state.tenant_id;
-  -- Tells the function ingest at once that the next request would be refused.
-  return coalesce((logloom_private.rate_refusal(v_bucket, v_plan)).headers, '{}');
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.take_scan_slot (
-  p_scan text DEFAULT current_setting('logloom.scan'::text, true)
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- Empty if no search set it: jobs have their own budgets.
-  if coalesce(p_scan, '') = ''
-    or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
-  then
-    return true;
-  end if;
-  -- The statement's timeout ends this wait.
-  while not pg_try_advisory_xact_lock(split_part(p_scan, ' ', 2)::bigint) loop
-    perform pg_sleep(0.005);
-  end loop;
-  return true;
 end;
 $function$;
 
@@ -22085,62 +17174,6 @@ RETURN
   replace(replace(replace(replace(replace(replace(replace(replace(replace(p_text, '1'::text, '0'::text), '2'::text, '0'::text), '3'::text, '0'::text), '4'::text, '0'::text),
   '5'::text, '0'::text), '6'::text, '0'::text), '7'::text, '0'::text), '8'::text, '0'::text), '9'::text, '0'::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.template_sql (
-  p_leaf jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_template constant jsonb := p_leaf -> 'template';
-  v_literal constant text := v_template ->> 'literal';
-  v_text constant text :=
-    case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
-  v_sql constant text := logloom_private.query_text_test(
-    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values'), v_text
-  );
-begin
-  return case
-    when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
-    -- Searching for a plain text is far quicker.
-    when v_template ->> 'by' = 'regex' and v_literal <> '' then format(
-      'case when strpos(%s, %L) > 0 then ', v_text, v_literal
-    ) || v_sql || ' else false end'
-    else '(' || v_sql || ')'
-  end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.templates_of (
-  p_texts     text[],
-  p_separator text
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- Stands for null: a character that no text contains.
-  v_null text;
-begin
-  if array_position(p_texts, null) is not null then
-    v_null := logloom_private.separator_for(array_to_string(p_texts, p_separator, p_separator));
-  end if;
-  -- string_to_array() turns one empty text into an empty array, and a longer marker may contain the
-  -- separator.
-  if p_texts = array[''] or length(v_null) > 1 then
-    return array(select logloom_private.template_of(unnest(p_texts)));
-  end if;
-  -- All texts joined: nine calls in total, not nine for each text.
-  return string_to_array(
-    logloom_private.template_of(array_to_string(p_texts, p_separator, v_null)), p_separator, v_null
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -22348,60 +17381,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.tried_positions (
-  p_block         logloom_private.blocks,
-  p_tree          jsonb,
-  p_limit         integer,
-  p_is_descending boolean,
-  p_past          timestamp with time zone,
-  p_from          timestamp with time zone,
-  p_to            timestamp with time zone
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_bits constant varbit[] := logloom_private.node_bits(p_block, p_tree, true);
-  v_tried bigint := 4 * p_limit;
-  v_all integer[];
-  v_found integer[];
-  v_count integer;
-begin
-  if bit_count(v_bits[2]) < p_block.records then
-    v_all := logloom_private.bit_positions(v_bits[2]);
-  end if;
-  if v_bits[1] = v_bits[2] then
-    perform logloom_private.take_scan_slot();
-    return v_all;
-  end if;
-  for v_try in 1..2 loop
-    if v_tried > bit_count(v_bits[2]) / 4 then
-      return null;
-    end if;
-    v_found := logloom_private.filtered_positions(
-      p_block,
-      logloom_private.first_positions(
-        p_block, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
-      ),
-      p_tree
-    );
-    select count(*) into v_count
-    from unnest(logloom_private.block_times(p_block, v_found)) t (ts)
-    where t.ts is distinct from p_past;
-    if v_count >= p_limit then
-      return v_found;
-    elsif v_count = 0 then
-      return null;
-    end if;
-    -- Try enough for one and a half times the wanted number.
-    v_tried := v_tried * p_limit * 3 / 2 / v_count;
-  end loop;
-  return null;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.trim_space (
   p_text text
 )
@@ -22547,45 +17526,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.usage_of (
-  p_tenant_id text,
-  p_from      date
-)
-  RETURNS SETOF public.logloom_usage_day
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_pointer logloom_private.queue_pointer;
-  v_metered public.logloom_usage_day[];
-begin
-  -- One snapshot: a batch is either in usage_days or after metered_through.
-  select
-    p.open_slot, p.closed_slot, p.metered_through, array(
-      select row(u.day, u.events, u.bytes)::public.logloom_usage_day
-      from logloom.usage_days u
-      where u.tenant_id = p_tenant_id and u.day >= p_from
-    )
-  into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
-  from logloom_private.queue_pointer p;
-  -- Planned for these two slots only: the third is not locked, so it can be truncated meanwhile.
-  return query execute $query$
-    select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
-    from (
-      select m.day, m.events, m.bytes from unnest($1) m
-      union all
-      select (q.received_at at time zone 'UTC')::date, q.events, q.bytes
-      from logloom_private.queue q
-      where q.slot = any ($2) and q.tenant_id = $3 and q.batch_id > $4
-    ) u
-    where u.day >= $5
-    group by u.day
-  $query$
-  using v_metered, array[v_pointer.open_slot, v_pointer.closed_slot], p_tenant_id,
-    v_pointer.metered_through, p_from;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   p_ts timestamp with time zone
 )
@@ -22593,44 +17533,6 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
-
-CREATE OR REPLACE FUNCTION logloom_private.value_filter (
-  p_values text[]
-)
-  RETURNS bytea
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  -- About one absent value in forty passes the filter.
-  v_size constant integer := 8 * ((12 * cardinality(p_values) + 7) / 8);
-begin
-  -- The binary form of a varbit begins with four bytes of its length.
-  return substring(
-    varbit_send(logloom_private.position_bits(
-      array(
-        -- filter_may_hold computes the same two places.
-        select distinct b.place
-        from (
-          select unnest(array[
-            (h.hash & 2147483647) % v_size + 1, (h.hash >> 32 & 2147483647) % v_size + 1
-          ])::integer as place
-          from (
-            select hashtextextended(v.value, 0) as hash
-            from (select unnest(p_values) as value) v
-            where v.value is not null
-          ) h
-        ) b
-        order by b.place
-      ),
-      v_size
-    ))
-    from 5
-  );
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.verification_health()
   RETURNS jsonb
@@ -22663,116 +17565,6 @@ begin
     'records', v_last.records,
     'differences', v_differences
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.verify_archived (
-  p_verification_id bigint,
-  p_tenant_id       text,
-  p_day             date
-)
-  RETURNS TABLE (
-    last_day date,
-    records  bigint,
-    details  text[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_first date := p_day;
-  v_last date := p_day;
-  v_span record;
-  v_files record;
-  v_here bigint;
-  v_archive_days integer;
-begin
-  details := '{}';
-  loop
-    select min(p.first_day) as first_day, max(p.last_day) as last_day
-    into v_span
-    from logloom.archive_parts p
-    where p.tenant_id = p_tenant_id and p.status <> 'draft'
-      and p.last_day >= v_first and p.first_day <= v_last;
-    exit when v_span.first_day is null
-      or v_span.first_day >= v_first and v_span.last_day <= v_last;
-    v_first := least(v_first, v_span.first_day);
-    v_last := greatest(v_last, v_span.last_day);
-  end loop;
-  last_day := v_last;
-  details := array(
-    select format(
-      'the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts
-    )
-    from logloom.archive_parts p
-    where p.tenant_id = p_tenant_id and p.status <> 'draft'
-      and p.last_day >= v_first and p.first_day <= v_last
-      and (
-        p.first_ts > p.last_ts
-        or logloom_private.utc_day(p.first_ts) < p.first_day
-        or logloom_private.utc_day(p.last_ts) > p.last_day
-      )
-    order by p.number
-  );
-  select
-    coalesce(sum(p.records), 0)::bigint as records,
-    coalesce(bool_or(p.status = 'missing'), false) as has_missing
-  into v_files
-  from logloom.archive_parts p
-  where p.tenant_id = p_tenant_id and p.status <> 'draft'
-    and p.last_day >= v_first and p.first_day <= v_last;
-  records := v_files.records;
-
-  select l.archive_days into v_archive_days
-  from logloom.tenants t
-  join logloom.plans l on l.plan_id = t.plan_id
-  where t.tenant_id = p_tenant_id;
-  if coalesce(v_archive_days, 0) = 0 or logloom_private.is_being_deleted(p_tenant_id)
-    or exists (
-      -- A damaged block cannot tell what it contains.
-      select
-      from logloom_private.blocks b
-      join logloom_private.verification_differences d on d.block_id = b.block_id
-      where b.tenant_id = p_tenant_id and d.verification_id = p_verification_id
-        and b.last_ts >= logloom_private.day_start(v_first)
-        and b.first_ts < logloom_private.day_start(v_last + 1)
-    )
-  then
-    return next;
-    return;
-  end if;
-
-  v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
-  if v_here > v_files.records
-    -- Expired files are deleted even if the database keeps the records.
-    and v_first >= logloom_private.utc_day(now()) - v_archive_days
-  then
-    details := details || format(
-      'the archive has %s of %s records up to %s', v_files.records, v_here, v_last
-    );
-  elsif v_here > 0 and v_here < v_files.records
-    and v_first = v_last and not v_files.has_missing
-    and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
-    and not exists (
-      select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
-    )
-    and not exists (
-      select
-      from logloom_private.archive_erasures e
-      where e.tenant_id = p_tenant_id and e.finished_at is null
-    )
-    and not exists (
-      select
-      from logloom.archive_restores r
-      where r.tenant_id = p_tenant_id and v_first between r.first_day and r.last_day
-    )
-  then
-    details := details || format(
-      'the archive has %s records, the database %s', v_files.records, v_here
-    );
-  end if;
-  return next;
 end;
 $function$;
 
@@ -23040,55 +17832,50 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
 
-CREATE OR REPLACE FUNCTION logloom_private.window_values (
-  p_query          logloom_private.compiled_query,
-  p_source         text,
-  p_tenant_id      text,
-  p_from           timestamp with time zone,
-  p_to             timestamp with time zone,
-  p_window_minutes integer,
-  p_limit          integer                        DEFAULT NULL::integer
+CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_fields    public.logloom_log_field[]
 )
-  RETURNS logloom_private.alert_window[]
+  RETURNS public.logloom_log_field[]
   LANGUAGE plpgsql
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
   AS $function$
 declare
-  v_window constant interval := make_interval(mins => p_window_minutes);
-  v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
-  v_join text := 'left join ';
-  v_group text := 'null::jsonb';
-  v_values logloom_private.alert_window[];
+  v_max_fields constant integer := 20;
+  v_deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
+  v_columns text[] := '{}';
+  v_exact text[] := '{}';
 begin
-  if p_query.aggregate = 'rate' then
-    v_value := v_value || ' / ' || p_window_minutes;
+  if not (logloom_private.short_cuts(p_query)).counts
+    or jsonb_array_length(p_query.plan -> 'rows') > 0
+  then
+    return p_fields;
   end if;
-  if cardinality(p_query.by_sql) > 0 then
-    v_join := 'join ';
-    select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
-      || ']::text[])'
-    into v_group
-    from unnest(p_query.by_sql) b;
-  elsif p_from + v_window = p_to then
-    -- A single window needs no grouping by time.
-    execute 'select array[row(null, $2, $3, ' || v_value
-      || ', null, null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
-      || p_query.filter || ')'
-    into v_values
-    using p_tenant_id, p_from, p_to;
-    return v_values;
+  p_query.aggregate := 'count';
+  p_query.by_fields := array['level', 'service'];
+  if (
+    logloom_private.counted_rows_sql(p_tenant_id, p_query, p_query.ts_from, p_query.ts_to)
+  ).from_sql is not null then
+    v_exact := array['level', 'service'];
   end if;
-  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
-    || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
-    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
-    || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
-    || p_query.filter || ')) l on l.starts = w.starts group by '
-    || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
-  into v_values
-  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
-  return coalesce(v_values, '{}');
+  if p_query.tree ->> 'type' = 'all' and (logloom_private.short_cuts(p_query)).sizes then
+    v_columns := array(
+      select f.field
+      from unnest(p_fields) with ordinality f
+      where f.field = any(logloom_private.column_fields()) or f.field ~ '^attrs\.[^."]+$'
+      order by f.ordinality
+      limit v_max_fields
+    );
+    v_exact := v_exact || logloom_private.counted_columns(p_tenant_id, p_query, v_columns);
+  end if;
+  for n in 1..cardinality(p_fields) loop
+    if p_fields[n].field = any(v_exact) and clock_timestamp() < v_deadline then
+      p_fields[n] := logloom_private.exact_field(p_tenant_id, p_query, p_fields[n]);
+    end if;
+  end loop;
+  return p_fields;
 end;
 $function$;
 
@@ -23132,45 +17919,6 @@ CREATE OR REPLACE FUNCTION logloom_private.word_template (
   LANGUAGE sql
   IMMUTABLE
 RETURN (logloom_private.contains_template(p_values) || '{"decides": false}'::jsonb);
-
-CREATE OR REPLACE FUNCTION logloom_private.words_of (
-  p_text text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_words constant text := (
-    select ' ' || string_agg(w.word, ' ' order by w.word collate "C") || ' '
-    -- Grouped before they are sorted, because most words repeat.
-    from (
-      select x.word
-      from (
-        -- Distinct tokens first: they take a fifth of the text, so less has to be cut into words.
-        select unnest(logloom_private.cut_words(
-          (
-            select string_agg(t.token, ' ')
-            from (
-              select b.token
-              from (select unnest(string_to_array(p_text, ' ')) as token) b
-              group by b.token
-            ) t
-          )
-        )) as word
-      ) x
-      where x.word <> ''
-      group by x.word
-    ) w
-  );
-begin
-  return case
-    when v_words is null then ''
-    when octet_length(v_words) * 4 <= octet_length(p_text) then v_words
-  end;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.words_sql (
   p_leaf jsonb
@@ -23396,50 +18144,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.acknowledge_alert (
-  p_alert_id uuid DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_success
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
-  v_user_id constant text := logloom_private.require_user_id();
-  v_incident_id uuid;
-begin
-  perform logloom_private.require_parameter('p_alert_id', p_alert_id is null);
-  -- Locks the incident before its alerts, in the same order as when an alert fires.
-  perform
-  from logloom.alert_incidents i
-  where i.tenant_id = v_tenant_id and i.incident_id = (
-    select h.incident_id
-    from logloom.alert_history h
-    where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-  )
-  for no key update;
-  -- The first acknowledgement stays on record.
-  update logloom.alert_history h
-  set
-    acknowledged_at = coalesce(h.acknowledged_at, now()),
-    acknowledged_by = coalesce(h.acknowledged_by, v_user_id)
-  where h.tenant_id = v_tenant_id and h.alert_id = p_alert_id
-  returning h.incident_id into v_incident_id;
-  if not found then
-    perform logloom_private.refuse('alerts.alert_not_found');
-  end if;
-  update logloom.alert_incidents i
-  set acknowledged_at = now(), acknowledged_by = v_user_id
-  where i.tenant_id = v_tenant_id and i.incident_id = v_incident_id
-    and i.acknowledged_at is null
-    and not exists (
-      select from logloom.alert_history h
-      where h.incident_id = v_incident_id and h.acknowledged_at is null
-    );
-  return row(true)::public.logloom_success;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION public.claim_log_archive_work()
   RETURNS json
   LANGUAGE plpgsql
@@ -23599,29 +18303,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.get_log_stream (
-  p_stream_id uuid DEFAULT NULL::uuid,
-  p_tenant_id text DEFAULT NULL::text
-)
-  RETURNS public.logloom_log_stream
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_stream public.logloom_log_stream;
-begin
-  -- Checks the caller first.
-  select s.* into v_stream
-  from logloom_private.page_of_streams(p_tenant_id, p_stream_id, null, null) s;
-  perform logloom_private.require_parameter('p_stream_id', p_stream_id is null);
-  if v_stream.stream_id is null then
-    perform logloom_private.refuse('streams.not_found');
-  end if;
-  return v_stream;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -23701,6 +18382,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_log_fields (
+  p_query_dsl text DEFAULT NULL::text,
+  p_ts_from   text DEFAULT NULL::text,
+  p_ts_to     text DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select f.*
+  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.match_log_archive (
   p_claim_id uuid  DEFAULT NULL::uuid,
   p_records  jsonb DEFAULT NULL::jsonb
@@ -23772,54 +18471,6 @@ begin
 exception when query_canceled then
   perform logloom_private.refuse('alerts.preview_took_too_long');
   return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION public.rotate_api_key (
-  p_tenant_id       text    DEFAULT NULL::text,
-  p_key_id          uuid    DEFAULT NULL::uuid,
-  p_overlap_minutes integer DEFAULT NULL::integer,
-  p_view_id         uuid    DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_created_api_key
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_overlap constant integer := coalesce(p_overlap_minutes, 60);
-  v_old record;
-  v_result public.logloom_created_api_key;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_key_id', p_key_id is null);
-  if v_overlap not between 0 and 10080 then
-    perform logloom_private.refuse('api_keys.overlap_is_out_of_range');
-  end if;
-  select k.name, k.scopes, k.expires_at, k.lifetime, k.revoked_at, k.view_id into v_old
-  from logloom.api_keys k
-  where k.tenant_id = v_tenant_id and k.key_id = p_key_id
-  for no key update;
-  if not found then
-    perform logloom_private.refuse('api_keys.not_found');
-  end if;
-  if logloom_private.api_key_status(v_old.revoked_at, v_old.expires_at) <> 'active' then
-    perform logloom_private.refuse('api_keys.not_active');
-  end if;
-  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_old.scopes);
-
-  -- The new key has the lifetime of the old one. Both are active during the overlap, even if the
-  -- plan has no room for another key.
-  perform logloom_private.require_room_for_api_key(p_tenant_id, 2);
-  v_result := logloom_private.issue_api_key(
-    v_tenant_id, v_old.name, now() + v_old.lifetime, v_old.scopes,
-    coalesce(p_view_id, v_old.view_id)
-  );
-  update logloom.api_keys k
-  set expires_at = least(k.expires_at, now() + make_interval(mins => v_overlap))
-  where k.tenant_id = v_tenant_id and k.key_id = p_key_id;
-  return v_result;
 end;
 $function$;
 
@@ -24749,6 +19400,8 @@ COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files o
 
 COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS 'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all where it is blank), most frequent first: of all records, or of a sample spread over the range. Errors: PT400, PT401, PT408.';
+
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) IS 'What a log stream did not send, newest first: records that the receiver refused, and gaps left by retention. At most 1000, from the last 30 days. p_limit: 1 to 1000 (default 100). p_after: failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';
@@ -25000,6 +19653,8 @@ COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
+
+COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; of how many records that were looked at (records) it was found in count, and its most frequent values. exact: all records that match were looked at, else a sample of them.';
 
 COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets the caller may seal.';
 
