@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- Rows of one public.logloom_log_field, of a sample. Objects are walked five deep and 200 keys wide;
--- a value of more than 200 characters is left out: hostile attrs cost no more than others.
+-- SQL: one public.logloom_log_field for each field of a sample. Reads objects five deep and 200 keys
+-- wide, and leaves out values of more than 200 characters: hostile attributes cost no more.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean

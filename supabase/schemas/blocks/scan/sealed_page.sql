@@ -143,8 +143,7 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Worth trying if evaluating a whole block may read many texts. Not tried again after it found
-  -- too few.
+  -- Worth trying where a whole block may read many texts, until a try finds too few.
   v_tries boolean := p_limit <= 250 and jsonb_path_exists(
     p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
   );
