@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- SQL: one public.logloom_log_field for each field of a sample. Reads objects five deep and 200 keys
--- wide, and leaves out values of more than 200 characters: hostile attributes cost no more.
+-- SQL: one public.logloom_log_field for each field of a sample. Reads objects five deep and 200
+-- keys wide, and leaves out values of more than 200 characters: hostile attributes cost no more.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean
