@@ -1530,6 +1530,8 @@ export type Database = {
         "type": string | null;
         "count": number | null;
         "values": (Database["public"]["CompositeTypes"]["logloom_log_field_value"])[] | null;
+        "exact": boolean | null;
+        "records": number | null;
       };
       "logloom_log_field_value": {
         "value": string | null;

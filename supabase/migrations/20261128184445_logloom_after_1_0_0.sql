@@ -233,6 +233,8 @@ DROP FUNCTION "logloom_private"."letter_cases"();
 
 DROP FUNCTION "logloom_private"."log_fields_sample_sql"(text, logloom_private.compiled_query);
 
+DROP FUNCTION "logloom_private"."log_fields_sql"(text, logloom_private.compiled_query);
+
 DROP FUNCTION "logloom_private"."log_tail_rows_sql"(text, logloom_private.compiled_query, integer, bigint, uuid, bigint, bigint);
 
 DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
@@ -848,6 +850,10 @@ ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_by" te
 ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
+
+ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
+
+ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "records" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
 
@@ -5177,6 +5183,63 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_names     text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_blocks constant integer := 256;
+  v_max_rows constant integer := 20000;
+  v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
+    p_tenant_id, p_query.ts_from, p_query.ts_to, 'true'
+  );
+  v_count integer;
+  v_blocks bigint[];
+  v_names text[];
+begin
+  v_blocks := array(
+    select c.block_id
+    from logloom_private.blocks c
+    where c.tenant_id = p_tenant_id
+      and c.last_ts >= p_query.ts_from and c.first_ts < p_query.ts_to
+      and c.damaged_at is null and logloom_private.can_read(c.format)
+    limit v_max_blocks + 1
+  );
+  if cardinality(v_blocks) not between 1 and v_max_blocks then
+    return '{}';
+  end if;
+  v_rows.max_rows := v_max_rows + 1;
+  execute format(
+    'select count(*) from (select l.ts %s) l', logloom_private.source_sql(v_rows)
+  )
+  into v_count;
+  if v_count > v_max_rows then
+    return '{}';
+  end if;
+  -- Dictionaries of more than 256 values take too long.
+  v_names := array(
+    select k.name
+    from logloom_private.block_columns k
+    where k.tenant_id = p_tenant_id and k.block_id = any(v_blocks) and k.name = any(p_names)
+    group by k.name
+    having bool_and(k.kind = 'dictionary' and k.wide_codes is null)
+  );
+  return array(
+    select n.name
+    from unnest(v_names) n (name)
+    where cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
+      p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
+    ))
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -7240,6 +7303,55 @@ begin
     end;
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.exact_field (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_field     public.logloom_log_field
+)
+  RETURNS public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.search_query(
+    null, '| count() by ' || p_field.field, now(), 'rows'
+  );
+  v_source logloom_private.counted_source;
+begin
+  v_query.tree := p_query.tree;
+  v_query.filter := p_query.filter;
+  v_query.ts_from := p_query.ts_from;
+  v_query.ts_to := p_query.ts_to;
+  v_query.hidden_fields := p_query.hidden_fields;
+  v_source := logloom_private.stats_source(p_tenant_id, v_query, true, null);
+  execute format(
+    $query$
+      with facets as materialized (
+        select (%s)::text as value, (%s)::bigint as count
+        %s
+        group by 1
+      )
+      select
+        coalesce(sum(f.count) filter (where f.value is not null), 0), sum(f.count),
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where length(v.value) <= 200 and v.count > 0
+          order by v.count desc, v.value collate "C"
+          limit 10
+        )
+      from facets f
+    $query$,
+    (coalesce(v_source.keys_sql, v_query.by_sql))[1], v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
+  )
+  into p_field.count, p_field.records, p_field.values;
+  p_field.exact := true;
+  return p_field;
 end;
 $function$;
 
@@ -10092,42 +10204,9 @@ CREATE OR REPLACE FUNCTION logloom_private.list_limit_max()
   IMMUTABLE
 RETURN 1000;
 
-CREATE OR REPLACE FUNCTION logloom_private.log_fields_sample_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query
-)
-  RETURNS logloom_private.sql_source
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_fields constant text[] := array(
-    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-  ) || 'attrs'::text;
-  v_max_records constant integer := 5000;
-  v_sample logloom_private.sql_source;
-begin
-  v_sample := logloom_private.sized_rows_sql(
-    logloom_private.first_records_sql(
-      p_tenant_id, p_query, v_max_records, 'desc',
-      p_reads => v_fields || array['msg.exists', 'record_bytes'],
-      p_bytes => logloom_private.sample_bytes()
-    ),
-    logloom_private.sample_bytes(),
-    format(
-      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
-      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    )
-  );
-  v_sample.where_sql := 'l.fits';
-  return v_sample;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query
+  p_sample   logloom_private.sql_source,
+  p_is_whole boolean
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -10216,13 +10295,16 @@ begin
           from facets v
           where v.field = f.field and v.place <= %3$s
           order by v.place
-        )
+        ),
+        %9$L::boolean as exact,
+        (select count(*) from sample) as records
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
+    logloom_private.source_sql(p_sample),
     v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
-    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
+    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object'),
+    p_is_whole
   );
 end;
 $function$;
@@ -11309,6 +11391,39 @@ begin
   );
 exception when query_canceled or others then
   return '[]';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.newest_sample_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_records   integer,
+  p_bytes     integer
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_fields constant text[] := array(
+    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
+  ) || 'attrs'::text;
+  v_sample logloom_private.sql_source;
+begin
+  v_sample := logloom_private.sized_rows_sql(
+    logloom_private.first_records_sql(
+      p_tenant_id, p_query, p_records, 'desc',
+      p_reads => v_fields || array['msg.exists', 'record_bytes'], p_bytes => p_bytes
+    ),
+    p_bytes,
+    format(
+      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
+      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
+    )
+  );
+  v_sample.where_sql := 'l.fits';
+  return v_sample;
 end;
 $function$;
 
@@ -14761,7 +14876,11 @@ begin
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         'order by f.count desc, f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
-        v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+        logloom_private.newest_sample_sql(
+          v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range),
+          logloom_private.sample_records(), logloom_private.sample_bytes()
+        ),
+        false
       )
     )
     into v_fields;
@@ -14972,12 +15091,36 @@ declare
   v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
+  v_edges timestamptz[];
+  v_counts bigint[];
+  v_is_whole boolean;
+  v_fields public.logloom_log_field[];
 begin
   perform logloom_private.take_search_slot(v_scope);
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
-  return query execute logloom_private.log_fields_sql(
-    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  v_query := logloom_private.bound_query(
+    v_tenant_id, logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter'), v_range
   );
+  v_edges := logloom_private.slice_edges(v_tenant_id, v_query);
+  v_counts := logloom_private.slice_counts(v_tenant_id, v_query, v_edges);
+  v_is_whole := coalesce(
+    (select sum(c.count) from unnest(v_counts) c (count)) <= logloom_private.sample_records(), true
+  ) and logloom_private.sample_is_whole(v_tenant_id, v_query);
+  execute 'select array(select row(f.*)::public.logloom_log_field from ('
+    || logloom_private.log_fields_sql(
+    case when v_is_whole then logloom_private.newest_sample_sql(
+      v_tenant_id, v_query, logloom_private.sample_records(), logloom_private.sample_bytes()
+    )
+    else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
+    v_is_whole
+  ) || ') f)'
+  into v_fields;
+  if not v_is_whole then
+    v_fields := logloom_private.with_exact_fields(v_tenant_id, v_query, v_fields);
+  end if;
+  return query
+  select f.*
+  from unnest(v_fields) f
+  order by f.count / f.records::numeric desc, f.field collate "C";
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;
@@ -17127,6 +17270,38 @@ CREATE OR REPLACE FUNCTION logloom_private.sample_bytes()
   IMMUTABLE
 RETURN 1200000;
 
+CREATE OR REPLACE FUNCTION logloom_private.sample_is_whole (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max constant integer := logloom_private.sample_records();
+  v_newest logloom_private.sql_source := logloom_private.newest_sample_sql(
+    p_tenant_id, p_query, v_max + 1, logloom_private.sample_bytes()
+  );
+  v_is_whole boolean;
+begin
+  v_newest.where_sql := 'true';
+  execute format(
+    'select count(*) <= %s and coalesce(bool_and(l.fits), true) %s',
+    v_max, logloom_private.source_sql(v_newest)
+  )
+  into v_is_whole;
+  return v_is_whole;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.sample_records()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 5000;
+
 CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
   p_row logloom.saved_searches
 )
@@ -19115,6 +19290,78 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
 
+CREATE OR REPLACE FUNCTION logloom_private.slice_counts (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_edges     timestamp with time zone[]
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_counted logloom_private.sql_source;
+  v_counts bigint[];
+begin
+  p_query.by_fields := '{}';
+  p_query.aggregate := 'count';
+  if p_edges[3] - p_edges[2] < interval '1 minute'
+    or jsonb_array_length(p_query.plan -> 'rows') > 0
+    or not (logloom_private.short_cuts(p_query)).counts
+  then
+    return null;
+  end if;
+  v_counted := logloom_private.counted_rows_sql(
+    p_tenant_id, p_query, p_query.ts_from, p_query.ts_to
+  );
+  if v_counted.from_sql is not null then
+    execute format(
+      $query$
+        select array_agg(coalesce(c.events, 0)::bigint order by s.slice)
+        from generate_series(1, %s) s (slice)
+        left join (
+          select width_bucket(l.ts, $1) as slice, sum(l.events) as events
+          %s
+          group by 1
+        ) c on c.slice = s.slice
+      $query$,
+      cardinality(p_edges) - 1, logloom_private.source_sql(v_counted)
+    )
+    into v_counts
+    using p_edges;
+  end if;
+  return v_counts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query
+)
+  RETURNS timestamp WITH time zone[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Primes: 30 slices of a month would all end at the same hour of the day.
+  v_slices constant integer := case
+    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
+    else 37
+  end;
+  v_length constant interval := (p_query.ts_to - p_query.ts_from) / v_slices;
+  v_unit constant interval := case
+    when v_length >= interval '1 minute' then '1 minute' else '1 microsecond' end;
+begin
+  return p_query.ts_from || array(
+    select date_bin(v_unit, p_query.ts_from + n * v_length, 'epoch')
+    from generate_series(1, v_slices - 1) n
+    order by n
+  ) || p_query.ts_to;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
 )
@@ -19198,6 +19445,59 @@ begin
   update logloom_private.retention_place p
   set spans_through = v_through, error = coalesce(p.error, v_error)
   where p.singleton;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.spread_sample_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_edges     timestamp with time zone[],
+  p_counts    bigint[]
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_records constant integer := logloom_private.sample_records();
+  v_bytes constant integer := logloom_private.sample_bytes();
+  v_slice record;
+  v_parts text[] := '{}';
+begin
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+    return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
+  end if;
+  for v_slice in
+    select
+      n,
+      ceil(v_records * coalesce(
+        p_counts[n] / nullif((select sum(c.count) from unnest(p_counts) c (count)), 0),
+        1.0 / (cardinality(p_edges) - 1)
+      ))::integer as records
+    from generate_series(1, cardinality(p_edges) - 1) n
+    where p_counts is null or p_counts[n] > 0
+  loop
+    p_query.ts_from := p_edges[v_slice.n];
+    p_query.ts_to := p_edges[v_slice.n + 1];
+    v_parts := v_parts || format(
+      '(select l.*, row_number() over (order by l.ts desc, l.id desc) as place %s)',
+      logloom_private.source_sql(logloom_private.newest_sample_sql(
+        p_tenant_id, p_query, v_slice.records,
+        (v_bytes::bigint * v_slice.records / v_records)::integer
+      ))
+    );
+  end loop;
+  -- Each slice has one record at least, however large: those that are first in theirs come first.
+  return logloom_private.rows_from(
+    format(
+      '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
+        || 'rows between unbounded preceding and 1 preceding), 0) < %s as is_sampled '
+        || 'from (%s) l) l',
+      v_bytes, array_to_string(v_parts, ' union all ')
+    ),
+    'l.is_sampled'
+  );
 end;
 $function$;
 
@@ -20881,6 +21181,53 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
 
+CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_fields    public.logloom_log_field[]
+)
+  RETURNS public.logloom_log_field[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_fields constant integer := 20;
+  v_deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
+  v_columns text[] := '{}';
+  v_exact text[] := '{}';
+begin
+  if not (logloom_private.short_cuts(p_query)).counts
+    or jsonb_array_length(p_query.plan -> 'rows') > 0
+  then
+    return p_fields;
+  end if;
+  p_query.aggregate := 'count';
+  p_query.by_fields := array['level', 'service'];
+  if (
+    logloom_private.counted_rows_sql(p_tenant_id, p_query, p_query.ts_from, p_query.ts_to)
+  ).from_sql is not null then
+    v_exact := array['level', 'service'];
+  end if;
+  if p_query.tree ->> 'type' = 'all' and (logloom_private.short_cuts(p_query)).sizes then
+    v_columns := array(
+      select f.field
+      from unnest(p_fields) with ordinality f
+      where f.field = any(logloom_private.column_fields()) or f.field ~ '^attrs\.[^."]+$'
+      order by f.ordinality
+      limit v_max_fields
+    );
+    v_exact := v_exact || logloom_private.counted_columns(p_tenant_id, p_query, v_columns);
+  end if;
+  for n in 1..cardinality(p_fields) loop
+    if p_fields[n].field = any(v_exact) and clock_timestamp() < v_deadline then
+      p_fields[n] := logloom_private.exact_field(p_tenant_id, p_query, p_fields[n]);
+    end if;
+  end loop;
+  return p_fields;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.with_sealed_sql (
   p_rows   logloom_private.sql_source,
   p_sealed text
@@ -21420,6 +21767,24 @@ begin
   ) n (addresses)
   cross join lateral logloom_private.alert_incident_of(p.incident, n.addresses) s
   order by (p.incident).opened_at desc, (p.incident).incident_id desc;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.list_log_fields (
+  p_query_dsl text DEFAULT NULL::text,
+  p_ts_from   text DEFAULT NULL::text,
+  p_ts_to     text DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_log_field
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select f.*
+  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $function$;
 
@@ -22251,6 +22616,8 @@ COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files o
 
 COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS 'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all where it is blank), most frequent first: of all records, or of a sample spread over the range. Errors: PT400, PT401, PT408.';
+
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
@@ -22348,6 +22715,8 @@ COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and coo
 COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
 
 COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; records: how many were restored. kept_until: when they are deleted again.';
+
+COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; of how many records that were looked at (records) it was found in count, and its most frequent values. exact: all records that match were looked at, else a sample of them.';
 
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
 

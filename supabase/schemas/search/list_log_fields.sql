@@ -1,19 +1,3 @@
-create type public.logloom_log_field_value as (value text, count bigint);
-
-comment on type public.logloom_log_field_value is
-  'A value of a field, and how many records have it.';
-
-create type public.logloom_log_field as (
-  field text,
-  type text,
-  count bigint,
-  values public.logloom_log_field_value[]
-);
-
-comment on type public.logloom_log_field is
-  'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; '
-  'how many records of the sample have it, and its most frequent values.';
-
 -- A key as a segment of an attribute's path, quoted where the language wants it so.
 create function logloom_private.query_segment(p_key text)
 returns text
@@ -29,54 +13,11 @@ begin
 end;
 $$;
 
--- Bytes of records that are looked at; one record at least.
-create function logloom_private.sample_bytes()
-returns integer
-language sql
-immutable
-return 1200000;
-
--- The newest records that together stay within the sample's bytes, decided before anything large is
--- opened or sorted. Of msg it matters whether there is one. Where the stored size is not there,
--- what is read is measured.
-create function logloom_private.log_fields_sample_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query
-)
-returns logloom_private.sql_source
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_fields constant text[] := array(
-    select f.name from unnest(logloom_private.record_fields()) f where f.place is not null
-  ) || 'attrs'::text;
-  v_max_records constant integer := 5000;
-  v_sample logloom_private.sql_source;
-begin
-  v_sample := logloom_private.sized_rows_sql(
-    logloom_private.first_records_sql(
-      p_tenant_id, p_query, v_max_records, 'desc',
-      p_reads => v_fields || array['msg.exists', 'record_bytes'],
-      p_bytes => logloom_private.sample_bytes()
-    ),
-    logloom_private.sample_bytes(),
-    format(
-      'coalesce(l.record_bytes, octet_length(to_json(row(%s))::text))',
-      array_to_string(array(select 'l.' || f from unnest(v_fields) f), ', ')
-    )
-  );
-  v_sample.where_sql := 'l.fits';
-  return v_sample;
-end;
-$$;
-
--- Rows of public.logloom_log_field. Objects are walked five deep and 200 keys wide; a value of more
--- than 200 characters is left out: hostile attrs cost no more than others.
+-- The members of public.logloom_log_field, of a sample. Objects are walked five deep and 200 keys
+-- wide; a value of more than 200 characters is left out: hostile attrs cost no more than others.
 create function logloom_private.log_fields_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query
+  p_sample logloom_private.sql_source,
+  p_is_whole boolean
 )
 returns text
 language plpgsql
@@ -165,13 +106,16 @@ begin
           from facets v
           where v.field = f.field and v.place <= %3$s
           order by v.place
-        )
+        ),
+        %9$L::boolean as exact,
+        (select count(*) from sample) as records
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
-    logloom_private.source_sql(logloom_private.log_fields_sample_sql(p_tenant_id, p_query)),
+    logloom_private.source_sql(p_sample),
     v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
-    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object')
+    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object'),
+    p_is_whole
   );
 end;
 $$;
@@ -197,12 +141,36 @@ declare
   v_tenant_id constant text := v_scope.tenant_id;
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
+  v_edges timestamptz[];
+  v_counts bigint[];
+  v_is_whole boolean;
+  v_fields public.logloom_log_field[];
 begin
   perform logloom_private.take_search_slot(v_scope);
-  v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
-  return query execute logloom_private.log_fields_sql(
-    v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+  v_query := logloom_private.bound_query(
+    v_tenant_id, logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter'), v_range
   );
+  v_edges := logloom_private.slice_edges(v_tenant_id, v_query);
+  v_counts := logloom_private.slice_counts(v_tenant_id, v_query, v_edges);
+  v_is_whole := coalesce(
+    (select sum(c.count) from unnest(v_counts) c (count)) <= logloom_private.sample_records(), true
+  ) and logloom_private.sample_is_whole(v_tenant_id, v_query);
+  execute 'select array(select row(f.*)::public.logloom_log_field from ('
+    || logloom_private.log_fields_sql(
+    case when v_is_whole then logloom_private.newest_sample_sql(
+      v_tenant_id, v_query, logloom_private.sample_records(), logloom_private.sample_bytes()
+    )
+    else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
+    v_is_whole
+  ) || ') f)'
+  into v_fields;
+  if not v_is_whole then
+    v_fields := logloom_private.with_exact_fields(v_tenant_id, v_query, v_fields);
+  end if;
+  return query
+  select f.*
+  from unnest(v_fields) f
+  order by f.count / f.records::numeric desc, f.field collate "C";
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;
@@ -222,11 +190,12 @@ set statement_timeout = '15s'
 as $$
 begin
   return query
-  select f.field, f.type, f.count, f.values
+  select f.*
   from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
 end;
 $$;
 
 comment on function public.list_log_fields(text, text, text) is
-  'Fields that the newest records of the range have which match p_query_dsl (all where it is '
-  'blank), most frequent first. Errors: PT400, PT401, PT408.';
+  'Fields of the records of the range that match p_query_dsl (all where it is blank), most '
+  'frequent first: of all records, or of a sample spread over the range. '
+  'Errors: PT400, PT401, PT408.';

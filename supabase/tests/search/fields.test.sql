@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(11);
+select plan(18);
 
 select pg_temp.add_records($$[
   {"level": "error", "service": "api", "msg": "x", "attrs": {
@@ -76,15 +76,101 @@ select pg_temp.add_records(
 from generate_series(1, 5000) i;
 select pg_temp.act_as_user('many', 'mary');
 select results_eq(
-  $$select f.field, f.count, cardinality(f.values)
-    from public.list_log_fields() f order by f.count desc, f.field limit 2$$,
-  $$values ('id', 5000::bigint, 0), ('received_at', 5000, 0)$$,
-  'the sample is bounded'
-);
-select results_eq(
   $$select count(*), max(cardinality(f.values)) from public.list_log_fields() f$$,
   $$values (200::bigint, 10)$$,
-  'and so are the lists of fields and of their values'
+  'the lists of fields and of their values are bounded'
+);
+select pg_temp.act_as_postgres();
+
+-- A range whose last tenth is unlike the rest, more records than are looked at.
+create or replace function logloom_private.sample_records()
+returns integer
+language sql
+immutable
+return 200;
+insert into logloom.tenants (tenant_id, plan_id) values ('spread', 'pro');
+select pg_temp.add_records(
+  jsonb_agg(
+    jsonb_build_object(
+      'tenant', 'spread', 'ago', i * interval '1700 ms',
+      'level', case when i % 4 = 0 then 'error' else 'info' end,
+      'service', case when i % 10 = 0 then 'api' else 'web' end,
+      'host', case when i <= 200 then 'new' else 'old' end,
+      'attrs', jsonb_build_object(
+        'status', case when i <= 200 then 500 else 200 end, 'n', i,
+        'deep', jsonb_build_object('host', case when i <= 200 then 'new' else 'old' end)
+      )
+    )
+  )
+)
+from generate_series(1, 2000) i;
+select pg_temp.act_as_user('spread', 'sue');
+create function pg_temp.values_of(p_query text, p_field text)
+returns text
+language sql
+as $$
+  select string_agg(v.value || ' ' || v.count, ', ' order by v.count desc, v.value)
+  from public.list_log_fields(p_query) f, unnest(f.values) v
+  where f.field = p_field
+$$;
+select is(
+  (select array_agg(f.field order by f.field collate "C") from public.list_log_fields() f
+    where f.exact),
+  case when current_setting('logloom_test.sealed', true) in ('all', 'some')
+    then '{attrs.status,host,level,service}' else '{level,service}' end::text[],
+  'counts tell of levels and services, dictionaries of what else has few values'
+);
+select results_eq(
+  $$select f.field, f.count, f.records, pg_temp.values_of('', f.field)
+    from public.list_log_fields() f where f.exact order by 1$$,
+  $$select f.field, sum(s.value)::bigint, 2000::bigint,
+      string_agg(s."group" ->> f.field || ' ' || s.value, ', ' order by s.value desc)
+    from public.list_log_fields() f
+    cross join public.log_stats('| count() by ' || f.field) s
+    where f.exact
+    group by 1 order by 1$$,
+  'what is exact is what count() by says'
+);
+select results_eq(
+  $$select f.field, pg_temp.values_of('level:error', f.field), f.exact, f.records
+    from public.list_log_fields('level:error') f where f.field in ('level', 'service') order by 1$$,
+  $$values ('level', 'error 500', true, 500::bigint), ('service', 'web 400, api 100', true, 500)$$,
+  'of a query, too'
+);
+select results_eq(
+  $$select f.field, f.exact, f.count = f.records, f.records between 180 and 240,
+      (select v.count / f.records::numeric between 0.05 and 0.2
+        from unnest(f.values) v where v.value = 'new')
+    from public.list_log_fields('$$ || q.query || $$') f where f.field = 'attrs.deep.host'$$,
+  $$values ('attrs.deep.host', false, true, true, true)$$,
+  'a sample has of each part of the range its share: ' || q.query
+)
+from unnest('{"",level:info,@n:>0}'::text[]) q (query);
+select results_eq(
+  $$select f.exact, f.records, f.count from public.list_log_fields('@n:<=150') f
+    where f.field in ('host', 'id')$$,
+  $$values (true, 150::bigint, 150::bigint), (true, 150, 150)$$,
+  'where all that is found is looked at, all of it is exact'
+);
+select pg_temp.act_as_postgres();
+create function pg_temp.fields_in_view()
+returns text
+language sql
+security definer
+as $$
+  select string_agg(f.field || ' ' || f.exact || ' ' || f.values::text, ', ' order by f.field)
+  from logloom_private.read_log_fields(
+    row(
+      'spread', null, 'key', (logloom_private.compile_query('service:web')).tree,
+      '{level,attrs.status}', null
+    )::logloom_private.reading_scope,
+    '', null, null
+  ) f
+  where f.field in ('level', 'service', 'attrs.status')
+$$;
+select pg_temp.act_as_service_role();
+select is(
+  pg_temp.fields_in_view(), 'service true {"(web,1800)"}', 'a view is counted without what it hides'
 );
 
 select * from finish();

@@ -73,8 +73,13 @@ export interface Histogram {
 export interface Field {
   field: string;
   type: "string" | "number" | "boolean" | "array" | "timestamp" | "uuid" | "mixed";
+  /** In how many of `records` it was found. */
   count: number;
   values: { value: string; count: number }[];
+  /** Whether all records that match were looked at, not a sample of them. */
+  exact: boolean;
+  /** How many were looked at. */
+  records: number;
 }
 
 /** Of a query that aggregates, `stats` has the rows and `logs` is empty. */

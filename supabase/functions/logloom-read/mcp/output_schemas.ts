@@ -105,7 +105,14 @@ export const overview = objectOf({
 });
 
 export const fields = listOf(objectOf(
-  { field: text, type: text, count: number, values: listOf({ type: ["object", "string"] }) },
+  {
+    field: text,
+    type: text,
+    count: number,
+    values: listOf({ type: ["object", "string"] }),
+    exact: { type: "boolean" },
+    records: number,
+  },
 ));
 
 export const alerts = objectOf({

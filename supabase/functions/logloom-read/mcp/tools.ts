@@ -133,7 +133,8 @@ export const tools: readonly Tool[] = [
     name: "list_log_fields",
     output: output.fields,
     title: "Fields",
-    description: "Lists the fields that can be asked for, with frequent values.",
+    description: "Lists the fields that can be asked for, with frequent values: in how many " +
+      "records (count) of those that were looked at (records), all where exact.",
     properties: { query_dsl: query, ...range },
   }),
   {

@@ -16,7 +16,7 @@ import { openLogReader } from "../target.ts";
 const shownValues = 5;
 
 export function fields(cli: Cli): Command {
-  return withRange(newReading(cli, "fields", "Lists the fields of the newest records", {
+  return withRange(newReading(cli, "fields", "Lists fields; ≈ where only a sample was read", {
     examples: ["service:api --since 24h", "--json"],
   }))
     .action(async (words: string[], options: ReadingOptions & Range) => {
@@ -24,9 +24,10 @@ export function fields(cli: Cli): Command {
       const range = rangeOf(cli, options);
       const reader = await openLogReader(cli, options);
       const found = await reader.fields(query, range);
-      const rows = found.map(({ field, type, count, values }) => {
+      const rows = found.map(({ field, type, count, values, exact, records }) => {
         const few = values.slice(0, shownValues).map(({ value }) => value);
-        return [field, type, String(count), few.join(", ")];
+        const counted = exact ? `${count}` : `≈ ${Math.round(100 * count / records)} %`;
+        return [field, type, counted, few.join(", ")];
       });
       if (rows.length === 0) tellOfNone(cli, "fields", options);
       const output = await openOutput({ page: false });
