@@ -45,7 +45,7 @@ inBrowser("the list of fields says how many records were counted", async () => {
   await store(user, Array.from({ length: 5000 }, (_, n) => ({ n })));
   await using tab = await browser.open(user.token);
   await tab.page.locator(".histogram-total").getByText("5,004 records").waitFor();
-  await tab.page.locator(".fields-note").getByText(/in the newest \d,\d+/).waitFor();
+  await tab.page.locator(".fields-note").getByText(/in a sample of \d,\d+/).waitFor();
 });
 
 inBrowser("an error in a query is shown once, and a button corrects it", async () => {

@@ -35,7 +35,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
         </button>
         <span
           className="field-count"
-          title={say("{count} of the newest records", { count: field.count })}
+          title={say("{count} of {number} records", { count: field.count, number: field.records })}
         >
           {short(field.count)}
         </span>

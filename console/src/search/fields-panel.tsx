@@ -13,10 +13,8 @@ import { say } from "../shared/translate.ts";
 const most = 150;
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
-export function FieldsPanel({ fields, total, query, onClose }: {
+export function FieldsPanel({ fields, query, onClose }: {
   fields: UseQueryResult<Field[], LogloomError>;
-  /** How many records match, if known. */
-  total: number | null;
   query: string;
   onClose: () => void;
 }) {
@@ -50,7 +48,7 @@ export function FieldsPanel({ fields, total, query, onClose }: {
           <PanelNote
             answer={fields.data}
             isBusy={fields.isFetching}
-            of={sampleOf(fields.data, total)}
+            of={sampleOf(fields.data)}
           />
         </p>
       )}
@@ -83,12 +81,12 @@ export function FieldsPanel({ fields, total, query, onClose }: {
   );
 }
 
-/** How many records were counted: every record has a time, so the largest count is their number. */
-function sampleOf(fields: Field[], total: number | null): string {
-  const counted = Math.max(...fields.map((field) => field.count));
-  return total !== null && counted >= total
-    ? say("in all records")
-    : say("in the newest {number}", { number: counted });
+/** Which records were counted: all, or for some fields a sample. */
+function sampleOf(fields: Field[]): string {
+  const sampled = fields.find(({ exact }) => !exact);
+  return sampled
+    ? say("in a sample of {number}", { number: sampled.records })
+    : say("in all records");
 }
 
 function sorted(fields: Field[], text: string): Field[] {
@@ -99,5 +97,5 @@ function sorted(fields: Field[], text: string): Field[] {
   };
   return fields
     .filter(({ field }) => !left.has(field) && field.toLowerCase().includes(wanted))
-    .sort((a, b) => place(a.field) - place(b.field) || b.count - a.count);
+    .sort((a, b) => place(a.field) - place(b.field) || b.count / b.records - a.count / a.records);
 }

@@ -16,10 +16,8 @@ import { say } from "../shared/translate.ts";
 const height = 92;
 
 /** Records over time by level. Dragging narrows the range, a double-click goes back. */
-export function HistogramPanel({ run, onTotal }: {
+export function HistogramPanel({ run }: {
   run: Run;
-  /** Gets the number of records, or null while it is unknown. */
-  onTotal: (total: number | null) => void;
 }) {
   const { zone } = usePreferences();
   const [point, setPoint] = useState<number | null>(null);
@@ -28,8 +26,6 @@ export function HistogramPanel({ run, onTotal }: {
   const buckets = width === 0 ? 0 : Math.max(12, Math.min(120, Math.floor(width / 11)));
   const answer = useHistogram(run, buckets);
   const { data } = answer;
-  const total = answer.isPlaceholderData ? null : data?.total ?? null;
-  useEffect(() => onTotal(total), [onTotal, total]);
   const series = useMemo(() => data ? seriesOf(data.buckets) : [], [data]);
   const times = useMemo(() => data?.buckets.map(({ ts }) => Date.parse(ts) / 1000) ?? [], [data]);
   const range = useRangeSeconds(run, times, data?.interval_seconds ?? 0);

@@ -28,8 +28,6 @@ export function SearchScreen() {
   const bar = useRef<BarHandle>(null);
   const fields = useFields(run, features.fields);
   const tab = useTab(run);
-  // The chart's total tells whether the list of fields covers all records.
-  const [total, setTotal] = useState<number | null>(null);
 
   const toggleFields = () => {
     if (globalThis.matchMedia("(max-width: 760px)").matches) setDrawn(!isDrawn);
@@ -64,7 +62,7 @@ export function SearchScreen() {
         )}
         {!run.isLive && features.histogram && (
           <Boundary what={say("The chart")} of={run}>
-            <HistogramPanel run={run} onTotal={setTotal} />
+            <HistogramPanel run={run} />
           </Boundary>
         )}
         <div className="search-body">
@@ -72,7 +70,6 @@ export function SearchScreen() {
             <Boundary what={say("The list of fields")} of={fields.data}>
               <FieldsPanel
                 fields={fields}
-                total={run.isLive ? null : total}
                 query={run.query}
                 onClose={() => setDrawn(false)}
               />

@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- SQL: one public.logloom_log_field for each field of a sample. Reads objects five deep and 200
--- keys wide, and leaves out values of more than 200 characters: hostile attributes cost no more.
+-- The members of public.logloom_log_field, of a sample. Objects are walked five deep and 200 keys
+-- wide; a value of more than 200 characters is left out: hostile attrs cost no more than others.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean
@@ -99,7 +99,7 @@ begin
         where length(p.value) <= 200
         group by p.field, p.value
       )
-      select row(
+      select
         f.field, f.type, f.count,
         array(
           select row(v.value, v.count)::public.logloom_log_field_value
@@ -107,9 +107,8 @@ begin
           where v.field = f.field and v.place <= %3$s
           order by v.place
         ),
-        %9$L::boolean,
-        (select count(*) from sample)
-      )::public.logloom_log_field
+        %9$L::boolean as exact,
+        (select count(*) from sample) as records
       from fields f
       order by f.count desc, f.field collate "C"
     $query$,
@@ -156,13 +155,14 @@ begin
   v_is_whole := coalesce(
     (select sum(c.count) from unnest(v_counts) c (count)) <= logloom_private.sample_records(), true
   ) and logloom_private.sample_is_whole(v_tenant_id, v_query);
-  execute 'select array(' || logloom_private.log_fields_sql(
+  execute 'select array(select row(f.*)::public.logloom_log_field from ('
+    || logloom_private.log_fields_sql(
     case when v_is_whole then logloom_private.newest_sample_sql(
       v_tenant_id, v_query, logloom_private.sample_records(), logloom_private.sample_bytes()
     )
     else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
     v_is_whole
-  ) || ')'
+  ) || ') f)'
   into v_fields;
   if not v_is_whole then
     v_fields := logloom_private.with_exact_fields(v_tenant_id, v_query, v_fields);

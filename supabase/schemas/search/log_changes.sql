@@ -176,7 +176,11 @@ begin
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         'order by f.count desc, f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
-        v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range)
+        logloom_private.newest_sample_sql(
+          v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range),
+          logloom_private.sample_records(), logloom_private.sample_bytes()
+        ),
+        false
       )
     )
     into v_fields;
