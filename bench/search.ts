@@ -259,7 +259,7 @@ async function hideFields(sql: postgres.Sql): Promise<void> {
     select ${tenant}, ${member}, 'member', null`;
 }
 
-/** Seals all days but today's. Returns the end of what is sealed. */
+/** Seals all days except today's. Returns the end of the last sealed day. */
 async function sealBeforeToday(bench: BenchStack, days: number): Promise<Date> {
   step("Sealing");
   const midnight = new Date(new Date().toISOString().slice(0, 10));
