@@ -127,7 +127,8 @@ begin
 end;
 $$;
 
--- The same for the end of an incident, with the type alert.resolved.
+-- The same for the end of an incident, with the type alert.resolved. The rule is shown as it was
+-- when the incident opened.
 create function logloom_private.recovery_body(
   p_rule logloom.alert_rules,
   p_incident logloom.alert_incidents
@@ -140,39 +141,27 @@ set timezone = 'UTC'
 as $$
 declare
   v_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  v_end logloom.alert_history;
+  v_body jsonb;
 begin
-  return json_build_object(
-    'type', 'alert.resolved',
-    'timestamp', to_char(p_incident.resolved_at, v_iso),
-    'data', json_build_object(
-      'alert_id', null,
-      'rule_id', p_rule.rule_id,
-      'tenant_id', p_rule.tenant_id,
-      'name', p_incident.rule_name,
-      'description', p_rule.description,
-      'query_dsl', p_incident.query_dsl,
-      'value', p_incident.value,
-      'peak_value', p_incident.peak_value,
-      'group', p_incident."group",
-      'comparison', p_incident.comparison,
-      'threshold', p_incident.threshold,
-      'window_minutes', p_incident.window_minutes,
-      'window_start', to_char(
-        p_incident.opened_at - make_interval(mins => p_incident.window_minutes), v_iso
-      ),
-      'window_end', to_char(p_incident.held_until, v_iso),
-      'opened_at', to_char(p_incident.opened_at, v_iso),
-      'resolved_at', to_char(p_incident.resolved_at, v_iso),
-      'resolution', p_incident.resolution,
-      'incident_id', p_incident.incident_id,
-      'absent', p_incident.resolution = 'still_absent',
-      'alerts', json_build_array(json_build_object(
-        'alert_id', null,
-        'group', logloom_private.short_group(p_incident."group"),
-        'value', p_incident.value,
-        'absent', p_incident.resolution = 'still_absent'
-      ))
-    )
-  )::text;
+  p_rule.name := p_incident.rule_name;
+  p_rule.query_dsl := p_incident.query_dsl;
+  p_rule.comparison := p_incident.comparison;
+  p_rule.window_minutes := p_incident.window_minutes;
+  v_end.triggered_at := p_incident.resolved_at;
+  v_end.value := p_incident.value;
+  v_end."group" := p_incident."group";
+  v_end.threshold := p_incident.threshold;
+  v_end.window_start := p_incident.opened_at - make_interval(mins => p_incident.window_minutes);
+  v_end.window_end := p_incident.held_until;
+  v_end.incident_id := p_incident.incident_id;
+  v_end.absent := p_incident.resolution = 'still_absent';
+  v_body := logloom_private.notification_body('alert.resolved', p_rule, v_end);
+  return jsonb_set(v_body, '{data}', (v_body -> 'data') - 'triggered_at' || jsonb_build_object(
+    'peak_value', p_incident.peak_value,
+    'opened_at', to_char(p_incident.opened_at, v_iso),
+    'resolved_at', to_char(p_incident.resolved_at, v_iso),
+    'resolution', p_incident.resolution
+  ));
 end;
 $$;
