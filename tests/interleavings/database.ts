@@ -58,7 +58,7 @@ export class Databases implements AsyncDisposable {
     await clone(stack, pgtapDatabase, first);
     await apply(stack, first, "supabase_admin", [
       await read("harness"),
-      await read("state"),
+      await read("save_and_restore"),
       "grant all on schema interleavings to postgres",
     ]);
     await apply(stack, first, "postgres", [await read("world"), await read("invariant")]);

@@ -29,26 +29,18 @@ end;
 $$;
 create function pg_temp.days_of(p_tenant_id text)
 returns integer[]
-language plpgsql
-as $$
-begin
-  return array(
-    select distinct logloom_private.utc_day(now()) - logloom_private.utc_day(l.ts)
-    from logloom.logs l where l.tenant_id = p_tenant_id order by 1
-  );
-end;
-$$;
+language sql
+return array(
+  select distinct logloom_private.utc_day(now()) - logloom_private.utc_day(l.ts)
+  from logloom.logs l where l.tenant_id = p_tenant_id order by 1
+);
 create function pg_temp.counted(p_tenant_id text)
 returns bigint
-language plpgsql
-as $$
-begin
-  return (
-    select sum(c.events) from logloom_private.log_counts c
-    where c.tenant_id = p_tenant_id
-  );
-end;
-$$;
+language sql
+return (
+  select sum(c.events) from logloom_private.log_counts c
+  where c.tenant_id = p_tenant_id
+);
 -- What the job does, in one transaction.
 create function pg_temp.run()
 returns void
