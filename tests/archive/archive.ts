@@ -174,7 +174,7 @@ export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]>
 }
 
 /** The differences between files and archived records, as a verification describes them. */
-export async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
+async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
   const rows = await sql`
     select distinct d.detail
     from logloom_private.archived_days a,

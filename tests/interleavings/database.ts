@@ -3,7 +3,7 @@ import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
 import { pgtapDatabase } from "../runner/test_stack.ts";
 import { endingsOf, type Operation } from "./operations.ts";
 
-export type Side = "a" | "b";
+type Side = "a" | "b";
 
 /** A lock that one side does not take. "row of f": the "for update" in the function f. */
 export interface Fault {
