@@ -41,7 +41,7 @@ async function rehearse(sql: postgres.Sql, sides: Side[]): Promise<void> {
   }
   await sql`select interleavings.note_touched()`;
   await sql`select interleavings.check()`.catch((error) => {
-    throw new Error(`Already one after the other (${sides.join(", ")}): ${error.message}`);
+    throw new Error(`Fails even without interleaving (${sides.join(", ")}): ${error.message}`);
   });
   await sql`select interleavings.note_touched()`;
   await sql`select interleavings.write_restore()`;

@@ -33,7 +33,7 @@ begin
       from (
         select
           n.*,
-          -- Every reader prints these numbers with the same digits from 8 bytes.
+          -- Whether every reader prints the number with the same digits from 8 bytes.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)

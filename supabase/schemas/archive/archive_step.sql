@@ -129,7 +129,7 @@ begin
   if logloom_private.archive_has_work() then
     select e.* into v_endpoint from logloom_private.archive_endpoint e;
     if v_endpoint.url is null or v_endpoint.secret is null then
-      raise exception 'logloom_private.archive_endpoint has no url or no secret';
+      raise exception 'logloom_private.archive_endpoint lacks the url or the secret: set both';
     end if;
     perform logloom_private.call_function(
       v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret

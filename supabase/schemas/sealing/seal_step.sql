@@ -77,7 +77,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last block of a day, late records and a week of a month may be small.
+    -- The last block of a day, late records or a week may have made a small block.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
