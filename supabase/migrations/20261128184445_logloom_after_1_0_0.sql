@@ -3208,7 +3208,7 @@ CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '1970-01-05 00:00:00'::timestamp WITHOUT time zone ELSE '1970-01-01 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
+  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '05/01/1970 00:00:00'::timestamp WITHOUT time zone ELSE '01/01/1970 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
   'UTC'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.bucket_seconds (
@@ -19385,7 +19385,7 @@ CREATE OR REPLACE FUNCTION logloom_private.span_start (
   RETURNS date
   LANGUAGE sql
   IMMUTABLE
-RETURN (p_day - ((p_day - '0001-01-01'::date) % p_days));
+RETURN (p_day - ((p_day - '01/01/0001'::date) % p_days));
 
 CREATE OR REPLACE FUNCTION logloom_private.split_long_block (
   p_place logloom_private.retention_place

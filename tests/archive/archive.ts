@@ -156,9 +156,7 @@ export async function partsOf(sql: Database, tenant: Tenant): Promise<Part[]> {
 /** Waits until a tenant has nothing more to archive. */
 export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]> {
   await eventually("the tenant is archived", async () => {
-    await sql`
-      update logloom_private.archive_bucket
-      set planned_at = null, planned_through = null where singleton`;
+    await planAgain(sql);
     await hurry(sql, tenant);
     const [{ open }] = await sql`
       select exists (
@@ -176,7 +174,7 @@ export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]>
 }
 
 /** The differences between files and archived records, as a verification describes them. */
-export async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
+async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
   const rows = await sql`
     select distinct d.detail
     from logloom_private.archived_days a,
@@ -201,6 +199,12 @@ export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
   await sql`
     update logloom_private.archive_garbage set next_attempt_at = now()
     where tenant_id = ${tenant.id} and next_attempt_at > now()`;
+}
+
+/** Lets the next step of the job plan passes, not the one in an hour. */
+export async function planAgain(sql: Database): Promise<void> {
+  await sql`
+    update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
 }
 
 /** Expires the function's claims, so that their work is given out again. */
@@ -271,7 +275,28 @@ export async function runRetention(sql: Database): Promise<void> {
   });
 }
 
-/** Restores days and waits for the records. Returns how many. */
+/** Requests that a tenant's days are restored. */
+export async function requestRestore(tenant: Tenant, first: string, last: string, query?: string) {
+  return await asUser(tenant).client.call("restore_log_archive", {
+    p_from: `${first}T00:00:00Z`,
+    p_to: new Date(Date.parse(last) + 86_400_000).toISOString(),
+    p_query_dsl: query,
+  });
+}
+
+/** Waits until the tenant's last restore is done. Returns how many records it restored. */
+export async function lastRestored(sql: Database, tenant: Tenant): Promise<number> {
+  const { records } = await eventually("the records are restored", async () => {
+    await hurry(sql, tenant);
+    const [restore] = await asUser(tenant).client.call("list_log_archive_restores", {});
+    if (restore.status === "failed") throw new Error(`${restore.error}`);
+    return restore.status === "done" && restore;
+  });
+  assert.deepEqual(await differencesOf(sql, tenant), []);
+  return records;
+}
+
+/** Restores days. Returns how many records. */
 export async function restored(
   sql: Database,
   tenant: Tenant,
@@ -279,19 +304,27 @@ export async function restored(
   last: string,
   query?: string,
 ): Promise<number> {
-  const { client } = asUser(tenant);
-  const { restore_id } = await client.call("restore_log_archive", {
-    p_from: `${first}T00:00:00Z`,
-    p_to: new Date(Date.parse(last) + 86_400_000).toISOString(),
-    p_query_dsl: query,
+  await requestRestore(tenant, first, last, query);
+  return await lastRestored(sql, tenant);
+}
+
+/** Requests the erasure of the tenant's records of the user u-1. */
+export async function requestErasure(tenant: Tenant) {
+  return await asUser(tenant).client.call("delete_logs", {
+    p_query_dsl: "user_id:u-1",
+    p_ts_from: "1970-01-01T00:00:00Z",
+    p_ts_to: "now",
+    p_dry_run: false,
   });
-  const { records } = await eventually("the records are back", async () => {
+}
+
+/** Waits until the tenant's last erasure is done. */
+export async function lastErased(sql: Database, tenant: Tenant) {
+  return await eventually("the erasure is done", async () => {
     await hurry(sql, tenant);
-    const restores = await client.call("list_log_archive_restores", {});
-    const restore = restores.find((one) => one.restore_id === restore_id);
-    if (restore?.status === "failed") throw new Error(`${restore.error}`);
-    return restore?.status === "done" && { records: restore.records };
+    const [run] = await asUser(tenant).client.call("list_log_retention_runs", {
+      p_kind: "erasure",
+    });
+    return run.status === "done" && run;
   });
-  assert.deepEqual(await differencesOf(sql, tenant), []);
-  return records;
 }

@@ -11,7 +11,7 @@ import {
   monthsAgo,
   recordsOf,
 } from "./archive.ts";
-import { startBucket } from "./bucket.ts";
+import { startBucket } from "./failing_bucket.ts";
 
 /** Numbers that fit in a column of 8 bytes, and one that does not. */
 const numbers = [

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openDatabase } from "../support/database.ts";
+import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { asUser } from "../support/users.ts";
 import {
@@ -12,106 +12,99 @@ import {
   hurry,
   isAllThere,
   isArchived,
+  lastErased,
+  lastRestored,
+  planAgain,
   recordsOf,
+  requestErasure,
+  requestRestore,
   restored,
   runRetention,
   storedRecords,
 } from "./archive.ts";
-import { type Fault, startBucket } from "./bucket.ts";
+import { type Pass, startBucket } from "./failing_bucket.ts";
 
 const isFile = (key: string) => key.endsWith(".parquet");
 
-/** Each fault hits the first file that is written. error: what the pass notes. */
-const faults: { name: string; fault: (times: () => number) => Fault; error: RegExp }[] = [
+const answering = (status: number, code = "") => () =>
+  Promise.resolve(new Response(`<Error><Code>${code}</Code></Error>`, { status }));
+const changed = (change: (bytes: Uint8Array<ArrayBuffer>) => BodyInit) => async (pass: Pass) =>
+  new Response(change(new Uint8Array(await (await pass()).arrayBuffer())), { status: 200 });
+const half = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(0, bytes.length >> 1);
+
+/** Each fault hits the first requests for a file. error: what the pass notes. */
+const faults: {
+  name: string;
+  method: "GET" | "PUT";
+  requests?: number;
+  answer: (pass: Pass) => Promise<Response>;
+  error: RegExp;
+}[] = [
   {
     name: "a bucket that answers 503",
-    fault: (times) => ({ method, key }) =>
-      method === "PUT" && isFile(key) && times() < 2
-        ? Promise.resolve(new Response("slow down", { status: 503 }))
-        : undefined,
+    method: "PUT",
+    requests: 2,
+    answer: answering(503),
     error: /did not store an object: it answered 503/,
   },
   {
     name: "a key that is refused because of a wrong clock",
-    fault: (times) => ({ method, key }) =>
-      method === "PUT" && isFile(key) && times() < 1
-        ? Promise.resolve(
-          new Response("<Error><Code>RequestTimeTooSkewed</Code></Error>", { status: 403 }),
-        )
-        : undefined,
+    method: "PUT",
+    answer: answering(403, "RequestTimeTooSkewed"),
     error: /^The function's clock differs too much from the bucket's$/,
   },
   {
     name: "a key that may not write",
-    fault: (times) => ({ method, key }) =>
-      method === "PUT" && isFile(key) && times() < 1
-        ? Promise.resolve(new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }))
-        : undefined,
+    method: "PUT",
+    answer: answering(403, "AccessDenied"),
     error: /has no permission to store an object/,
   },
   {
     name: "a full disk, which takes half of a file and answers 507",
-    fault: (times) => ({ method, key }, pass) =>
-      method === "PUT" && isFile(key) && times() < 1
-        ? pass(1000).then(async (answer) => {
-          await answer.body?.cancel();
-          return new Response("", { status: 507 });
-        })
-        : undefined,
+    method: "PUT",
+    answer: async (pass) => {
+      await (await pass(1000)).body?.cancel();
+      return new Response("", { status: 507 });
+    },
     error: /did not store an object: it answered 507/,
   },
   {
     name: "an answer that breaks off",
-    fault: (times) => ({ method, key }, pass) =>
-      method === "GET" && isFile(key) && times() < 1
-        ? pass().then(async (answer) => {
-          const bytes = new Uint8Array(await answer.arrayBuffer());
-          return new Response(
-            new ReadableStream({
-              start(controller) {
-                controller.enqueue(bytes.subarray(0, bytes.length >> 1));
-                controller.error(new Error("cut"));
-              },
-            }),
-          );
-        })
-        : undefined,
+    method: "GET",
+    answer: changed((bytes) =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(half(bytes));
+          controller.error(new Error("cut"));
+        },
+      })
+    ),
     error: /The bucket does not answer/,
   },
   {
     name: "a changed body",
-    fault: (times) => ({ method, key }, pass) =>
-      method === "GET" && isFile(key) && times() < 1
-        ? pass().then(async (answer) => {
-          const bytes = new Uint8Array(await answer.arrayBuffer());
-          bytes[bytes.length >> 1] ^= 1;
-          return new Response(bytes, { status: 200 });
-        })
-        : undefined,
+    method: "GET",
+    answer: changed((bytes) => {
+      bytes[bytes.length >> 1] ^= 1;
+      return bytes;
+    }),
     error: /returned the file with other content/,
   },
   {
     name: "half an object",
-    fault: (times) => ({ method, key }, pass) =>
-      method === "GET" && isFile(key) && times() < 1
-        ? pass().then(async (answer) => {
-          const bytes = new Uint8Array(await answer.arrayBuffer());
-          return new Response(bytes.subarray(0, bytes.length >> 1), { status: 200 });
-        })
-        : undefined,
+    method: "GET",
+    answer: changed(half),
     error: /returned the file with other content/,
   },
   {
     name: "an object that disappears",
-    fault: (times) => ({ method, key }) =>
-      method === "PUT" && isFile(key) && times() < 1
-        ? Promise.resolve(new Response("", { status: 200 }))
-        : undefined,
+    method: "PUT",
+    answer: () => Promise.resolve(new Response("", { status: 200 })),
     error: /lost the file at once/,
   },
 ];
 
-for (const { name, fault, error } of faults) {
+for (const { name, method, requests = 1, answer, error } of faults) {
   Deno.test(`${name} loses no record and leaves no object`, async () => {
     await using sql = openDatabase();
     await using bucket = await startBucket();
@@ -120,20 +113,13 @@ for (const { name, fault, error } of faults) {
     const day = daysAgo(45);
     await addRecords(sql, tenant, recordsOf(day, 1100, 7));
     const before = await storedRecords(sql, tenant);
-    let times = 0;
     let met = 0;
-    const meant = fault(() => times);
-    bucket.fault = (asked, pass) => {
-      const answer = meant(asked, pass);
-      if (answer !== undefined) {
-        times += 1;
-        met += 1;
-      }
-      return answer;
-    };
+    bucket.fault = (asked, pass) =>
+      asked.method === method && isFile(asked.key) && met < requests && ++met
+        ? answer(pass)
+        : undefined;
     const errors = new Set<string>();
-    await sql`
-      update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
+    await planAgain(sql);
     await eventually("the fault is noted", async () => {
       const [pass] = await sql`
         select error from logloom_private.archive_passes where tenant_id = ${tenant.id}`;
@@ -172,8 +158,7 @@ Deno.test("without a bucket days and erasures wait, and health reports it", asyn
   const kept = await storedRecords(sql, tenant);
   assert.equal(kept.length, 1100);
   const told = await eventually("health says that the bucket is away", async () => {
-    await sql`
-      update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
+    await planAgain(sql);
     await hurry(sql, tenant);
     const health = await archiveHealth(sql);
     return /The bucket cannot be used/.test(health.reason ?? "") && health;
@@ -185,15 +170,7 @@ Deno.test("without a bucket days and erasures wait, and health reports it", asyn
   await runRetention(sql);
   assert.deepEqual(await storedRecords(sql, tenant), kept, "retention waits");
 
-  const { client } = asUser(tenant);
-  await client.call("delete_logs", {
-    p_query_dsl: "user_id:u-1",
-    p_ts_from: "1970-01-01T00:00:00Z",
-    p_ts_to: "now",
-    p_dry_run: false,
-  });
-  const erasure = async () =>
-    (await client.call("list_log_retention_runs", { p_kind: "erasure" }))[0];
+  await requestErasure(tenant);
   await eventually("the erasure waits for the archive alone", async () => {
     await hurry(sql, tenant);
     const [run] = await sql`
@@ -201,15 +178,14 @@ Deno.test("without a bucket days and erasures wait, and health reports it", asyn
       from logloom_private.archive_erasures where tenant_id = ${tenant.id}`;
     return run?.waits;
   });
-  assert.equal((await erasure()).status, "running");
+  const [running] = await asUser(tenant).client.call("list_log_retention_runs", {
+    p_kind: "erasure",
+  });
+  assert.equal(running.status, "running");
 
   bucket.comeBack();
   await sql`update logloom_private.archive_bucket set checked_at = null`;
-  const run = await eventually("the erasure is done", async () => {
-    await hurry(sql, tenant);
-    const run = await erasure();
-    return run.status === "done" && run;
-  });
+  const run = await lastErased(sql, tenant);
   assert.deepEqual(
     { here: run.records, archive: run.archive_records, files: run.archive_files },
     { here: 100, archive: 100, files: 1 },
@@ -263,8 +239,7 @@ Deno.test("a full database retries, and nothing is lost or stored twice", async 
     alter table logloom.archive_parts
     add constraint no_room check (status <> 'verified') not valid`;
   try {
-    await sql`
-      update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
+    await planAgain(sql);
     await eventually(
       "a file is written",
       () =>
@@ -280,23 +255,25 @@ Deno.test("a full database retries, and nothing is lost or stored twice", async 
   await isArchived(sql, tenant);
   assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 1100 });
   await runRetention(sql);
-  const { client } = asUser(tenant);
   await full("logloom_private.blocks", async () => {
-    await client.call("restore_log_archive", {
-      p_from: `${day}T00:00:00Z`,
-      p_to: `${daysAgo(44)}T00:00:00Z`,
-    });
+    await requestRestore(tenant, day, day);
     await eventually("what was read is not kept", () => failures("logloom.archive_restores"));
   });
-  await eventually("the records are back", async () => {
-    await endClaims(sql);
-    await hurry(sql, tenant);
-    const [{ status, error }] = await client.call("list_log_archive_restores", {});
-    assert.notEqual(status, "failed", `${error}`);
-    return status === "done";
-  });
+  await endClaims(sql);
+  assert.equal(await lastRestored(sql, tenant), 1100);
   assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 1100 });
 });
+
+/** What the check of the current bucket found. */
+async function problemOfBucket(sql: Database): Promise<string> {
+  const { problem } = await eventually("the bucket is checked", async () => {
+    const [state] = await sql`
+      select b.problem, b.prefix = s.archive_prefix as is_checked
+      from logloom_private.archive_bucket b, logloom_private.settings s`;
+    return state.is_checked && state;
+  });
+  return problem;
+}
 
 Deno.test("a bucket that keeps versions is refused", async () => {
   await using sql = openDatabase();
@@ -305,18 +282,10 @@ Deno.test("a bucket that keeps versions is refused", async () => {
   await using _into = await archiveInto(sql, `versions-${crypto.randomUUID()}`);
   const tenant = await archivingTenant(sql);
   await addRecords(sql, tenant, recordsOf(daysAgo(45), 1100, 9));
-  const problem = async () => {
-    const [state] = await sql`
-      select b.problem, b.prefix = s.archive_prefix as is_checked
-      from logloom_private.archive_bucket b, logloom_private.settings s`;
-    return state.is_checked && state;
-  };
-  const refused = await eventually("the bucket is looked at", problem);
-  assert.equal(refused.problem, "The bucket keeps versions: switch versioning off");
-  const [{ check }] = await sql`
-    select logloom_private.archive_health(now()) as check`;
-  assert.equal(check.status, "degraded");
-  assert.match(check.reason, /The bucket cannot be used/);
+  assert.equal(await problemOfBucket(sql), "The bucket keeps versions: switch versioning off");
+  const { status, reason } = await archiveHealth(sql);
+  assert.equal(status, "degraded");
+  assert.match(`${reason}`, /The bucket cannot be used/);
   assert.deepEqual((await bucket.keys()).filter(isFile), []);
 });
 
@@ -327,12 +296,6 @@ Deno.test("two installations share no prefix", async () => {
   const theirs = new TextEncoder().encode('{"installation_id":"somebody else"}');
   await bucket.put(`${prefix}/logloom.json`, theirs);
   await using _into = await archiveInto(sql, prefix);
-  const refused = await eventually("the bucket is looked at", async () => {
-    const [state] = await sql`
-      select b.problem, b.prefix = s.archive_prefix as is_checked
-      from logloom_private.archive_bucket b, logloom_private.settings s`;
-    return state.is_checked && state;
-  });
-  assert.match(refused.problem, /belongs to another installation/);
+  assert.match(await problemOfBucket(sql), /belongs to another installation/);
   assert.deepEqual(await bucket.get(`${prefix}/logloom.json`), theirs);
 });

@@ -3,23 +3,26 @@ import type { ProcessIdentity } from "../../local/process_identity.ts";
 import { type Database, openDatabase } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { isBack, killProcess, type ProcessName } from "../support/processes.ts";
-import { asUser } from "../support/users.ts";
 import {
   addRecords,
   archiveInto,
   archivingTenant,
   daysAgo,
   endClaims,
-  hurry,
   isAllThere,
   isArchived,
+  lastErased,
+  lastRestored,
   partsOf,
+  planAgain,
   recordsOf,
+  requestErasure,
+  requestRestore,
   restored,
   runRetention,
   storedRecords,
 } from "./archive.ts";
-import { type Asked, startBucket, type TestBucket } from "./bucket.ts";
+import { type Asked, startBucket, type TestBucket } from "./failing_bucket.ts";
 
 const generation = (key: string) => Number(/_(\d+)\.parquet$/.exec(key)?.[1] ?? 0);
 
@@ -98,8 +101,7 @@ for (const one of archiving) {
     await addRecords(sql, tenant, recordsOf(day, 1100, 8));
     const accepted = await storedRecords(sql, tenant);
     const killed = kill(sql, bucket, one);
-    await sql`
-      update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
+    await planAgain(sql);
     await killed.isOver();
     const parts = await isArchived(sql, tenant);
     assert.deepEqual(parts.map(({ records }) => records), [1100]);
@@ -169,20 +171,10 @@ for (const one of erasing) {
     assert.equal(left.length, 800);
     await isArchived(sql, tenant);
     await runRetention(sql);
-    const { client } = asUser(tenant);
     const killed = kill(sql, bucket, one);
-    await client.call("delete_logs", {
-      p_query_dsl: "user_id:u-1",
-      p_ts_from: "1970-01-01T00:00:00Z",
-      p_ts_to: "now",
-      p_dry_run: false,
-    });
+    await requestErasure(tenant);
     await killed.isOver();
-    const run = await eventually("the erasure is done", async () => {
-      await hurry(sql, tenant);
-      const [run] = await client.call("list_log_retention_runs", { p_kind: "erasure" });
-      return run.status === "done" && run;
-    });
+    const run = await lastErased(sql, tenant);
     assert.deepEqual(
       { records: run.archive_records, files: run.archive_files },
       { records: 1500, files: 2 },
@@ -229,19 +221,9 @@ for (const one of restoring) {
     await isArchived(sql, tenant);
     await runRetention(sql);
     const killed = kill(sql, bucket, one);
-    const { client } = asUser(tenant);
-    await client.call("restore_log_archive", {
-      p_from: `${days[1]}T00:00:00Z`,
-      p_to: `${daysAgo(49)}T00:00:00Z`,
-    });
+    await requestRestore(tenant, days[1], days[0]);
     await killed.isOver();
-    const { records } = await eventually("the records are back", async () => {
-      await hurry(sql, tenant);
-      const [restore] = await client.call("list_log_archive_restores", {});
-      assert.notEqual(restore.status, "failed", `${restore.error}`);
-      return restore.status === "done" && restore;
-    });
-    assert.equal(records, 2200);
+    assert.equal(await lastRestored(sql, tenant), 2200);
     assert.deepEqual(await storedRecords(sql, tenant), accepted);
     assert.deepEqual(
       await isAllThere(sql, bucket, tenant, accepted),

@@ -11,11 +11,12 @@ import {
   isArchived,
   partsOf,
   recordsOf,
+  requestErasure,
   restored,
   runRetention,
   storedRecords,
 } from "./archive.ts";
-import { startBucket } from "./bucket.ts";
+import { startBucket } from "./failing_bucket.ts";
 
 Deno.test("a database that is restored to before an erasure adopts the files after it", async () => {
   await using sql = openDatabase();
@@ -32,12 +33,7 @@ Deno.test("a database that is restored to before an erasure adopts the files aft
   await runRetention(sql);
   const [before] = await sql`
     select to_jsonb(p) as part from logloom.archive_parts p where p.tenant_id = ${tenant.id}`;
-  await asUser(tenant).client.call("delete_logs", {
-    p_query_dsl: "user_id:u-1",
-    p_ts_from: "1970-01-01T00:00:00Z",
-    p_ts_to: "now",
-    p_dry_run: false,
-  });
+  await requestErasure(tenant);
   const [after] = await eventually("the erasure is done", async () => {
     await hurry(sql, tenant);
     const parts = await partsOf(sql, tenant);

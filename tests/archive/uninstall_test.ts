@@ -18,7 +18,7 @@ import {
   isArchived,
   recordsOf,
 } from "./archive.ts";
-import { startBucket } from "./bucket.ts";
+import { startBucket } from "./failing_bucket.ts";
 
 Deno.test("uninstalling stops while the archive has files", async () => {
   const steps = await uninstallSteps(`${checkout}/supabase`);

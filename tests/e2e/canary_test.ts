@@ -113,7 +113,7 @@ Deno.test("a canary takes the whole way, and health shows its result", async () 
   await round(sql);
   const [{ last_error }] = await sql`
     select last_error from logloom_private.jobs where name = 'run_canary'`;
-  assert.match(last_error, /The tenant logloom-canary has members/);
+  assert.match(last_error, /The tenant logloom-canary is reserved for the canary/);
   await sql`delete from logloom_private.canary_rounds`;
   await sql`delete from logloom.tenants where tenant_id = 'logloom-canary'`;
 });

@@ -3,7 +3,7 @@ import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
 import { pgtapDatabase } from "../runner/test_stack.ts";
 import { endingsOf, type Operation } from "./operations.ts";
 
-export type Side = "a" | "b";
+type Side = "a" | "b";
 
 /** A lock that one side does not take. "row of f": the "for update" in the function f. */
 export interface Fault {
@@ -41,7 +41,7 @@ async function rehearse(sql: postgres.Sql, sides: Side[]): Promise<void> {
   }
   await sql`select interleavings.note_touched()`;
   await sql`select interleavings.check()`.catch((error) => {
-    throw new Error(`Already one after the other (${sides.join(", ")}): ${error.message}`);
+    throw new Error(`Fails even without interleaving (${sides.join(", ")}): ${error.message}`);
   });
   await sql`select interleavings.note_touched()`;
   await sql`select interleavings.write_restore()`;
@@ -58,7 +58,7 @@ export class Databases implements AsyncDisposable {
     await clone(stack, pgtapDatabase, first);
     await apply(stack, first, "supabase_admin", [
       await read("harness"),
-      await read("state"),
+      await read("save_and_restore"),
       "grant all on schema interleavings to postgres",
     ]);
     await apply(stack, first, "postgres", [await read("world"), await read("invariant")]);

@@ -3,10 +3,10 @@ import { type Context, type Step, type StepResult } from "../runner/step.ts";
 import { shuffled } from "../support/random.ts";
 import { connect, Databases } from "./database.ts";
 import { type Operation, pairsOf, readOperations } from "./operations.ts";
-import { type FaultRun, tryFaults } from "./faults.ts";
-import { type PairRun, runPair } from "./pair.ts";
+import { type FaultRun, tryFaults } from "./removed_locks.ts";
+import { type PairRun, runPair } from "./run_pair.ts";
 import { type Order, stepsOf } from "./permutations.ts";
-import { installTester } from "./tester.ts";
+import { installTester } from "./isolation_tester.ts";
 
 // Repeat a run by its seed: INTERLEAVINGS_SEED=…
 // INTERLEAVINGS_COUNT: how many orders of each pair, or "all", without a time limit.

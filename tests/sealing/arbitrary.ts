@@ -115,11 +115,11 @@ const ts = fc.oneof(
   { weight: 1, arbitrary: fc.nat(365 * 86400).map((s) => s * 1_000_000 + s % 1_000_000) },
 ).map((us) => timestamp(Date.UTC(2026, 10, 2) * 1000 + us));
 
-function timestamp(us: number): string {
-  const micros = us % 1e6;
-  return `${new Date((us - micros) / 1000).toISOString().slice(0, 19)}.${
-    String(micros).padStart(6, "0")
-  }Z`;
+/** A time in microseconds since 1970, as ISO 8601. */
+export function timestamp(us: number): string {
+  const micros = ((us % 1e6) + 1e6) % 1e6;
+  const seconds = new Date((us - micros) / 1000).toISOString().slice(0, 19);
+  return `${seconds}.${String(micros).padStart(6, "0")}Z`;
 }
 
 /** Ids of the queue, from a few batches, and arbitrary ones. */

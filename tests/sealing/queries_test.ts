@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { event, now, query } from "../query/arbitrary.ts";
 import { openDatabase } from "../support/database.ts";
 import { tell } from "../support/trial_counts.ts";
+import { timestamp } from "./arbitrary.ts";
 
 // Random queries over random records, as rows and as two blocks: records, counts and aggregates
 // must be equal. Repeat a run by its seed: SEALING_SEED=… SEALING_BATCHES=…
@@ -59,12 +60,6 @@ Deno.test(`a query finds the same records sealed as in rows, seed ${seed}`, asyn
   tell({ sealedQueries: batches * queriesInBatch });
   console.log(`seed ${seed}: ${batches * queriesInBatch} queries, ${matching} with matches`);
 });
-
-function timestamp(us: number): string {
-  const micros = ((us % 1e6) + 1e6) % 1e6;
-  const seconds = new Date((us - micros) / 1000).toISOString().slice(0, 19);
-  return `${seconds}.${String(micros).padStart(6, "0")}Z`;
-}
 
 const setup = `
   create temporary table given (like logloom.logs);

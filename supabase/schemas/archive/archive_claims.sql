@@ -81,6 +81,7 @@ declare
   v_erasure logloom_private.archive_erasures;
   v_part logloom.archive_parts;
   v_note record;
+  v_new_key text;
   v_claim_id uuid;
 begin
   for v_erasure in
@@ -129,25 +130,18 @@ begin
       where e.run_id = v_erasure.run_id;
       continue;
     end if;
+    v_new_key := logloom_private.archive_key(
+      jsonb_populate_record(v_part, jsonb_build_object('generation', v_part.generation + 1))
+    );
     insert into logloom_private.archive_claims (
       tenant_id, kind, part_id, run_id, object_key, expires_at
     )
     values (
-      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id,
-      logloom_private.archive_key(
-        jsonb_populate_record(
-          v_part, jsonb_build_object('generation', v_part.generation + 1)
-        )
-      ),
-      p_expires_at
+      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key, p_expires_at
     )
     returning claim_id into v_claim_id;
-    return logloom_private.archive_part_work(v_part) || jsonb_build_object(
-      'kind', 'erase', 'claim_id', v_claim_id,
-      'new_key', (
-        select c.object_key from logloom_private.archive_claims c where c.claim_id = v_claim_id
-      )
-    );
+    return logloom_private.archive_part_work(v_part)
+      || jsonb_build_object('kind', 'erase', 'claim_id', v_claim_id, 'new_key', v_new_key);
   end loop;
   return null;
 end;

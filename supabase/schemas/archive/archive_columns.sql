@@ -1,27 +1,6 @@
--- How files store a key of attrs. The 24 most frequent keys get a column of their own. Its type is
--- the one that all values have without loss: string, integer, number, exact (an INT64 or a DECIMAL;
--- values are texts of digits) or boolean; otherwise json, with JSON texts as values.
-create function logloom_private.archive_key_kind(
-  p_strings bigint,
-  p_integers bigint,
-  p_numbers bigint,
-  p_exact bigint,
-  p_booleans bigint,
-  p_values bigint
-)
-returns text
-language sql
-immutable
-return case p_values
-  when p_strings then 'string'
-  when p_integers then 'integer'
-  when p_numbers then 'number'
-  when p_exact then 'exact'
-  when p_booleans then 'boolean'
-  else 'json'
-end;
-
--- The keys of attrs that get a column of their own.
+-- The 24 most frequent keys of attrs, which get a column of their own in files. kind: the type that
+-- all values have without loss: string, integer, number, exact (an INT64 or a DECIMAL; values are
+-- texts of digits) or boolean; otherwise json, with JSON texts as values.
 create function logloom_private.archive_keys(p_records logloom.logs[])
 returns table (key text, kind text)
 language plpgsql
@@ -39,22 +18,22 @@ begin
       select
         a.key,
         count(*) as values,
-        logloom_private.archive_key_kind(
-          count(*) filter (where a.type = 'string'),
-          count(*) filter (where scale(a.number) = 0 and a.is_double),
-          count(*) filter (where a.is_double),
-          case
+        case count(*)
+          when count(*) filter (where a.type = 'string') then 'string'
+          when count(*) filter (where scale(a.number) = 0 and a.is_double) then 'integer'
+          when count(*) filter (where a.is_double) then 'number'
+          when case
             when max(scale(a.number)) <= 37
               and max(abs(a.number)) < power(10::numeric, 38 - max(scale(a.number)))
               then count(*) filter (where scale(a.number) = min_scale(a.number))
-          end,
-          count(*) filter (where a.type = 'boolean'),
-          count(*)
-        ) as kind
+          end then 'exact'
+          when count(*) filter (where a.type = 'boolean') then 'boolean'
+          else 'json'
+        end as kind
       from (
         select
           n.*,
-          -- Every reader prints these numbers with the same digits from 8 bytes.
+          -- Whether every reader prints the number with the same digits from 8 bytes.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)

@@ -1,22 +1,3 @@
--- Calls the edge function logloom-archive, which then asks for work.
-create function logloom_private.wake_archive()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_endpoint logloom_private.archive_endpoint;
-begin
-  select e.* into v_endpoint from logloom_private.archive_endpoint e;
-  if v_endpoint.url is null or v_endpoint.secret is null then
-    raise exception 'logloom_private.archive_endpoint has no url or no secret';
-  end if;
-  perform logloom_private.call_function(
-    v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
-  );
-end;
-$$;
-
 -- Begins passes for the next tenants that have records to archive, one round every
 -- archive_plan_every. True if tenants are left.
 create function logloom_private.plan_archive(p_now timestamptz)
@@ -136,6 +117,8 @@ returns interval
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_endpoint logloom_private.archive_endpoint;
 begin
   if logloom_private.archive_is_idle() is not null then
     return null;
@@ -144,7 +127,13 @@ begin
   end if;
   perform logloom_private.expire_archive(clock_timestamp());
   if logloom_private.archive_has_work() then
-    perform logloom_private.wake_archive();
+    select e.* into v_endpoint from logloom_private.archive_endpoint e;
+    if v_endpoint.url is null or v_endpoint.secret is null then
+      raise exception 'logloom_private.archive_endpoint lacks the url or the secret: set both';
+    end if;
+    perform logloom_private.call_function(
+      v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
+    );
   end if;
   return null;
 end;

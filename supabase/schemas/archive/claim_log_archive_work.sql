@@ -59,23 +59,6 @@ language sql
 immutable
 return least(interval '5 seconds' * 2 ^ least(p_failures, 10), interval '10 minutes');
 
--- Notes an object to delete.
-create function logloom_private.discard_object(
-  p_tenant_id text,
-  p_object_key text,
-  p_reason text
-)
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
-  values (p_tenant_id, p_object_key, p_reason)
-  on conflict (object_key) do nothing;
-end;
-$$;
-
 -- Why no archive work is given out; null if it is.
 create function logloom_private.archive_is_idle()
 returns text

@@ -95,8 +95,8 @@ begin
 end;
 $$;
 
--- Checks the bucket again from the beginning: after a restore of the database, each may have files
--- that the other does not know.
+-- Checks the bucket again from the beginning: after a restore of the database, bucket and database
+-- may each have files that the other does not know.
 create function logloom_private.compare_archive_anew()
 returns void
 language plpgsql

@@ -73,43 +73,6 @@ begin
 end;
 $$;
 
--- Whether an erasure is only waiting for the archive.
-create function logloom_private.waits_for_archive(p_run_id uuid)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return exists (
-    select
-    from logloom_private.archive_erasures e
-    where e.run_id = p_run_id and e.parts_through is not null and e.finished_at is null
-  );
-end;
-$$;
-
--- Returns what an erasure deleted in the archive, for its receipt.
-create function logloom_private.take_archive_erasure(
-  p_run_id uuid,
-  out records bigint,
-  out files integer
-)
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
-  -- erasure blocks nothing any more.
-  update logloom_private.archive_erasures e
-  set finished_at = coalesce(e.finished_at, clock_timestamp())
-  where e.run_id = p_run_id
-  returning e.records, e.parts into records, files;
-  records := coalesce(records, 0);
-  files := coalesce(files, 0);
-end;
-$$;
-
 -- Whether a claim may have read records that were erased since.
 create function logloom_private.was_erased_since(
   p_tenant_id text,

@@ -2,17 +2,12 @@
 -- weeks if more than one day, four weeks at most.
 create function logloom_private.block_days(p_retention_days integer)
 returns integer
-language plpgsql
+language sql
 immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case
-    when p_retention_days < 28 then greatest(p_retention_days / 4, 1)
-    else least(p_retention_days / 28, 4) * 7
-  end;
+return case
+  when p_retention_days < 28 then greatest(p_retention_days / 4, 1)
+  else least(p_retention_days / 28, 4) * 7
 end;
-$$;
 
 -- The first day of the span of p_days days that contains a day. Spans of weeks begin on Mondays.
 create function logloom_private.span_start(p_day date, p_days integer)

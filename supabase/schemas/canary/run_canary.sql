@@ -5,7 +5,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_tenant_id constant text := logloom_private.canary_tenant();
+  v_tenant_id constant text := 'logloom-canary';
   v_key public.logloom_created_api_key;
 begin
   if (select s.canary_url from logloom_private.settings s) is null

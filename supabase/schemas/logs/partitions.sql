@@ -70,41 +70,6 @@ begin
 end;
 $$;
 
--- Configures pg_partman for logloom.logs, unless it is configured.
-create function logloom_private.manage_partitions()
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
--- Days are UTC days, whatever the project's time zone is.
-set timezone = 'UTC'
-as $$
-begin
-  if not exists (
-    select from partman.part_config c where c.parent_table = 'logloom.logs'
-  ) then
-    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
-    -- wait for readers.
-    perform partman.create_parent(
-      p_parent_table := 'logloom.logs',
-      p_control := 'ts',
-      p_interval := '1 day',
-      p_premake := (select s.partition_days_ahead from logloom_private.settings s),
-      -- After the existing days of a restored table.
-      p_start_partition := (
-        select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
-        from unnest(logloom_private.partition_days()) d (day)
-      ),
-      p_default_table := false
-    );
-  end if;
-  -- Excluded from the project's own maintenance of all tables, which would create days in its time
-  -- zone.
-  update partman.part_config
-  set infinite_time_partitions = true, automatic_maintenance = 'off'
-  where parent_table = 'logloom.logs';
-end;
-$$;
-
 -- Creates the day's partition, unless it exists.
 create function logloom_private.create_partition(p_day date)
 returns void
@@ -149,10 +114,29 @@ declare
   v_partition record;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-  perform logloom_private.manage_partitions();
-  update partman.part_config c
-  set premake = v_days_ahead
-  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
+  if not exists (
+    select from partman.part_config c where c.parent_table = 'logloom.logs'
+  ) then
+    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
+    -- wait for readers.
+    perform partman.create_parent(
+      p_parent_table := 'logloom.logs',
+      p_control := 'ts',
+      p_interval := '1 day',
+      p_premake := v_days_ahead,
+      -- After the existing days of a restored table.
+      p_start_partition := (
+        select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
+        from unnest(logloom_private.partition_days()) d (day)
+      ),
+      p_default_table := false
+    );
+  end if;
+  -- Excluded from the project's own maintenance of all tables, which would create days in its time
+  -- zone.
+  update partman.part_config
+  set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead
+  where parent_table = 'logloom.logs';
   -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
   perform partman.run_maintenance('logloom.logs');
   -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.

@@ -17,7 +17,12 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
-        and not logloom_private.waits_for_archive(r.run_id)
+        -- Not while only the archive is left to do.
+        and not exists (
+          select
+          from logloom_private.archive_erasures e
+          where e.run_id = r.run_id and e.parts_through is not null and e.finished_at is null
+        )
       order by r.tenant_id, r.requested_at, r.run_id
     ) o
     left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
@@ -35,13 +40,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_run logloom.retention_runs;
-  v_archive constant record := logloom_private.take_archive_erasure(p_run_id);
+  v_archive logloom_private.archive_erasures;
 begin
+  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
+  -- erasure blocks nothing any more.
+  update logloom_private.archive_erasures e
+  set finished_at = coalesce(e.finished_at, clock_timestamp())
+  where e.run_id = p_run_id
+  returning e.* into v_archive;
   update logloom.retention_runs r
   set status = case when p_error is null then 'done' else 'failed' end,
     error = p_error,
-    archive_records = v_archive.records,
-    archive_files = v_archive.files,
+    archive_records = coalesce(v_archive.records, 0),
+    archive_files = coalesce(v_archive.parts, 0),
     not_reached = logloom_private.erasure_does_not_reach(r),
     finished_at = clock_timestamp()
   where r.run_id = p_run_id

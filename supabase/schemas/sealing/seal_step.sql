@@ -1,3 +1,45 @@
+-- Merges small blocks of a tenant into one, within the span of p_days days from p_from: either
+-- those that hold their counts or the others. Limited by seal_block_records and seal_block_bytes.
+create function logloom_private.merge_small_blocks(
+  p_tenant_id text,
+  p_from date,
+  p_days integer,
+  p_hold_counts boolean
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_settings logloom_private.settings;
+  v_block_ids bigint[];
+begin
+  select s.* into v_settings from logloom_private.settings s;
+  select array_agg(m.block_id) into v_block_ids
+  from (
+    select
+      w.block_id,
+      sum(w.records) over (order by w.first_ts, w.block_id) as records,
+      sum(w.weight) over (order by w.first_ts, w.block_id) as weight
+    from logloom_private.blocks w
+    where w.tenant_id = p_tenant_id
+      and w.holds_counts = p_hold_counts
+      and w.first_ts >= logloom_private.day_start(p_from)
+      and w.last_ts >= logloom_private.day_start(p_from)
+      and w.last_ts < logloom_private.day_start(p_from + p_days)
+      and w.records < case
+        when p_hold_counts then v_settings.seal_day_records
+        else v_settings.seal_block_records / 2
+      end
+  ) m
+  where m.records <= v_settings.seal_block_records
+    and m.weight <= v_settings.seal_block_bytes;
+  if cardinality(v_block_ids) > 1 then
+    perform logloom_private.rewrite_blocks(p_tenant_id, v_block_ids);
+  end if;
+end;
+$$;
+
 -- One step of a pass over a day: a block with its merge, or moving on to the next tenant. False:
 -- the pass is over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
@@ -35,7 +77,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last block of a day, late records and a week of a month may be small.
+    -- The last block of a day, late records or a week may have made a small block.
     if v_records > 0 then
       v_span := case
         when v_together.are_small

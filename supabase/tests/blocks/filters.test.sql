@@ -46,23 +46,19 @@ end;
 $$;
 create function pg_temp.candidates(p_query text)
 returns text
-language plpgsql
-as $$
-begin
-  return (
-    select string_agg(n.number::text, ' ' order by n.number)
-    from (
-      select c.block_id, row_number() over (order by c.block_id) as number
-      from logloom_private.blocks c where c.tenant_id = 'acme'
-    ) n
-    where n.block_id in (
-      select logloom_private.candidate_blocks(
-        'acme', '-infinity', 'infinity', (logloom_private.compile_query(p_query, now())).tree
-      )
+language sql
+return (
+  select string_agg(n.number::text, ' ' order by n.number)
+  from (
+    select c.block_id, row_number() over (order by c.block_id) as number
+    from logloom_private.blocks c where c.tenant_id = 'acme'
+  ) n
+  where n.block_id in (
+    select logloom_private.candidate_blocks(
+      'acme', '-infinity', 'infinity', (logloom_private.compile_query(p_query, now())).tree
     )
-  );
-end;
-$$;
+  )
+);
 select is(pg_temp.candidates('req_id:' || md5('a7')), '1', 'a request in one block');
 select is(
   pg_temp.candidates('event req_id:(' || md5('a7') || ' OR b1)'), '1 2', 'one of two requests'
@@ -141,19 +137,15 @@ select is(
 select pg_temp.act_as_postgres();
 create function pg_temp.decided(p_query text)
 returns text
-language plpgsql
-as $$
-begin
-  return (
-    select string_agg(bit_count(b.bits)::text, ' of ' order by b.n)
-    from logloom_private.blocks c
-    cross join lateral unnest(
-      logloom_private.node_bits(c, (logloom_private.compile_query(p_query, now())).tree)
-    ) with ordinality b (bits, n)
-    where c.tenant_id = 'acme' and c.records = 60
-  );
-end;
-$$;
+language sql
+return (
+  select string_agg(bit_count(b.bits)::text, ' of ' order by b.n)
+  from logloom_private.blocks c
+  cross join lateral unnest(
+    logloom_private.node_bits(c, (logloom_private.compile_query(p_query, now())).tree)
+  ) with ordinality b (bits, n)
+  where c.tenant_id = 'acme' and c.records = 60
+);
 select is(pg_temp.decided('any:prod'), '30 of 30', 'any text is found without reading a record');
 select is(
   pg_temp.decided('any:=1600'), '1 of 1', 'so is a number in attrs'

@@ -30,11 +30,7 @@ end;
 $$;
 
 -- The server started long before the runs below.
-create or replace function logloom_private.up_since()
-returns timestamptz
-language plpgsql
-stable
-as $$ begin return now() - interval '1 month'; end; $$;
+select pg_temp.set_uptime('1 month') \g /dev/null
 
 select is_empty(
   $$select j.name from logloom_private.jobs j
@@ -92,34 +88,18 @@ where name = 'run_retention';
 select is(pg_temp.status('run_retention'), 'degraded', 'then it is degraded if it never ran');
 
 select pg_temp.ran('run_deletions', '2 hours') \g /dev/null
-create or replace function logloom_private.up_since()
-returns timestamptz
-language plpgsql
-stable
-as $$ begin return now() - interval '9 minutes'; end; $$;
+select pg_temp.set_uptime('9 minutes') \g /dev/null
 select is(
   pg_temp.status('run_deletions'), 'healthy', 'after a start of the server jobs get time'
 );
-create or replace function logloom_private.up_since()
-returns timestamptz
-language plpgsql
-stable
-as $$ begin return now() - interval '11 minutes'; end; $$;
+select pg_temp.set_uptime('11 minutes') \g /dev/null
 select is(pg_temp.status('run_deletions'), 'degraded', 'but only as long as their limit');
-create or replace function logloom_private.up_since()
-returns timestamptz
-language plpgsql
-stable
-as $$ begin return now() - interval '3 hours'; end; $$;
+select pg_temp.set_uptime('3 hours') \g /dev/null
 select is(
   pg_temp.status('run_retention'), 'degraded',
   'a job that never ran stays degraded after a restart'
 );
-create or replace function logloom_private.up_since()
-returns timestamptz
-language plpgsql
-stable
-as $$ begin return now() - interval '1 month'; end; $$;
+select pg_temp.set_uptime('1 month') \g /dev/null
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
 -- Failures.

@@ -7,20 +7,12 @@ select plan(26);
 select pg_temp.stop_clock('read_health', 'record_job', 'enqueue');
 
 -- The server started long before the runs below.
-create or replace function logloom_private.up_since()
-returns timestamptz
-language plpgsql
-stable
-as $$ begin return now() - interval '1 month'; end; $$;
+select pg_temp.set_uptime('1 month') \g /dev/null
 
 create function pg_temp.health(variadic p_path text[])
 returns text
-language plpgsql
-as $$
-begin
-  return logloom_private.read_health() #>> p_path;
-end;
-$$;
+language sql
+return logloom_private.read_health() #>> p_path;
 create function pg_temp.writer_ran(p_ago interval)
 returns void
 language plpgsql
@@ -40,7 +32,7 @@ end;
 $$;
 
 -- No jobs run in this database.
-update logloom_private.jobs set made_at = now() where true;
+update logloom_private.jobs set made_at = now(), last_succeeded_at = null where true;
 select is(
   pg_temp.health('checks', 'writer', 'status'), 'unhealthy', 'a writer that never ran is unhealthy'
 );

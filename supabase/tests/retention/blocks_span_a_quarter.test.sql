@@ -54,19 +54,15 @@ $$;
 -- spans.
 create function pg_temp.stored(p_tenant text)
 returns integer[]
-language plpgsql
-as $$
-begin
-  return (
-    select array[
-      sum(b.records), max(c.day - logloom_private.utc_day(b.first_ts)),
-      max(logloom_private.utc_day(b.last_ts) - logloom_private.utc_day(b.first_ts) + 1)
-    ]
-    from logloom_private.blocks b, clock c
-    where b.tenant_id = p_tenant
-  );
-end;
-$$;
+language sql
+return (
+  select array[
+    sum(b.records), max(c.day - logloom_private.utc_day(b.first_ts)),
+    max(logloom_private.utc_day(b.last_ts) - logloom_private.utc_day(b.first_ts) + 1)
+  ]
+  from logloom_private.blocks b, clock c
+  where b.tenant_id = p_tenant
+);
 
 select is(
   logloom_private.block_days(d.days), d.wanted, 'a retention of ' || d.days || ' days'

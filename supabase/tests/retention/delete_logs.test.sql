@@ -37,16 +37,12 @@ end;
 $$;
 create function pg_temp.erase(p_query_dsl text, p_dry_run boolean)
 returns jsonb
-language plpgsql
-as $$
-begin
-  return to_jsonb(
-    public.delete_logs(
-      p_query_dsl, 'now-48h', 'now-30m', p_dry_run
-    )
-  ) - 'run_id' - 'requested_at' - 'ts_from' - 'ts_to' - 'finished_at';
-end;
-$$;
+language sql
+return to_jsonb(
+  public.delete_logs(
+    p_query_dsl, 'now-48h', 'now-30m', p_dry_run
+  )
+) - 'run_id' - 'requested_at' - 'ts_from' - 'ts_to' - 'finished_at';
 grant execute on function pg_temp.erase(text, boolean) to public;
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -106,6 +102,13 @@ from (
   ('acme', interval '10 minutes', '{"user_id": "erin"}'),
   ('umbrella', interval '2 hours', '{"user_id": "erin"}')
 ) a (tenant_id, ago, "group");
+insert into logloom.log_streams (
+  tenant_id, name, kind, config, created_at, last_success_at, sent_records, position_seq
+)
+values
+  ('acme', 'to the lake', 's3', '{}', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 5, 0),
+  ('acme', 'sent nothing', 'webhook', '{}', '2026-01-01T00:00:00Z', null, 0, 0),
+  ('umbrella', 'other', 'webhook', '{}', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 5, 0);
 select pg_temp.run();
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -122,7 +125,14 @@ select is(
     from public.list_log_retention_runs() r, jsonb_array_elements(r.not_reached) n
     where not r.dry_run
   ),
-  array['{"kind": "alerts", "alerts": 2}', '{"kind": "exports"}']::jsonb[],
+  array[
+    '{"kind": "alerts", "alerts": 2}', '{"kind": "exports"}',
+    jsonb_build_object(
+      'kind', 'log_stream', 'name', 'to the lake', 'to', 's3',
+      'sent_from', '2026-01-01T00:00:00Z'::timestamptz,
+      'sent_to', '2026-01-02T00:00:00Z'::timestamptz
+    )
+  ]::jsonb[],
   'the receipt lists where copies may remain'
 );
 select is(

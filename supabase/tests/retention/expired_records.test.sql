@@ -1,6 +1,34 @@
 begin;
 \ir ../actors.psql
-select plan(24);
+select plan(29);
+
+-- Once a day.
+savepoint begun;
+delete from logloom_private.retention_place;
+select ok(logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due if it never ran');
+select logloom_private.begin_retention(logloom_private.utc_day(now()));
+select ok(
+  logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due while it is running'
+);
+select logloom_private.end_retention(null);
+select ok(
+  not logloom_private.retention_is_due(logloom_private.utc_day(now()))
+  and logloom_private.retention_is_due(logloom_private.utc_day(now()) + 1),
+  'not due again before tomorrow'
+);
+
+select logloom_private.begin_retention(logloom_private.utc_day(now()));
+update logloom_private.retention_place set error = '22012: division by zero';
+select logloom_private.end_retention('22012: division by zero');
+select ok(
+  not logloom_private.retention_is_due(logloom_private.utc_day(now())),
+  'not due just after a failure'
+);
+update logloom_private.retention_place set finished_at = now() - interval '61 minutes';
+select ok(
+  logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due an hour after a failure'
+);
+rollback to begun;
 
 -- The plan free keeps 7 days. long keeps 30, short 2; gone is deleted.
 insert into logloom.tenants (tenant_id, plan_id)
@@ -29,26 +57,18 @@ end;
 $$;
 create function pg_temp.days_of(p_tenant_id text)
 returns integer[]
-language plpgsql
-as $$
-begin
-  return array(
-    select distinct logloom_private.utc_day(now()) - logloom_private.utc_day(l.ts)
-    from logloom.logs l where l.tenant_id = p_tenant_id order by 1
-  );
-end;
-$$;
+language sql
+return array(
+  select distinct logloom_private.utc_day(now()) - logloom_private.utc_day(l.ts)
+  from logloom.logs l where l.tenant_id = p_tenant_id order by 1
+);
 create function pg_temp.counted(p_tenant_id text)
 returns bigint
-language plpgsql
-as $$
-begin
-  return (
-    select sum(c.events) from logloom_private.log_counts c
-    where c.tenant_id = p_tenant_id
-  );
-end;
-$$;
+language sql
+return (
+  select sum(c.events) from logloom_private.log_counts c
+  where c.tenant_id = p_tenant_id
+);
 -- What the job does, in one transaction.
 create function pg_temp.run()
 returns void

@@ -4,12 +4,8 @@ select plan(5);
 
 create function pg_temp.sealing(p_member text)
 returns text
-language plpgsql
-as $$
-begin
-  return logloom_private.read_health() #>> array['checks', 'sealing', p_member];
-end;
-$$;
+language sql
+return logloom_private.read_health() #>> array['checks', 'sealing', p_member];
 
 select is(pg_temp.sealing('last_block'), null, 'nothing is sealed yet');
 select is(pg_temp.sealing('status'), 'healthy', 'which is healthy');

@@ -44,20 +44,16 @@ $$;
 -- Each block of a tenant: its first and last day, and its records.
 create function pg_temp.blocks_of(p_tenant text)
 returns text[]
-language plpgsql
-as $$
-begin
-  return array(
-    select format(
-      '%s-%s: %s', logloom_private.utc_day(b.first_ts) - c.day,
-      logloom_private.utc_day(b.last_ts) - c.day, b.records
-    )
-    from logloom_private.blocks b, clock c
-    where b.tenant_id = p_tenant
-    order by b.first_ts
-  );
-end;
-$$;
+language sql
+return array(
+  select format(
+    '%s-%s: %s', logloom_private.utc_day(b.first_ts) - c.day,
+    logloom_private.utc_day(b.last_ts) - c.day, b.records
+  )
+  from logloom_private.blocks b, clock c
+  where b.tenant_id = p_tenant
+  order by b.first_ts
+);
 
 -- Histograms from counts and from records, and a search.
 create function pg_temp.answers(p_tenant text)

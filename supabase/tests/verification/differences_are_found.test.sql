@@ -51,12 +51,8 @@ $$;
 
 create function pg_temp.health(p_member text)
 returns text
-language plpgsql
-as $$
-begin
-  return logloom_private.read_health() #>> array['checks', 'verification', p_member];
-end;
-$$;
+language sql
+return logloom_private.read_health() #>> array['checks', 'verification', p_member];
 
 create temp table kept as select r.* from pg_temp.all_records() r;
 

@@ -28,15 +28,11 @@ end;
 $$;
 create function pg_temp.unmetered()
 returns bigint
-language plpgsql
-as $$
-begin
-  return (
-    select count(*) from logloom_private.queue q, logloom_private.queue_pointer p
-    where q.batch_id > p.metered_through
-  );
-end;
-$$;
+language sql
+return (
+  select count(*) from logloom_private.queue q, logloom_private.queue_pointer p
+  where q.batch_id > p.metered_through
+);
 
 select pg_temp.send('acme', 2) from generate_series(1, 3);
 select logloom_private.meter_queue();

@@ -13,7 +13,7 @@ import {
   runRetention,
   storedRecords,
 } from "../../archive/archive.ts";
-import { startBucket } from "../../archive/bucket.ts";
+import { startBucket } from "../../archive/failing_bucket.ts";
 import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { asUser } from "../../support/users.ts";

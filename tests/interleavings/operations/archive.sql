@@ -1,4 +1,5 @@
 -- A file of a day is claimed, written and settled.
+-- set-up
 update logloom.plans set archive_days = 3650;
 update logloom_private.settings set archive_bucket = 'bucket' where singleton;
 update logloom_private.archive_bucket

@@ -1,4 +1,5 @@
 -- A log stream notices new records and is claimed, and its batch is read.
+-- set-up
 select interleavings.make_stream();
 -- operation
 begin;

@@ -1,4 +1,5 @@
 -- Retention drops the partition of a day that nobody keeps. The day is partly sealed.
+-- set-up
 insert into logloom.tenant_settings (tenant_id, retention_days)
 values ('acme', 2), ('umbrella', 2), ('keeper', 2)
 on conflict (tenant_id) do update set retention_days = excluded.retention_days;

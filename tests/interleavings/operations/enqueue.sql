@@ -1,4 +1,6 @@
 -- A request with a record of today and a late one.
+-- set-up
+-- operation
 begin;
 select interleavings.send(
   'acme', '{today,sealed}',

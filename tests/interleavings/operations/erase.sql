@@ -1,4 +1,5 @@
 -- An erasure on request: first the rows of a day, then its blocks.
+-- set-up
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
 )

@@ -1,4 +1,5 @@
 -- The partition of a sealed day is replaced.
+-- set-up
 select logloom_private.prepare_replacement(interleavings.day('sealed'));
 -- operation
 begin;

@@ -1,5 +1,6 @@
 -- Retention deletes a tenant's part of a day that another tenant keeps: rows and a block of the day
 -- that others seal, erase and archive.
+-- set-up
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('acme', 2)
 on conflict (tenant_id) do update set retention_days = excluded.retention_days;
 insert into logloom_private.retention_place (today, spans_through, done_through, day, tenant_through)

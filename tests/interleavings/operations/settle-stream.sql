@@ -1,4 +1,5 @@
 -- A batch of a log stream was delivered after its claim expired.
+-- set-up
 select interleavings.make_stream();
 select interleavings.claim_stream();
 select interleavings.read_stream();

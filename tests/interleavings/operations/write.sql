@@ -1,4 +1,5 @@
 -- The writer moves the closed slot, and finds that nothing is left.
+-- set-up
 select
   interleavings.send('acme', '{missing,sealed}', '{closed missing,closed late secret}'),
   interleavings.send('umbrella', '{dropped}', '{closed dropped}');

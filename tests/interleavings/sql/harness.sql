@@ -367,7 +367,7 @@ begin
     or interleavings.stand(p_side) is null
   loop
     if clock_timestamp() > v_deadline then
-      raise exception 'neither % nor % gets on', p_side, v_other;
+      raise exception 'neither % nor % continues', p_side, v_other;
     end if;
     perform pg_sleep(0.001);
   end loop;
@@ -411,7 +411,7 @@ begin
     where s.pid is not null and not interleavings.has_ended(s.pid)
   ) loop
     if clock_timestamp() > v_deadline then
-      raise exception 'the operations do not end';
+      raise exception 'the operations do not end within 60 seconds';
     end if;
     perform pg_sleep(0.001);
   end loop;

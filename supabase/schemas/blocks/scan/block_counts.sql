@@ -17,23 +17,13 @@ declare
   v_key constant text := p_leaf -> 'path' ->> 0;
   v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
 begin
-  o_blocks := array(
-    select c.block_id
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
-      and p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
-      and not exists (
-        select
-        from logloom_private.block_columns k
-        where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-          and (
-            k.name = v_column and k.kind <> 'dictionary'
-            -- The key may be among the keys that have no column.
-            or v_key is not null and k.name = 'attrs'
-              and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-          )
+  o_blocks := case
+    when p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
+      then logloom_private.blocks_with_counts(
+        p_tenant_id, p_blocks, '-infinity', 'infinity', v_column
       )
-  );
+    else '{}'
+  end;
   if o_blocks = '{}' then
     return;
   end if;

@@ -1,24 +1,3 @@
--- Looks up p_each, which has an element for each dictionary value, at all positions of a column.
-create function logloom_private.dictionary_numbers(
-  p_column logloom_private.block_columns,
-  p_each anyarray
-)
-returns anyarray
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = 'force_generic_plan'
-as $$
-begin
-  if p_column.codes is not null then
-    return array(select p_each[unnest(p_column.codes)::integer + 129]);
-  elsif p_column.wide_codes is not null then
-    return array(select p_each[unnest(p_column.wide_codes)]);
-  end if;
-  return array_fill(p_each[1], array[p_column.last - p_column.first + 1]);
-end;
-$$;
-
 -- json_number of each value of a column of attrs.
 create function logloom_private.column_numbers(p_column logloom_private.block_columns)
 returns numeric[]
@@ -28,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_column.kind = 'dictionary' then
-    return logloom_private.dictionary_numbers(p_column, array(
+    return logloom_private.dictionary_values(p_column, array(
       select logloom_private.json_number(d.value::jsonb)
       from unnest(p_column.dictionary) with ordinality d (value, n)
       order by d.n
@@ -228,7 +207,7 @@ begin
         then logloom_private.column_numbers(v_number) end,
       -- Each dictionary value becomes a double once.
       case when v_number.kind = 'dictionary' and not p_exact
-        then logloom_private.dictionary_numbers(v_number, array(
+        then logloom_private.dictionary_values(v_number, array(
           select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
           from unnest(v_number.dictionary) with ordinality d (value, n)
           order by d.n

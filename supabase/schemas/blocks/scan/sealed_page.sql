@@ -205,7 +205,7 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     v_sizes := null;
-    -- Records of the page before with the same ts as its last one may be more than p_limit.
+    -- There may be more than p_limit positions: records with the last ts of the page before.
     if p_bytes <= cardinality(v_positions)::bigint * (
       select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c

@@ -3,15 +3,10 @@
 -- blocks_older_format_idx. rewrite_step then converts the older blocks.
 create function logloom_private.block_formats()
 returns smallint[]
-language plpgsql
+language sql
 immutable
 parallel safe
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return '{1}';
-end;
-$$;
+return '{1}'::smallint[];
 
 -- True if this version can read a format; raises an error otherwise. Every reader of blocks calls
 -- it for each block.

@@ -49,7 +49,7 @@ begin
       order by p.n
     );
   end if;
-  -- Only blocks that span months in microseconds have this part.
+  -- Only in blocks with microseconds that span more than 12 days.
   if v_top is not null then
     if p_positions is not null then
       v_top := array(select v_top[unnest(p_positions)]);

@@ -32,6 +32,28 @@ begin
 end;
 $$;
 
+-- Looks up p_each, which has an element for each dictionary value, at all positions of a column.
+create function logloom_private.dictionary_values(
+  p_column logloom_private.block_columns,
+  p_each anyarray
+)
+returns anyarray
+language plpgsql
+stable
+parallel safe
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = 'force_generic_plan'
+as $$
+begin
+  if p_column.codes is not null then
+    return array(select p_each[unnest(p_column.codes)::integer + 129]);
+  elsif p_column.wide_codes is not null then
+    return array(select p_each[unnest(p_column.wide_codes)]);
+  end if;
+  return array_fill(p_each[1], array[p_column.last - p_column.first + 1]);
+end;
+$$;
+
 -- The values of a column, one for each position from its first to its last.
 create function logloom_private.column_texts(p_column logloom_private.block_columns)
 returns text[]
@@ -75,12 +97,8 @@ begin
       from (select unnest(v_texts) as value, unnest(v_places) as place) t
       order by t.place
     );
-  elsif v_codes is not null then
-    return array(select v_texts[unnest(v_codes)::integer + 129]);
-  elsif v_wide_codes is not null then
-    return array(select v_texts[unnest(v_wide_codes)]);
   end if;
-  return array_fill(v_texts[1], array[p_column.last - p_column.first + 1]);
+  return logloom_private.dictionary_values(p_column, v_texts);
 end;
 $$;
 

@@ -1,8 +1,30 @@
+-- Steps of the writer: how many batches they move, and in which order they store records.
 begin;
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
-select plan(2);
+select plan(7);
+savepoint begun;
 
+-- Bounded by events and by batches.
+update logloom_private.settings set writer_step_events = 4;
+create or replace function logloom_private.max_step_batches()
+returns integer
+language sql
+immutable
+return 3;
+select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array_fill(null::timestamptz, array[n]))
+from unnest(array[3, 3, 3, 10, 1, 1, 1, 1]) n;
+select logloom_private.flip_queue();
+
+select is(logloom_private.write_step(), 6, 'a step ends with the batch that fills it');
+select is(logloom_private.write_step(), 13, 'a batch larger than a step is moved as well');
+select is(logloom_private.write_step(), 3, 'a step has at most max_step_batches');
+select is(logloom_private.write_step(), 1, 'the rest follows');
+select is(logloom_private.write_step(), 0, 'then nothing is left');
+
+rollback to begun;
+
+-- Stored by tenant and time.
 -- Within one day, whenever this runs.
 create temp table noon on commit drop as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) + interval '12 hours' as at;

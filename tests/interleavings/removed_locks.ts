@@ -3,7 +3,7 @@ import type { Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
 import type { Fault } from "./database.ts";
 import type { Operation } from "./operations.ts";
-import { runPair } from "./pair.ts";
+import { runPair } from "./run_pair.ts";
 import { stepsOf } from "./permutations.ts";
 import { shuffled } from "../support/random.ts";
 

@@ -93,7 +93,7 @@ export async function runSpec(
 }
 
 /** Parses the output of the tester. */
-export function outcomesIn(text: string): Outcome[] {
+function outcomesIn(text: string): Outcome[] {
   return text.split(/^starting permutation: /m).slice(1).map((part) => {
     const lines = part.split("\n");
     const steps = lines[0].trim().split(" ");

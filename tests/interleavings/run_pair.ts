@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { type Fault, ReadyPair } from "./database.ts";
 import type { Operation } from "./operations.ts";
 import { allOrders, type Order } from "./permutations.ts";
-import { type Outcome, runSpec, specOf } from "./tester.ts";
+import { type Outcome, runSpec, specOf } from "./isolation_tester.ts";
 
 export interface PairRun {
   pair: string;

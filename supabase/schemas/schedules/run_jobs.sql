@@ -20,7 +20,7 @@ begin
     -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits for a lock blocks its lane: it fails and is tried again.
+    -- A step that waits longer for a lock fails and is tried again; it would block its lane.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -122,7 +122,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- p_noted_every: often enough for its limit of silence.
+      -- Noted often enough for the job's limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -151,7 +151,7 @@ begin
     set transaction isolation level read committed;
     select j.* into v_job from logloom_private.jobs j where j.name = p_name;
     if not found then
-      raise exception 'No row of logloom_private.jobs is named %', p_name;
+      raise exception 'logloom_private.jobs has no job named %', p_name;
     end if;
     call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;

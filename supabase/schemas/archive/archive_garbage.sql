@@ -1,3 +1,20 @@
+-- Notes an object to delete.
+create function logloom_private.discard_object(
+  p_tenant_id text,
+  p_object_key text,
+  p_reason text
+)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
+  values (p_tenant_id, p_object_key, p_reason)
+  on conflict (object_key) do nothing;
+end;
+$$;
+
 -- The next objects to delete.
 create function logloom_private.due_garbage()
 returns text[]
