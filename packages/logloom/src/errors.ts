@@ -1,4 +1,4 @@
-import { host, server, showError } from "./host.ts";
+import { host, listen, server, showError } from "./host.ts";
 import type { Logger } from "./types.ts";
 
 interface Uncaught {
@@ -27,10 +27,11 @@ export function captureErrors(logger: Logger): () => void {
   const uncaught = ({ error, message }: Uncaught) =>
     log(logger, "uncaught error", error ?? message);
   const unhandled = ({ reason }: Uncaught) => log(logger, "unhandled rejection", reason);
-  const stop = new AbortController();
-  host.addEventListener?.("error", uncaught, stop);
-  host.addEventListener?.("unhandledrejection", unhandled, stop);
-  return () => stop.abort();
+  const ends = [
+    listen(host, "error", uncaught),
+    listen(host, "unhandledrejection", unhandled),
+  ];
+  return () => ends.forEach((end) => end());
 }
 
 function log(logger: Logger, what: string, error: unknown): void {

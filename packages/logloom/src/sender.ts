@@ -1,6 +1,15 @@
 import { createDelivery, type Rejected } from "./delivery.ts";
 import { atEnd } from "./end.ts";
-import { foundWaitUntil, host, isPage, server, type WaitUntil, warn, withoutKey } from "./host.ts";
+import {
+  foundWaitUntil,
+  host,
+  isPage,
+  listen,
+  server,
+  type WaitUntil,
+  warn,
+  withoutKey,
+} from "./host.ts";
 import { createPlain, type ValueOptions } from "./values.ts";
 
 /** A supabase-js client, as far as it is needed. */
@@ -146,19 +155,22 @@ export function createSender(
     }
   }
 
-  const stop = new AbortController();
+  const ends: (() => unknown)[] = [];
   const hide = () => {
     if (host.document?.visibilityState === "hidden") delivery.hurry();
   };
   const exit = async () => {
     if (await delivery.flush(exitMs)) return;
-    stop.abort();
+    leave();
     fail("not everything was sent within 10 s");
   };
+  const leave = () => ends.forEach((end) => end());
   if (isPage) {
-    host.addEventListener?.("pagehide", delivery.hurry, stop);
-    host.document?.addEventListener("visibilitychange", hide, stop);
-  } else if (server) atEnd(exit, stop.signal);
+    ends.push(
+      listen(host, "pagehide", delivery.hurry),
+      listen(host.document!, "visibilitychange", hide),
+    );
+  } else if (server) ends.push(atEnd(exit));
 
   return {
     add(event, tenant) {
@@ -174,7 +186,7 @@ export function createSender(
     flush: delivery.flush,
     async close() {
       await exit();
-      stop.abort();
+      leave();
     },
     fail,
     plain,
