@@ -1,7 +1,7 @@
 /** What runtimes offer and a library cannot expect. */
 export interface Host {
   readonly console: Pick<Console, "debug" | "log" | "info" | "warn" | "error">;
-  readonly document?: { visibilityState: string } & Target;
+  readonly document?: { visibilityState: string; addEventListener: Listen };
   readonly process?: {
     on: (event: string, listener: (...args: never[]) => unknown) => unknown;
     off: (event: string, listener: (...args: never[]) => unknown) => unknown;
@@ -15,15 +15,13 @@ export interface Host {
   readonly Deno?: { unrefTimer(timer: unknown): void };
   readonly EdgeRuntime?: { waitUntil?: WaitUntil };
   readonly addEventListener?: Listen;
-  readonly removeEventListener?: Listen;
 }
 
-type Listen = (event: string, listener: (event: never) => unknown) => void;
-
-interface Target {
-  readonly addEventListener?: Listen;
-  readonly removeEventListener?: Listen;
-}
+type Listen = (
+  event: string,
+  listener: (event: never) => unknown,
+  until?: { signal: AbortSignal },
+) => void;
 
 /** Keeps the runtime alive until a promise settles. */
 export type WaitUntil = (promise: Promise<unknown>) => void;
@@ -56,12 +54,6 @@ export function later(act: () => void, ms: number): ReturnType<typeof setTimeout
   if (typeof timer === "object") (timer as { unref?: () => void }).unref?.();
   else host.Deno?.unrefTimer(timer);
   return timer as ReturnType<typeof setTimeout>;
-}
-
-/** Listens until the returned function is called. A Worker may make no AbortController while it starts. */
-export function listen(to: Target, event: string, listener: (event: never) => unknown): () => void {
-  to.addEventListener?.(event, listener);
-  return () => to.removeEventListener?.(event, listener);
 }
 
 /** `waitUntil` of Supabase's edge functions, or of Vercel, in whose own EdgeRuntime is a text. */

@@ -1,15 +1,6 @@
 import { createDelivery, type Rejected } from "./delivery.ts";
 import { atEnd } from "./end.ts";
-import {
-  foundWaitUntil,
-  host,
-  isPage,
-  listen,
-  server,
-  type WaitUntil,
-  warn,
-  withoutKey,
-} from "./host.ts";
+import { foundWaitUntil, host, isPage, server, type WaitUntil, warn, withoutKey } from "./host.ts";
 import { createPlain, type ValueOptions } from "./values.ts";
 
 /** A supabase-js client, as far as it is needed. */
@@ -155,22 +146,22 @@ export function createSender(
     }
   }
 
-  const ends: (() => unknown)[] = [];
+  let leave: (() => unknown) | undefined;
   const hide = () => {
     if (host.document?.visibilityState === "hidden") delivery.hurry();
   };
   const exit = async () => {
     if (await delivery.flush(exitMs)) return;
-    leave();
+    leave?.();
     fail("not everything was sent within 10 s");
   };
-  const leave = () => ends.forEach((end) => end());
+  // A Worker may make no AbortController while it starts.
   if (isPage) {
-    ends.push(
-      listen(host, "pagehide", delivery.hurry),
-      listen(host.document!, "visibilitychange", hide),
-    );
-  } else if (server) ends.push(atEnd(exit));
+    const stop = new AbortController();
+    host.addEventListener?.("pagehide", delivery.hurry, stop);
+    host.document?.addEventListener("visibilitychange", hide, stop);
+    leave = () => stop.abort();
+  } else if (server) leave = atEnd(exit);
 
   return {
     add(event, tenant) {
@@ -186,7 +177,7 @@ export function createSender(
     flush: delivery.flush,
     async close() {
       await exit();
-      leave();
+      leave?.();
     },
     fail,
     plain,

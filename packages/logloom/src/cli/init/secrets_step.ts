@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { digest } from "../guest/files.ts";
 import { isMissing } from "../shipping/follow.ts";
 import { done, type Step, todo } from "./plan.ts";
@@ -114,7 +114,9 @@ function localSecrets(supabaseFolder: string): SecretPlace {
     },
     async write(secrets) {
       const before = without(await readIfThere(path), Object.keys(secrets));
-      await writeFile(path, before + envLines(secrets), { mode: 0o600 });
+      await writeFile(`${path}.new`, before + envLines(secrets), { mode: 0o600 });
+      // An interruption leaves the old file whole.
+      await rename(`${path}.new`, path);
     },
   };
 }
