@@ -4,7 +4,7 @@ import { removeIfThere } from "./files.ts";
 import { release } from "./migrations/released.ts";
 import { handWrittenFolder } from "./migrations/unreleased.ts";
 import { lockedFolders, otherLicences } from "./release/dependencies.ts";
-import { buildPackage, packages } from "./package.ts";
+import { buildPackage, packages } from "./npm_package.ts";
 import { checkout } from "./stack.ts";
 
 // npm run release: checks the dependencies, writes lists of them, and freezes the migrations.

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { packageTool } from "../../local/package.ts";
+import { packageTool } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
