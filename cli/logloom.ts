@@ -3,6 +3,7 @@ import { Failure } from "../packages/logloom/src/cli/failure.ts";
 import { type Host, run } from "../packages/logloom/src/cli/frame.ts";
 import { makeProgram } from "../packages/logloom/src/cli/main.ts";
 import { leave } from "../packages/logloom/src/cli/output.ts";
+import { buildConsole, consoleBuild } from "../local/console.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
 import { runningState } from "../local/state.ts";
 import { refuseTaken } from "./options.ts";
@@ -11,7 +12,7 @@ import { token } from "./token.ts";
 // The command line of the package, as a clone runs it: from its sources, and for the stack of this machine.
 
 /** The commands that npm knows by their own names. */
-const scripts = ["search", "tail", "ship", "token", "install-into", "uninstall"];
+const scripts = ["search", "tail", "ship", "token", "uninstall"];
 
 const host: Host = {
   version: "in a clone",
@@ -22,6 +23,10 @@ const host: Host = {
       : `npm run logloom -- ${command}`.trimEnd();
   },
   supabase: `${checkout}/supabase`,
+  async consoleFolder() {
+    await buildConsole((step) => console.error(`  ${step} …`));
+    return consoleBuild;
+  },
   /** npm runs scripts in the package's folder and names the caller's in INIT_CWD. */
   path(path) {
     if (isAbsolute(path)) return path;

@@ -15,7 +15,7 @@ const help = `Builds the console for a static host: npm run console:build -- [OP
   --url URL          the project's address, https://REF.supabase.co
   --key KEY          its publishable (or anon) key
   --providers LIST   OAuth providers of its sign-in page: github,google
-  --health NAME      the name that install-into --health-as gave the function health
+  --health NAME      the name that init --health-as gave the function health
   --portal-origins LIST
                      origins whose pages may frame the portal: https://app.example.com,…
                      (default none)

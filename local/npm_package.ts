@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { command } from "./command.ts";
+import { buildConsole, consoleBuild } from "./console.ts";
 import { removeIfThere } from "./files.ts";
 import {
   filesBelow,
@@ -43,6 +44,12 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
   await packageTool("tsdown/dist/run.mjs", ["--logLevel=error"], "Building the package failed");
   await Deno.copyFile(`${checkout}/LICENSE`, `${source}/dist/LICENSE`);
   await copyInstallation();
+  await buildConsole(progress);
+  for (const file of await filesBelow(consoleBuild)) {
+    const name = file.slice(consoleBuild.length);
+    // The portal is hosted beside an application, and only tests need the report.
+    if (!/^\/(portal\.html|\.vite)/.test(name)) await copy(file, `${source}/dist/console${name}`);
+  }
   const packed = await tarball();
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
   await removeIfThere(packed);
@@ -53,7 +60,7 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
   return packed;
 }
 
-/** Copies the files that install-into and uninstall need, and the licences of bundled packages. */
+/** Copies the files that init, upgrade and uninstall need, and the licences of bundled packages. */
 async function copyInstallation(): Promise<void> {
   const folder = `${checkout}/supabase`;
   const functions = await functionFiles(`${folder}/functions`, functionNames, "health");

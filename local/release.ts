@@ -4,6 +4,7 @@ import { removeIfThere } from "./files.ts";
 import { release } from "./migrations/released.ts";
 import { handWrittenFolder } from "./migrations/unreleased.ts";
 import { lockedFolders, otherLicences } from "./release/dependencies.ts";
+import { buildPackage, packages } from "./npm_package.ts";
 import { checkout } from "./stack.ts";
 
 // npm run release: checks the dependencies, writes lists of them, and freezes the migrations.
@@ -36,6 +37,15 @@ await run(async () => {
     });
   }
   console.log("Advisories: none of high severity.");
+  await buildPackage((step) => console.log(`${step} …`));
+  const shown = await command(["npm", "publish", "--dry-run", "--json"], {
+    cwd: `${packages}/logloom`,
+    failure: "The npm package cannot be published",
+  });
+  const answer = JSON.parse(shown);
+  // npm 11 answers by the package's name.
+  const { version, size, entryCount } = answer.logloom ?? answer;
+  console.log(`npm would publish logloom ${version}: ${entryCount} files, ${size} bytes.`);
   for (const migration of await release()) {
     console.log(`supabase/migrations/${migration} is released.`);
   }

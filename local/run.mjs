@@ -73,7 +73,7 @@ It changes nothing in the stack and leaves nothing behind. A difference is an er
 };
 
 /** Commands of `npm run logloom` that have a script of their own. */
-const ofLogloom = ["search", "tail", "ship", "token", "install-into", "uninstall"];
+const ofLogloom = ["search", "tail", "ship", "token", "uninstall"];
 for (const name of ofLogloom) commands[name] = commands.logloom;
 
 const [name, ...args] = process.argv.slice(2);

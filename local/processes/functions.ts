@@ -30,8 +30,10 @@ export async function presentFunctions(): Promise<FunctionName[]> {
   return present;
 }
 
-function source(name: FunctionName): string {
-  return `${checkout}/supabase/functions/${name}/index.ts`;
+const sources = `${checkout}/supabase/functions`;
+
+function source(name: FunctionName, folder = sources): string {
+  return `${folder}/${name}/index.ts`;
 }
 
 /** The program of a function's process: the function itself, with its port. */
@@ -39,11 +41,15 @@ function program(stack: Stack, name: FunctionName): string {
   return `${stack.folder}/functions/${name}.ts`;
 }
 
-/** Writes the programs of the functions' processes. */
-export async function writePrograms(stack: Stack, functions: FunctionName[]): Promise<void> {
+/** Writes the programs of the functions' processes; `folder` has the functions of another project. */
+export async function writePrograms(
+  stack: Stack,
+  functions: FunctionName[],
+  folder = sources,
+): Promise<void> {
   await Deno.mkdir(`${stack.folder}/functions`, { recursive: true, mode: 0o700 });
   for (const name of functions) {
-    const imports = [`${checkout}/local/processes/serve_at.ts`, source(name)];
+    const imports = [`${checkout}/local/processes/serve_at.ts`, source(name, folder)];
     const lines = imports.map((path) => `import ${JSON.stringify(path)};\n`);
     await Deno.writeTextFile(program(stack, name), lines.join(""));
   }

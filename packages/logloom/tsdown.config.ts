@@ -23,6 +23,8 @@ export default defineConfig([
     ...library,
     entry: `src/${name}.ts`,
   })),
+  // The operations as supabase-js types them.
+  { ...library, entry: { types: "../../types/database.ts" } },
   // The command line brings its libraries along: who only sends installs none of them.
   {
     ...common,

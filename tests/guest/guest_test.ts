@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
+import process from "node:process";
 import postgres from "postgres";
-import { installInto } from "../../packages/logloom/src/cli/commands/install_into.ts";
+import { installInto } from "../../packages/logloom/src/cli/guest/installation.ts";
+import { filesBelow } from "../../packages/logloom/src/cli/guest/files.ts";
 import { uninstall } from "../../packages/logloom/src/cli/commands/uninstall.ts";
+import { runCommand } from "../../cli/testing.ts";
+import { exists } from "../../local/files.ts";
 import { serviceRoleKey, signToken } from "../../local/signing_keys.ts";
 import { migrations } from "../../local/migrations/released.ts";
 import { checkout, databaseUrl } from "../../local/stack.ts";
 import { sha256Hex } from "../../supabase/functions/_shared/auth.ts";
 import { eventually } from "../support/eventually.ts";
+import { ref, startManagementApi } from "./management_api.ts";
 import { answers, ofClub, openShop, rows, type Shop } from "./shop.ts";
 
 const ours = `${checkout}/supabase`;
@@ -171,6 +176,174 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
     await uninstall(shop.stack.databaseUrl, ours, () => {}),
     false,
     "it is gone already",
+  );
+}
+
+/** A line of what init said of a step. */
+const stepOf = (said: string, step: string) =>
+  new RegExp(`^  (.*?) +${step} +(.*)$`, "m").exec(said)?.slice(1) ?? [];
+
+/** A person's machine: no profile, and the Supabase CLI in PATH. */
+async function person(): Promise<AsyncDisposable & { env: Record<string, string> }> {
+  const folder = await Deno.makeTempDir();
+  const path = `${checkout}/node_modules/.bin:${Deno.env.get("PATH")}`;
+  return {
+    env: { XDG_CONFIG_HOME: folder, HOME: folder, PATH: path, SUPABASE_TELEMETRY_DISABLED: "1" },
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+/** Presses Ctrl-C at the first line, or the first request, that begins so. */
+function interrupting(start: string, isSent = false) {
+  let isOver = false;
+  return (line: string) => {
+    if (isOver || !(isSent ? line : line.trim().replace(/ +/g, " ")).startsWith(start)) return;
+    isOver = true;
+    process.emit("SIGINT", "SIGINT");
+  };
+}
+
+Deno.test("init puts Logloom into a hosted project, however often it is interrupted, and uninstall takes it out", async () => {
+  await using shop = await openShop(shopMigrations);
+  await shop.push();
+  await shop.serve();
+  await using api = await startManagementApi(shop);
+  await using machine = await person();
+  const env = { ...machine.env, ...api.env, LOGLOOM_DATABASE_URL: shop.stack.databaseUrl };
+  const before = { dump: await shop.dump(), rows: await rows(shop), auth: { ...api.auth } };
+  const files = await texts(shop.folder);
+
+  const target = [shop.folder, "--remote", "--url", shop.stack.url];
+  const init = async (onLine: (line: string) => void = () => {}, ...more: string[]) => {
+    const running = runCommand(["init", ...target, ...more], env);
+    const { log } = console;
+    console.log = (line: string) => {
+      log(line);
+      for (const part of line.split("\n")) onLine(part);
+    };
+    return await running;
+  };
+  assert.deepEqual(await init(), {
+    code: 1,
+    out: "",
+    err: `logloom: ${shop.folder} is not linked: supabase link --project-ref <ref> there.\n`,
+  });
+  await Deno.mkdir(`${shop.folder}/supabase/.temp`, { recursive: true });
+  await Deno.writeTextFile(`${shop.folder}/supabase/.temp/project-ref`, ref);
+
+  const plan = await init(undefined, "--dry-run");
+  assert.equal(plan.code, 0, plan.err);
+  assert.deepEqual(stepOf(plan.out, "migrations"), [
+    "to do",
+    `applies ${(await migrations()).length + 1} of Logloom's`,
+  ]);
+  assert.deepEqual(stepOf(plan.out, "tenant"), [
+    "to do",
+    "makes shop on the plan pro, owned by ann@example.com",
+  ]);
+  assert.deepEqual(await texts(shop.folder), files, "a plan changes nothing");
+
+  let isServed = false;
+  api.onRequest = (request) => {
+    if (request !== "PUT /functions" || isServed) return;
+    isServed = true;
+    void shop.serveFunctions(Object.fromEntries(api.secrets));
+  };
+  const serve = api.onRequest;
+  for (
+    const [start, isSent] of [
+      ["ok files"],
+      ["POST /secrets", true],
+      ["POST /functions/deploy", true],
+      ["PATCH /config/auth", true],
+      ["ok tenant"],
+      ["ok keys"],
+    ] as const
+  ) {
+    const interrupt = interrupting(start, isSent);
+    api.onRequest = (request) => {
+      serve(request);
+      if (isSent) interrupt(request);
+    };
+    const { code, err } = await init(isSent ? undefined : interrupt, "--yes");
+    assert.deepEqual([code, err], [130, ""], start);
+  }
+  api.onRequest = serve;
+  const whole = await init(undefined, "--yes");
+  assert.equal(whole.code, 0, whole.err);
+  for (const step of ["migrations", "secrets", "functions", "hook", "tenant", "keys", "doctor"]) {
+    assert.equal(stepOf(whole.out, step)[0], "ok", `${step}: ${whole.out}`);
+  }
+  const [, sent] = /sent {3}(.*)/.exec(whole.out) ?? [];
+  assert.match(
+    whole.out,
+    new RegExp(`found {2}.* info {2}logloom-init Logloom works proof=${JSON.parse(sent).proof}`),
+  );
+  assert.deepEqual(api.auth, {
+    site_url: "https://shop.example.com",
+    hook_custom_access_token_enabled: true,
+    hook_custom_access_token_uri:
+      "pg-functions://postgres/logloom_private/custom_access_token_hook",
+  });
+  const [{ secret, keys, revoked }] = await shop.sql`
+    select e.secret, (select count(*)::integer from logloom.api_keys where revoked_at is null) as keys,
+      (select count(*)::integer from logloom.api_keys where revoked_at is not null) as revoked
+    from logloom_private.notify_endpoint e`;
+  assert.deepEqual([keys, revoked], [2, 0]);
+  assert.equal(api.secrets.get("LOGLOOM_NOTIFY_SECRET"), secret);
+  assert.equal(whole.out.includes(secret), false);
+
+  // What is right stays; a secret that somebody changed is set anew.
+  const sealing = api.secrets.get("LOGLOOM_SECRETS_KEY");
+  api.secrets.set("LOGLOOM_NOTIFY_SECRET", "another");
+  const upgraded = await runCommand(["upgrade", ...target, "--yes", "--json"], env);
+  assert.equal(upgraded.code, 0, upgraded.err);
+  const { steps } = JSON.parse(upgraded.out);
+  assert.deepEqual(
+    steps.map(({ step, state }: Record<string, string>) => `${step} ${state}`),
+    ["database", "files", "migrations", "secrets", "functions", "hook", "doctor"].map((step) =>
+      `${step} done`
+    ),
+  );
+  assert.deepEqual([
+    api.secrets.get("LOGLOOM_NOTIFY_SECRET"),
+    api.secrets.get("LOGLOOM_SECRETS_KEY"),
+  ], [secret, sealing]);
+
+  // A hook of the project's own is left alone, on and off.
+  for (const isOn of [true, false]) {
+    const foreign = {
+      ...before.auth,
+      hook_custom_access_token_enabled: isOn,
+      hook_custom_access_token_uri: "pg-functions://postgres/app/token_hook",
+    };
+    Object.assign(api.auth, foreign);
+    const { out } = await runCommand(["upgrade", ...target, "--dry-run"], env);
+    assert.equal(stepOf(out, "hook")[0], "LEFT");
+    assert.deepEqual(api.auth, foreign);
+  }
+  Object.assign(api.auth, {
+    hook_custom_access_token_uri:
+      "pg-functions://postgres/logloom_private/custom_access_token_hook",
+    hook_custom_access_token_enabled: true,
+  });
+  const removed = await runCommand(
+    ["uninstall", ...target.slice(0, 2), "--yes-delete-all-logs"],
+    env,
+  );
+  assert.equal(removed.code, 0, removed.err);
+  assert.equal(await shop.dump(), before.dump);
+  assert.deepEqual(await rows(shop), before.rows);
+  assert.equal(api.auth.hook_custom_access_token_enabled, false);
+  assert.deepEqual([[...api.deployed], [...api.secrets]], [[], []]);
+  assert.deepEqual(await texts(shop.folder), files);
+});
+
+/** The files of a folder, without what the Supabase CLI remembers there. */
+async function texts(folder: string): Promise<Record<string, string>> {
+  const paths = (await filesBelow(folder)).filter((path) => !path.includes("/.temp/"));
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [path, await Deno.readTextFile(path)])),
   );
 }
 
@@ -675,9 +848,19 @@ Change or remove them, then run this again.`,
         }
       }
       await sql.unsafe("drop function app.notes(); drop table public.logloom_notes");
-      const [again] = (await installInto(shop.folder, ours)).migrations;
-      assert.equal(again, "20290301000001_logloom_foundations.sql");
-      await shop.push();
+      await using machine = await person();
+      const running = runCommand(["init", shop.folder, "--yes"], machine.env);
+      const env = `${shop.folder}/supabase/functions/.env`;
+      await eventually("init waits for the stack", () => exists(env));
+      const lines = (await Deno.readTextFile(env)).trim().split("\n");
+      await shop.serveFunctions(
+        Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))),
+      );
+      const { code, out, err } = await running;
+      assert.equal(code, 0, err);
+      assert.ok((await migrations(folder)).includes("20290301000001_logloom_foundations.sql"));
+      assert.match(out, /^ {2}LEFT {3}hook +the project has an access-token hook of its own$/m);
+      assert.match(out, /^ +found {2}.* logloom-init Logloom works proof=/m);
       assert.equal((await sql`select from logloom.plans`).length > 0, true);
     },
   );

@@ -8,9 +8,17 @@ import {
 } from "../../local/database.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { anonKey, serviceRoleKey, signToken } from "../../local/signing_keys.ts";
+import { functionProcesses, oneOfEach, writePrograms } from "../../local/processes/functions.ts";
+import { gatewayProcess, writeGatewayConfig } from "../../local/processes/gateway.ts";
 import { postgresProcess } from "../../local/processes/postgres.ts";
 import { postgrestProcess } from "../../local/processes/postgrest.ts";
-import { checkout, databasePassword, type Stack, stackNamed } from "../../local/stack.ts";
+import {
+  checkout,
+  databasePassword,
+  functionNames,
+  type Stack,
+  stackNamed,
+} from "../../local/stack.ts";
 import { Supervisor } from "../../local/supervisor.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers } from "../../local/start_stack.ts";
@@ -22,8 +30,11 @@ export interface Shop extends AsyncDisposable {
   folder: string;
   api: string;
   sql: postgres.Sql;
+  sqlAsPostgres: postgres.Sql;
   push(databaseUrl?: string): Promise<void>;
   serve(): Promise<void>;
+  /** Serves the functions in the project's folder behind a gateway, with these variables. */
+  serveFunctions(env: Record<string, string>): Promise<void>;
   /** The schema as pg_dump has it. */
   dump(): Promise<string>;
 }
@@ -50,7 +61,14 @@ export async function openShop(
   const folder = `${stack.folder}/shop`;
   await Deno.mkdir(`${folder}/supabase/migrations`, { recursive: true });
   const source = `${checkout}/tests/guest/${project}/supabase`;
-  await Deno.copyFile(`${source}/config.toml`, `${folder}/supabase/config.toml`);
+  const config = await Deno.readTextFile(`${source}/config.toml`);
+  await Deno.writeTextFile(
+    `${folder}/supabase/config.toml`,
+    `${config.replace("[api]", `[api]\nport = ${stack.ports.gateway}`)}
+[db]
+port = ${stack.ports.postgres}
+`,
+  );
   for (const name of migrations) {
     await Deno.copyFile(`${source}/migrations/${name}`, `${folder}/supabase/migrations/${name}`);
   }
@@ -60,12 +78,15 @@ export async function openShop(
   await supervisor.start(postgresProcess(system, stack));
   await makeProject(stack);
   const sql = postgres(stack.adminDatabaseUrl, { max: 2, onnotice: () => {} });
+  await sql.unsafe(authUsers);
+  const sqlAsPostgres = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} });
   if (grantsByDefault) await sql.unsafe(grantsUntilOctober2026);
   return {
     stack,
     folder,
     api: `http://127.0.0.1:${stack.ports.postgrest}`,
     sql,
+    sqlAsPostgres,
     push: async (databaseUrl = stack.databaseUrl) => {
       const output = await pushMigrations(databaseUrl, undefined, folder);
       if (output !== null) throw new Error(output);
@@ -75,13 +96,42 @@ export async function openShop(
       const env = { ...definition.env, PGRST_DB_SCHEMAS: schemas };
       await supervisor.start({ ...definition, env });
     },
+    serveFunctions: (env) => serveFunctions(system, stack, supervisor, folder, env),
     dump: () => dump(system, stack),
     [Symbol.asyncDispose]: async () => {
       await sql.end();
+      await sqlAsPostgres.end();
       await supervisor.stop();
       await removeCluster(system, stack);
     },
   };
+}
+
+/** Auth's users, as far as they are read, with one who can be an owner. */
+const authUsers = `
+  create schema auth;
+  create table auth.users (
+    id uuid primary key, email text, email_confirmed_at timestamptz, created_at timestamptz,
+    deleted_at timestamptz, is_anonymous boolean not null default false
+  );
+  insert into auth.users (id, email, email_confirmed_at, created_at)
+  values ('5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'ann@example.com', now(), now());
+  grant usage on schema auth to postgres;
+  grant select on auth.users to postgres`;
+
+async function serveFunctions(
+  system: System,
+  stack: Stack,
+  supervisor: Supervisor,
+  folder: string,
+  env: Record<string, string>,
+): Promise<void> {
+  await writePrograms(stack, [...functionNames], `${folder}/supabase/functions`);
+  await writeGatewayConfig(system, stack, [...functionNames], 1);
+  for (const process of functionProcesses(stack, [...functionNames], oneOfEach)) {
+    await supervisor.start({ ...process, env: { ...process.env, ...env } });
+  }
+  await supervisor.start(gatewayProcess(system, stack));
 }
 
 function dump(system: System, stack: Stack): Promise<string> {

@@ -150,8 +150,10 @@ Deno.test("--help of each command has examples and exit codes, and does nothing"
     "ship",
     "keys",
     "alerts",
+    "console",
     "doctor",
-    "install-into",
+    "init",
+    "upgrade",
     "uninstall",
     "completion",
   ]);
@@ -559,7 +561,11 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
     "extensions",
     "migrations",
     "jobs",
+    "privileges",
+    "row-level security",
+    "pre-request",
     "hook's function",
+    "notifications",
     "keys",
     "installation",
   ]);
@@ -597,11 +603,56 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
   }
 
   const hook = "function logloom_private.custom_access_token_hook(jsonb)";
-  try {
-    await owner.unsafe(`revoke execute on ${hook} from supabase_auth_admin`);
-    await finds(["hook's function"]);
-  } finally {
-    await owner.unsafe(`grant execute on ${hook} to supabase_auth_admin`);
+  const preRequest = "alter role authenticator";
+  const endpoint = "update logloom_private.notify_endpoint set";
+  const [{ url, secret }] = await owner`select url, secret from logloom_private.notify_endpoint`;
+  for (
+    const [checks, breaks, mends, message] of [
+      [
+        ["privileges"],
+        "grant execute on function public.log_stats to anon; grant select on logloom.plans to anon",
+        "revoke execute on function public.log_stats from anon; revoke all on logloom.plans from anon",
+        /^anon may use function log_stats\(.*\), table logloom\.plans$/,
+      ],
+      [
+        ["row-level security"],
+        "alter table logloom.api_keys disable row level security",
+        "alter table logloom.api_keys enable row level security",
+        /^off on logloom\.api_keys$/,
+      ],
+      [
+        ["health of pre_request", "pre-request"],
+        `${preRequest} reset pgrst.db_pre_request`,
+        `${preRequest} set pgrst.db_pre_request = 'logloom_private.check_request'; notify pgrst, 'reload config'`,
+        /^degraded: PostgREST does not call logloom_private\.check_request/,
+      ],
+      [
+        ["hook's function"],
+        `revoke execute on ${hook} from supabase_auth_admin`,
+        `grant execute on ${hook} to supabase_auth_admin`,
+        /^Auth may not call it/,
+      ],
+      [
+        ["notifications"],
+        `${endpoint} secret = 'another'`,
+        `${endpoint} secret = '${secret}'`,
+        /^LOGLOOM_NOTIFY_SECRET is another than the database's$/,
+      ],
+      [
+        ["notifications"],
+        `${endpoint} url = 'https://example.com'`,
+        `${endpoint} url = '${url}'`,
+        /^the database wakes https:\/\/example\.com, which is not logloom-notify$/,
+      ],
+    ] as const
+  ) {
+    try {
+      await owner.unsafe(breaks);
+      const { wrong } = await finds([...checks]);
+      assert.match(wrong[0].message, message);
+    } finally {
+      await owner.unsafe(mends);
+    }
   }
   const off = await finds(["token hook", "session"], {
     LOGLOOM_TOKEN: await userToken({ sub: tenant.userId }),
@@ -622,18 +673,12 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
   for (const secret of [home.key, tenant.token]) assert.ok(!said.includes(secret));
 });
 
-Deno.test("install-into works without a clone", async () => {
+Deno.test("init --files works without a clone", async () => {
   await using home = await newHome();
   await Deno.mkdir(`${home.folder}/shop/supabase`, { recursive: true });
   await Deno.writeTextFile(`${home.folder}/shop/supabase/config.toml`, 'project_id = "shop"\n');
-  const unlimited = await home.run(["install-into", "shop", "--json"]);
-  assert.deepEqual([unlimited.code, unlimited.err], [
-    1,
-    "logloom: --storage-limit is missing: How much to store at most (300MB, 3GB or none).\n",
-  ]);
-  const { code, out, err } = await home.run([
-    ...["install-into", "shop", "--json", "--storage-limit", "none"],
-  ]);
+  const files = ["init", "shop", "--files", "--json"];
+  const { code, out, err } = await home.run([...files, "--storage-limit", "none"]);
   assert.deepEqual([code, err], [0, ""]);
   const { migrations, functions } = JSON.parse(out);
   const ours = [...Deno.readDirSync(`${checkout}/supabase/migrations`)].map(({ name }) =>
@@ -648,7 +693,7 @@ Deno.test("install-into works without a clone", async () => {
     "logloom-read",
     "logloom-stream",
   ]);
-  const again = JSON.parse((await home.run(["install-into", "shop", "--json"])).out);
+  const again = JSON.parse((await home.run(files)).out);
   assert.deepEqual(again.migrations, []);
   const uninstall = await home.run(["uninstall", stack.databaseUrl]);
   assert.deepEqual(

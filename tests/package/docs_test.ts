@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { packageTool } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
@@ -67,7 +68,7 @@ Deno.test("the tutorial's second step, pasted as one block, logs what the tutori
   );
 });
 
-Deno.test("the README's sample reads as a user, where there is no WebSocket too", async () => {
+Deno.test("the README's sample compiles strictly, and reads as a user", async () => {
   const { tenant, env } = await newTrial("package-readme");
   const sent = await fetch(`${stack.url}/functions/v1/ingest`, {
     method: "POST",
@@ -78,13 +79,14 @@ Deno.test("the README's sample reads as a user, where there is no WebSocket too"
   await eventually("the record", async () => (await records(tenant)).length === 1);
   const readme = await Deno.readTextFile(`${checkout}/README.md`);
   const [, sample = ""] = /^```ts\n([\s\S]*?)^```/m.exec(readme) ?? [];
-  // Nothing is sent through ws, so that any class stands for it.
-  await Deno.mkdir(`${project}/node_modules/ws`, { recursive: true });
-  await Deno.writeTextFile(`${project}/node_modules/ws/index.js`, "export default class {}");
-  await Deno.writeTextFile(
-    `${project}/errors.ts`,
-    sample.replace("./types/", `${checkout}/types/`)
-      .replace(/^const /m, "Reflect.deleteProperty(globalThis, 'WebSocket');\nconst "),
+  await Deno.writeTextFile(`${project}/errors.ts`, sample);
+  await packageTool(
+    "typescript/bin/tsc",
+    [
+      ...["--noEmit", "--strict", "--module", "node16", "--skipLibCheck", "--types", "node"],
+      ...["--typeRoots", `${checkout}/node_modules/@types`, `${project}/errors.ts`],
+    ],
+    "The README's sample does not compile",
   );
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [

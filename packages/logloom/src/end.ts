@@ -5,12 +5,12 @@ type Act = () => Promise<unknown>;
 /** All copies of this module share them: `logloom/winston` has its own. */
 const actsName = Symbol.for("logloom.atEnd");
 
-/** Acts when a program ends by itself or by a signal, until it is aborted. */
-export function atEnd(act: Act, until: AbortSignal): void {
+/** Acts when a program ends by itself or by a signal, until the returned function is called. */
+export function atEnd(act: Act): () => void {
   const shared = host as { [actsName]?: Set<Act> };
   const acts = shared[actsName] ??= listening();
   acts.add(act);
-  until.addEventListener("abort", () => acts.delete(act));
+  return () => acts.delete(act);
 }
 
 function listening(): Set<Act> {

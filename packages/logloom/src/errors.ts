@@ -24,13 +24,17 @@ export function captureErrors(logger: Logger): () => void {
     return () => void loggers.delete(logger);
   }
 
-  const uncaught = ({ error, message }: Uncaught) =>
-    log(logger, "uncaught error", error ?? message);
-  const unhandled = ({ reason }: Uncaught) => log(logger, "unhandled rejection", reason);
-  const stop = new AbortController();
-  host.addEventListener?.("error", uncaught, stop);
-  host.addEventListener?.("unhandledrejection", unhandled, stop);
-  return () => stop.abort();
+  // Not by an AbortController: a Worker may make none while it starts.
+  let isOver = false;
+  host.addEventListener?.(
+    "error",
+    ({ error, message }: Uncaught) => isOver || log(logger, "uncaught error", error ?? message),
+  );
+  host.addEventListener?.(
+    "unhandledrejection",
+    ({ reason }: Uncaught) => isOver || log(logger, "unhandled rejection", reason),
+  );
+  return () => void (isOver = true);
 }
 
 function log(logger: Logger, what: string, error: unknown): void {

@@ -20,7 +20,7 @@ export interface Host {
 type Listen = (
   event: string,
   listener: (event: never) => unknown,
-  until: { signal: AbortSignal },
+  until?: { signal: AbortSignal },
 ) => void;
 
 /** Keeps the runtime alive until a promise settles. */

@@ -20,6 +20,21 @@ Deno.test("levels, samples and fields that follow", async () => {
   );
 });
 
+Deno.test("a logger of the module can be made while a Worker starts", () => {
+  const forbidden = ["AbortController", "setTimeout", "fetch"] as const;
+  const own = Object.fromEntries(forbidden.map((name) => [name, globalThis[name]]));
+  const refuse = function () {
+    throw new Error("Disallowed operation called within global scope");
+  };
+  try {
+    for (const name of forbidden) Object.assign(globalThis, { [name]: refuse });
+    const log = createLogger({ url: "https://shop.example.com", key: "ll_x", service: "shop" });
+    log.captureErrors()();
+  } finally {
+    Object.assign(globalThis, own);
+  }
+});
+
 Deno.test("an error is logged with its name, stack and cause", async () => {
   await using to = receiver();
   await using from = trial(to.url);

@@ -146,19 +146,22 @@ export function createSender(
     }
   }
 
-  const stop = new AbortController();
+  let leave: (() => unknown) | undefined;
   const hide = () => {
     if (host.document?.visibilityState === "hidden") delivery.hurry();
   };
   const exit = async () => {
     if (await delivery.flush(exitMs)) return;
-    stop.abort();
+    leave?.();
     fail("not everything was sent within 10 s");
   };
+  // A Worker may make no AbortController while it starts.
   if (isPage) {
+    const stop = new AbortController();
     host.addEventListener?.("pagehide", delivery.hurry, stop);
     host.document?.addEventListener("visibilitychange", hide, stop);
-  } else if (server) atEnd(exit, stop.signal);
+    leave = () => stop.abort();
+  } else if (server) leave = atEnd(exit);
 
   return {
     add(event, tenant) {
@@ -174,7 +177,7 @@ export function createSender(
     flush: delivery.flush,
     async close() {
       await exit();
-      stop.abort();
+      leave?.();
     },
     fail,
     plain,

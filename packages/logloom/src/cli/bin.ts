@@ -12,6 +12,7 @@ await leave(
     version,
     call: (command) => `logloom ${command}`.trimEnd(),
     supabase: fileURLToPath(new URL("supabase", import.meta.url)),
+    consoleFolder: () => Promise.resolve(fileURLToPath(new URL("console", import.meta.url))),
     path: (path) => path,
   }),
 );

@@ -18,6 +18,8 @@ export interface Host {
   call(command: string): string;
   /** The folder with migrations, functions and uninstall.sql. */
   readonly supabase: string;
+  /** The folder with the built console. */
+  consoleFolder(): Promise<string>;
   /** A path as the caller means it. */
   path(path: string): string;
   /** What is asked where no project is named. */

@@ -1,9 +1,10 @@
 import type { Command } from "./frame.ts";
 import { alerts } from "./commands/alerts.ts";
 import { completion } from "./commands/completion.ts";
+import { consoleCommand } from "./commands/console.ts";
 import { doctor } from "./commands/doctor.ts";
 import { fields } from "./commands/fields.ts";
-import { installIntoCommand } from "./commands/install_into.ts";
+import { init, upgrade } from "./commands/init.ts";
 import { keys } from "./commands/keys.ts";
 import { login } from "./commands/login.ts";
 import { search } from "./commands/search.ts";
@@ -22,8 +23,10 @@ const commands = [
   ship,
   keys,
   alerts,
+  consoleCommand,
   doctor,
-  installIntoCommand,
+  init,
+  upgrade,
   uninstallCommand,
   completion,
 ];
@@ -31,7 +34,7 @@ const commands = [
 /** All commands, and those that the host has of its own. */
 export function makeProgram(cli: Cli, own: readonly ((cli: Cli) => Command)[] = []): Command {
   const program = newCommand(cli, "", "Sends and reads logs, and looks after a Logloom", {
-    examples: ["login --url https://myproject.supabase.co", "search 'level:error' --since 1h"],
+    examples: ["init", "search 'level:error' --since 1h"],
   }).version(cli.version, "--version", "show the version");
   for (const command of [...commands, ...own]) program.addCommand(command(cli));
   return program;

@@ -2,6 +2,7 @@ import { databaseOf } from "../database.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { type Finding, skipped } from "../doctor/finding.ts";
 import { checkHealth, checkKey, checkSession } from "../doctor/service.ts";
+import { directly } from "../init/project.ts";
 import { exitCodes } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
 import { columns, harmless } from "../lines.ts";
@@ -18,7 +19,8 @@ export function doctor(cli: Cli): Command {
     notes:
       `By HTTP it checks the functions, their health and clock, the API key, and whether a fresh token has
 its tenant. With the database's address, an argument or LOGLOOM_DATABASE_URL, also extensions,
-migrations, jobs and their last runs, the token hook's function and the keys. A password that the
+migrations, jobs and their last runs, privileges, row-level security, the token hook's function, the
+secret of notifications and the keys. A password that the
 address lacks is PGPASSWORD's, or is asked for. It changes nothing.`,
     exit: "0 all is well, 1 something is wrong or could not be asked.",
   }))
@@ -30,12 +32,26 @@ address lacks is PGPASSWORD's, or is asked for. It changes nothing.`,
         ...await checkService(cli, options, databaseUrl !== undefined),
         ...databaseUrl === undefined
           ? [skipped("database", "no address of it is named")]
-          : await checkDatabase(databaseUrl, cli.supabase),
+          : await checkAddress(databaseUrl, cli, options),
       ];
       if (options.json) console.log(JSON.stringify(findings, null, 2));
       else for (const line of linesOf(findings)) console.log(line);
       if (findings.some(({ status }) => status === "wrong")) cli.exitWith(exitCodes.failed);
     });
+}
+
+async function checkAddress(
+  databaseUrl: string,
+  cli: Cli,
+  options: TargetOptions,
+): Promise<Finding[]> {
+  const { query, close } = directly(databaseUrl);
+  try {
+    const url = await addressOfProject(cli, options, true);
+    return await checkDatabase(query, cli.supabase, url, cli.signal);
+  } finally {
+    await close();
+  }
 }
 
 async function checkService(

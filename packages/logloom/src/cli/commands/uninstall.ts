@@ -2,53 +2,55 @@ import postgres from "postgres";
 import { connect, databaseOf } from "../database.ts";
 import { Failure } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../frame.ts";
-import { functionNames, nameIn, readManifest, readText, supabaseFolder } from "../guest/files.ts";
+import { ourHook } from "../guest/config.ts";
+import { readText } from "../guest/files.ts";
+import { functionsOfProject, removeInstallation } from "../guest/removal.ts";
+import { ownSecrets } from "../init/secrets_step.ts";
+import { accessTokenOf, hookSettings, switchHook, tokenHelp } from "../init/management_api.ts";
+import { openProject, type ProjectOptions } from "../init/project.ts";
+import type { Setup } from "../init/setup.ts";
+import type { SupabaseCli } from "../init/supabase_cli.ts";
 
-interface Options {
+interface Options extends ProjectOptions {
   deleteArchive?: true;
   keepArchive?: true;
-  project?: string;
   yesDeleteAllLogs?: true;
 }
 
 export function uninstallCommand(cli: Cli): Command {
-  return newCommand(cli, "uninstall", "Removes Logloom with all of its logs from a database", {
+  return newCommand(cli, "uninstall", "Removes Logloom with all of its logs from a project", {
     examples: [
+      "../shop --yes-delete-all-logs",
+      "../shop --remote --yes-delete-all-logs",
       "postgresql://postgres@db.myproject.supabase.co:5432/postgres --yes-delete-all-logs",
     ],
     notes: `${warning}
 
-The address is an argument or LOGLOOM_DATABASE_URL. A password that it lacks is PGPASSWORD's, or is
-asked for. The SQL is supabase/uninstall.sql.`,
+With a folder it switches off the access-token hook, empties the database, deletes the functions and
+their secrets, and removes Logloom's files. --remote needs LOGLOOM_DATABASE_URL, and
+SUPABASE_ACCESS_TOKEN for the hook. With a database's address it empties the database alone. A
+password that the address lacks is PGPASSWORD's, or is asked for. The SQL is
+supabase/uninstall.sql.`,
   })
-    .argument("[database-url]", "postgresql://…")
+    .argument("[where]", "the project's folder, or postgresql://…; else LOGLOOM_DATABASE_URL")
+    .option("--local", "of the folder's projects the local stack, which is the default")
+    .option("--remote", "of the folder's projects the hosted one")
     .option("--yes-delete-all-logs", "needed, so that nobody does it by mistake")
     .option("--keep-archive", "leaves the files of the archive in their bucket")
     .option("--delete-archive", "deletes them first, by the function logloom-archive")
-    .option("--project <folder>", "where install-into wrote to: the names of its functions")
-    .action(async (named: string | undefined, options: Options) => {
+    .action(async (where: string | undefined, options: Options) => {
       console.log(`${warning}\n`);
       if (!options.yesDeleteAllLogs) {
         throw new Failure("Nothing was done: --yes-delete-all-logs is missing.");
       }
-      const project = options.project === undefined ? undefined : cli.path(options.project);
-      const next = await afterwards(cli.supabase, project);
-      const databaseUrl = await databaseOf(cli, named);
-      if (databaseUrl === undefined) {
-        throw new Failure("Say which database: postgresql://…; --help says more.");
-      }
       if (options.keepArchive && options.deleteArchive) {
         throw new Failure("Say --keep-archive or --delete-archive, not both.");
       }
-      const archive = options.keepArchive ? "keep" : options.deleteArchive ? "delete" : undefined;
-      const isRemoved = await uninstall(
-        databaseUrl,
-        cli.supabase,
-        console.log,
-        archive,
-        cli.signal,
-      );
-      console.log(isRemoved ? `\n${next}` : "Logloom is not in this database.");
+      if (where === undefined || /^postgres(ql)?:/.test(where)) {
+        await uninstallDatabase(cli, where, options);
+      } else {
+        await uninstallProject(cli, cli.path(where), options);
+      }
     });
 }
 
@@ -58,18 +60,82 @@ If Auth's access-token hook is Logloom's, switch it off first (dashboard: Authen
 local stack [auth.hook.custom_access_token] in config.toml). Otherwise nobody can sign in, because
 Auth calls a function that is gone.`;
 
-/** The next steps after the removal from the database, with the names in this project if known. */
-export async function afterwards(source: string, project?: string): Promise<string> {
-  const functions = await functionsIn(source, project);
-  const other = project === undefined
-    ? "\n\nIf you installed with --health-as NAME, Logloom's function is NAME, and health is your own."
-    : "";
-  return `Logloom is removed from the database. Remove its files from the project's folder too: the migrations
-named …_logloom*.sql (the next supabase db push --remote would install it again), the folders
-_logloom, ${functions.join(", ")} of supabase/functions,
-and the block in config.toml. Remove the deployed functions:
+async function uninstallDatabase(
+  cli: Cli,
+  named: string | undefined,
+  options: Options,
+): Promise<void> {
+  const databaseUrl = await databaseOf(cli, named);
+  if (databaseUrl === undefined) {
+    throw new Failure("Say which database: postgresql://…; --help says more.");
+  }
+  if (!await removeFrom(databaseUrl, cli, options)) {
+    console.log("Logloom is not in this database.");
+    return;
+  }
+  console.log(`
+Logloom is removed from the database. With the project's folder in place of the address, this also
+removes its functions and files: without them, the next supabase db push installs it again.`);
+}
 
-${functions.map((name) => `  supabase functions delete ${name}`).join("\n")}${other}`;
+function removeFrom(
+  databaseUrl: string,
+  cli: Cli,
+  { keepArchive, deleteArchive }: Options,
+): Promise<boolean> {
+  const archive = keepArchive ? "keep" : deleteArchive ? "delete" : undefined;
+  return uninstall(databaseUrl, cli.supabase, console.log, archive, cli.signal);
+}
+
+/** Everything that init put into a project. Each step can be repeated. */
+async function uninstallProject(cli: Cli, folder: string, options: Options): Promise<void> {
+  const project = await openProject(cli, folder, options);
+  try {
+    const { supabase, supabaseFolder, ref } = project;
+    if (project.databaseUrl === undefined) {
+      throw new Failure(
+        "Set LOGLOOM_DATABASE_URL to the database's address (dashboard: Connect, Session pooler).",
+      );
+    }
+    if (ref !== undefined) await leaveHook({ cli, project });
+    await removeFrom(project.databaseUrl, cli, options);
+    if (ref !== undefined) {
+      const deployed = await deployedFunctions(supabase);
+      for (const name of await functionsOfProject(supabaseFolder)) {
+        if (!deployed.includes(name)) continue;
+        await supabase.run(["functions", "delete", name, "--remote", "--yes"]);
+        console.log(`  the function ${name} …`);
+      }
+      await supabase.run(["secrets", "unset", ...ownSecrets, "--remote", "--yes"]);
+    }
+    await removeInstallation(supabaseFolder, cli.supabase, console.log);
+    console.log(`\nLogloom is removed from ${project.name}.`);
+    if (ref === undefined) {
+      console.log("Start the local stack anew: supabase stop && supabase start");
+    }
+  } finally {
+    await project.close();
+  }
+}
+
+/** Auth calls the hook at every sign-in: it is switched off before its function goes. */
+async function leaveHook(setup: Pick<Setup, "cli" | "project">): Promise<void> {
+  const token = await accessTokenOf();
+  if (token === undefined) {
+    throw new Failure(
+      `Whether Auth's hook is Logloom's is not known: no access token. ${tokenHelp}`,
+    );
+  }
+  const { isOn, uri } = await hookSettings(setup, token);
+  if (!isOn || uri !== ourHook) return;
+  await switchHook(setup, token, false);
+  console.log("  Auth's access-token hook is off …");
+}
+
+async function deployedFunctions(supabase: SupabaseCli): Promise<string[]> {
+  const text = await supabase.run(["functions", "list", "--remote", "--output-format", "json"]);
+  const { functions } = JSON.parse(text) as { functions: { slug: string }[] };
+  return functions.map(({ slug }) => slug);
 }
 
 /** A lock timeout, or a deadlock with a request under way: try again. */
@@ -156,13 +222,6 @@ async function leaveArchive(
 
 /** Seconds without a deleted file after which nobody deletes any. */
 const patience = 120;
-
-/** The functions by the names that install-into gave them in this project. */
-async function functionsIn(source: string, project?: string): Promise<string[]> {
-  if (project === undefined) return [...functionNames];
-  const { health } = await readManifest(`${await supabaseFolder(project, source)}/functions`);
-  return functionNames.map(nameIn(health));
-}
 
 async function patiently(step: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1;; attempt++) {

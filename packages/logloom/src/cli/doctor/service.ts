@@ -83,7 +83,7 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
     const findings = [hookFinding(token)];
     try {
       await createReader({ ...session, token }).validate("", cli);
-      return [...findings, ok("session", "accepted")];
+      return [...findings, await ingestFinding(session.url, token, cli.signal)];
     } catch (error) {
       if (!(error instanceof LogloomError)) throw error;
       const todo = `${cli.call("login")} starts a new session.`;
@@ -96,6 +96,24 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
     cli.signal.throwIfAborted();
     return [wrong("session", (error as Error).message, `${cli.call("login")} starts a new one.`)];
   }
+}
+
+/** PostgREST has accepted the token. The function verifies it by itself, and sends no events here. */
+async function ingestFinding(url: string, token: string, signal: AbortSignal): Promise<Finding> {
+  const { status, reason } = await exchange(`${url}/functions/v1/ingest`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+    body: "[]",
+    signal,
+  });
+  // 403: a user who may only read.
+  if (status !== 401) return ok("session", "accepted");
+  return wrong(
+    "session",
+    `PostgREST accepts the token, the function ingest does not: ${reason}`,
+    "If the project signs tokens with a shared secret: supabase secrets set LOGLOOM_JWT_SECRET=… " +
+      "with that secret (dashboard: Project Settings, JWT Keys).",
+  );
 }
 
 /** A token of this moment, so that the hook is asked now. */

@@ -2,10 +2,12 @@ import { parse, type TomlTable } from "smol-toml";
 import { Failure } from "../failure.ts";
 
 /** Our part of a project's config.toml, between these lines, so that a later run can replace it. */
-const first = "# >>> Logloom: install-into writes what stands between these two lines.";
+const first = "# >>> Logloom: logloom init writes what stands between these two lines.";
+/** 1.0.0 named another command. */
+const anyFirst = "# >>> Logloom: .+ writes what stands between these two lines\\.";
 const last = "# <<< Logloom";
 
-const ourHook = "pg-functions://postgres/logloom_private/custom_access_token_hook";
+export const ourHook = "pg-functions://postgres/logloom_private/custom_access_token_hook";
 
 export interface ConfigChange {
   text: string;
@@ -73,8 +75,14 @@ export function takenSections(config: string, functions: readonly string[]): str
   return functions.filter((name) => at(settings, "functions", name) !== undefined);
 }
 
-function withoutLogloom(config: string): string {
-  return config.replace(new RegExp(`(?:\\r?\\n)*${first}[\\s\\S]*?${last}(?:\\r?\\n)?`), "\n");
+/** Reads a setting of config.toml by its keys. */
+export function settingsOf(config: string): (...keys: string[]) => unknown {
+  const settings = parsed(config);
+  return (...keys) => at(settings, ...keys);
+}
+
+export function withoutLogloom(config: string): string {
+  return config.replace(new RegExp(`(?:\\r?\\n)*${anyFirst}[\\s\\S]*?${last}(?:\\r?\\n)?`), "\n");
 }
 
 function parsed(config: string): TomlTable {

@@ -68,7 +68,7 @@ export function limitMigration(limit: string, theirs: readonly Migration[]): Mig
     version: "",
     name: `${name}_${number}`,
     text:
-      `-- How many bytes of records Logloom stores at most: install-into --storage-limit ${limit}
+      `-- How many bytes of records Logloom stores at most: logloom init --storage-limit ${limit}
 update logloom_private.settings set max_storage_bytes = ${limitBytes(limit)} where singleton;
 select logloom_private.finish_migration();
 `,

@@ -1,8 +1,7 @@
-import { ask } from "../ask.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
-import { takenSections, withLogloom } from "../guest/config.ts";
+import { takenSections, withLogloom } from "./config.ts";
 import {
+  digest,
   filesBelow,
   filesInTheWay,
   functionFiles,
@@ -11,12 +10,11 @@ import {
   manifestOf,
   manifestPath,
   nameIn,
-  ourShared,
   readManifest,
   readText,
   replaceFiles,
   supabaseFolder,
-} from "../guest/files.ts";
+} from "./files.ts";
 import {
   functionsMadeIn,
   limitBytes,
@@ -26,101 +24,48 @@ import {
   migrationsToAdd,
   operationsIn,
   otherMigrations,
-} from "../guest/migrations.ts";
+} from "./migrations.ts";
 
-export function installIntoCommand(cli: Cli): Command {
-  return newCommand(cli, "install-into", "Puts Logloom into another Supabase project", {
-    examples: [
-      "../shop --storage-limit 300MB",
-      "../shop --storage-limit none --health-as logloom-health",
-    ],
-    notes: `The folder contains supabase/. Its supabase/ gains
-
-  migrations/   Logloom's, with versions after the project's last one
-  functions/    ingest, health, logloom-archive, logloom-notify, logloom-read and logloom-stream, and
-                what they share in _logloom
-  config.toml   a block with the functions' sections and the access-token hook
-
-Run it again from a newer Logloom to upgrade: it adds migrations and replaces functions and block.
-If a name that Logloom needs is already taken, it changes nothing and says which.`,
-  })
-    .argument("<folder>", "the project's folder")
-    .option(
-      "--health-as <name>",
-      "the name of Logloom's function health, if the project has one; later runs remember it",
-    )
-    .option(
-      "--storage-limit <size>",
-      "how much Logloom stores at most: 300MB, 3GB or none; asked for if left out, and remembered",
-    )
-    .option("--json", "what was done as a JSON object")
-    .action(async (project: string, options: Options & { json?: true }) => {
-      const folder = cli.path(project);
-      if (options.storageLimit === undefined && !(await knowsLimit(folder, cli.supabase))) {
-        options.storageLimit = await askForLimit(cli);
-      }
-      const installed = await installInto(folder, cli.supabase, options);
-      if (options.json) console.log(JSON.stringify(installed));
-      else report(installed);
-    });
-}
-
-async function knowsLimit(project: string, source: string): Promise<boolean> {
-  const folder = await supabaseFolder(project, source);
-  return (await readManifest(`${folder}/functions`)).storageLimit !== undefined;
-}
-
-function askForLimit(cli: Cli): Promise<string> {
-  if (process.stdin.isTTY) {
-    console.error(
-      "Logloom's records share the database with your project, and a limit keeps them from filling it.\n" +
-        "At the limit the oldest days are deleted, never today or yesterday.\n",
-    );
-  }
-  return ask(cli, "How much to store at most (300MB, 3GB or none)", "--storage-limit");
-}
-
-function report({ migrations, files, functions, formerFunctions, advice }: Installed): void {
-  for (const name of migrations) console.log(`  + supabase/migrations/${name}`);
-  console.log(`  ${files} files in supabase/functions (${functions.join(", ")}, ${ourShared})`);
-  for (const name of formerFunctions) console.log(`  - supabase/functions/${name}`);
-  console.log("  a block in supabase/config.toml");
-  for (const line of advice) console.log(`\n  Note: ${line}`);
-  console.log(`
-Next, in the project:
-  supabase db push --remote
-  supabase functions deploy ${functions.join(" ")}`);
-  for (const name of formerFunctions) {
-    console.log(`  supabase functions delete ${name}   (no longer part of Logloom)`);
-  }
-  console.log(`
-Then switch the access-token hook on in the dashboard: Authentication, Hooks, Customize Access Token,
-schema logloom_private, function custom_access_token_hook. (supabase config push would push all else
-in config.toml too, such as site_url.) --remote is an option of the Supabase CLI 3.`);
-}
-
-export interface Installed {
+export interface Installation {
+  /** The migrations to add, with their versions in this project. */
   migrations: string[];
   files: number;
   /** The functions to deploy, by their names in this project. */
   functions: string[];
+  /** The one of them that is Logloom's function health. */
+  health: string;
   /** Functions of an earlier run that no longer exist. */
   formerFunctions: string[];
   advice: string[];
+  /** Whether any file differs from the project's. */
+  isChange: boolean;
+  write(): Promise<void>;
 }
 
-interface Options {
+export interface InstallationOptions {
   healthAs?: string;
   /** A size or none. Left out, the limit stays as it is. */
   storageLimit?: string;
+  now?: Date;
 }
 
-/** Installs or upgrades from `source`, a folder such as our supabase/. Everything is checked before anything is written. */
+/** Installs or upgrades from `source`, a folder such as our supabase/. */
 export async function installInto(
   project: string,
   source: string,
-  { now = new Date(), healthAs, storageLimit }: Options & { now?: Date } = {},
-): Promise<Installed> {
+  options: InstallationOptions = {},
+): Promise<Installation> {
+  const installation = await prepareInstallation(project, source, options);
+  await installation.write();
+  return installation;
+}
+
+/** Checks everything, and says which files an installation or an upgrade changes. */
+export async function prepareInstallation(
+  project: string,
+  source: string,
+  { now = new Date(), healthAs, storageLimit }: InstallationOptions,
+): Promise<Installation> {
   const folder = await supabaseFolder(project, source);
   const ours = await migrationsIn(`${source}/migrations`);
   const theirs = await migrationsIn(`${folder}/migrations`);
@@ -188,24 +133,33 @@ export async function installInto(
   );
   const { text, advice } = withLogloom(config, functions);
   const written = Object.keys(manifest.files);
-  await replaceFiles(
-    new Map([
-      ...added.map(({ version, name, text }) =>
-        [`${folder}/migrations/${version}_${name}.sql`, text] as const
-      ),
-      ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
-      [`${folder}/functions/${manifestPath}`, manifestOf(files, health, limit)],
-      [`${folder}/config.toml`, text],
-    ]),
-    written.filter((path) => !files.has(path)).map((path) => `${folder}/functions/${path}`),
-  );
+  const contents = new Map([
+    ...added.map(({ version, name, text }) =>
+      [`${folder}/migrations/${version}_${name}.sql`, text] as const
+    ),
+    ...[...files].map(([path, text]) => [`${folder}/functions/${path}`, text] as const),
+    [`${folder}/functions/${manifestPath}`, manifestOf(files, health, limit)],
+    [`${folder}/config.toml`, text],
+  ]);
+  const gone = written.filter((path) => !files.has(path));
   return {
+    isChange: gone.length > 0 || await differs(contents),
+    write: () => replaceFiles(contents, gone.map((path) => `${folder}/functions/${path}`)),
     migrations: added.map(({ version, name }) => `${version}_${name}.sql`),
     files: files.size,
     functions,
+    health,
     formerFunctions: functionsOf(written).filter((name) => !functions.includes(name)),
     advice,
   };
+}
+
+async function differs(contents: ReadonlyMap<string, string>): Promise<boolean> {
+  for (const [path, text] of contents) {
+    const present = await readText(path).catch(() => undefined);
+    if (present === undefined || digest(present) !== digest(text)) return true;
+  }
+  return false;
 }
 
 /** A possible function name, different from Logloom's other ones. */

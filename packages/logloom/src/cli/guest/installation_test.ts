@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { exists } from "../../../../../local/files.ts";
-import { takenSections, withLogloom } from "../guest/config.ts";
-import { digest, filesBelow } from "../guest/files.ts";
-import { functionsMadeIn, migrationsToAdd } from "../guest/migrations.ts";
-import { installInto } from "./install_into.ts";
-import { afterwards } from "./uninstall.ts";
+import { takenSections, withLogloom } from "./config.ts";
+import { digest, filesBelow } from "./files.ts";
+import { functionsMadeIn, migrationsToAdd } from "./migrations.ts";
+import { installInto } from "./installation.ts";
+import { functionsOfProject, removeInstallation } from "./removal.ts";
 import { checkout } from "../../../../../local/stack.ts";
 
 const ours = `${checkout}/supabase`;
@@ -113,14 +113,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   assert.equal(await Deno.readTextFile(`${folder}/health/index.ts`), "// mine\n");
   assert.ok(await exists(`${folder}/logs-health/index.ts`));
 
-  assert.match(
-    await afterwards(ours, shop.path),
-    /functions delete ingest\n {2}supabase functions delete logs-health\n.*logloom-archive\n.*logloom-notify\n.*logloom-read\n.*logloom-stream$/,
-  );
-  assert.match(
-    await afterwards(ours),
-    /--health-as NAME, Logloom's function is NAME, and health is your own\.$/,
-  );
+  assert.deepEqual(await functionsOfProject(`${shop.path}/supabase`), functions);
 
   // Another name later: the folder of the former one goes.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
@@ -314,6 +307,26 @@ Deno.test("what an interrupted run left is completed by the next one", async () 
   const versionless = (files: Map<string, string>) =>
     [...files].map(([name, text]) => [name.replace(/\d{14}_/, ""), text]).sort();
   assert.deepEqual(versionless(await below(shop.path)), versionless(all));
+});
+
+Deno.test("what was installed is removed, and the project is as it was", async () => {
+  await using shop = await project({
+    "migrations/1_a.sql": "select 1;\n",
+    "functions/mine/index.ts": "// mine\n",
+    "functions/.env": "MINE=1\n",
+  });
+  const all = async () => {
+    const paths = await filesBelow(shop.path);
+    return new Map(
+      await Promise.all(paths.map(async (path) => [path, await Deno.readTextFile(path)] as const)),
+    );
+  };
+  const before = await all();
+  await installInto(shop.path, ours, { storageLimit: "300MB", healthAs: "logs-health" });
+  const env = `${shop.path}/supabase/functions/.env`;
+  await Deno.writeTextFile(env, "MINE=1\nLOGLOOM_NOTIFY_SECRET=a\nLOGLOOM_SECRETS_KEY=b==\n");
+  await removeInstallation(`${shop.path}/supabase`, ours, () => {});
+  assert.deepEqual(await all(), before);
 });
 
 Deno.test("what cannot be written leaves the project as it was", async () => {

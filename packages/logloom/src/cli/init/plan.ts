@@ -1,0 +1,76 @@
+import { Failure, sentence } from "../failure.ts";
+import type { Cli } from "../frame.ts";
+import { harmless } from "../lines.ts";
+
+/** What there is to do in a step: nothing, something, or something that only a person can do. */
+export interface Look {
+  readonly state: "done" | "todo" | "left";
+  readonly message: string;
+  /** For `left`: what the person does. */
+  readonly mend?: string;
+}
+
+export const done = (message: string): Look => ({ state: "done", message });
+export const todo = (message: string): Look => ({ state: "todo", message });
+export const left = (message: string, mend: string): Look => ({ state: "left", message, mend });
+
+/** A step of init, upgrade or uninstall. Each can be repeated. */
+export interface Step {
+  readonly name: string;
+  look(): Promise<Look>;
+  /** Does it, and says what it has done. */
+  run(): Promise<Look>;
+}
+
+export interface Outcome extends Look {
+  readonly step: string;
+}
+
+const nameWidth = "migrations".length;
+/** Before what belongs to the line above. */
+export const indent = " ".repeat(nameWidth + 11);
+
+const signs = { done: "ok", todo: "to do", left: "LEFT" };
+
+export function linesOf({ step, state, message, mend }: Outcome): string[] {
+  return [
+    `  ${signs[state].padEnd(5)}  ${step.padEnd(nameWidth)}  ${harmless(message)}`,
+    ...mend === undefined ? [] : [`${indent}${harmless(mend)}`],
+  ];
+}
+
+/** Looks at every step, without changing anything. */
+export async function lookAt(cli: Cli, steps: readonly Step[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const step of steps) outcomes.push({ step: step.name, ...await guarded(cli, step, "look") });
+  return outcomes;
+}
+
+/** Runs what is to do, one step after another, and tells each outcome. The first failure ends it. */
+export async function runSteps(
+  cli: Cli,
+  steps: readonly Step[],
+  say: (line: string) => void,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const step of steps) {
+    cli.signal.throwIfAborted();
+    // An earlier step may have made it needless, or possible.
+    let outcome = await guarded(cli, step, "look");
+    if (outcome.state === "todo") outcome = await guarded(cli, step, "run");
+    outcomes.push({ step: step.name, ...outcome });
+    linesOf({ step: step.name, ...outcome }).forEach((line) => say(line));
+  }
+  return outcomes;
+}
+
+/** A failure names its step. */
+async function guarded(cli: Cli, step: Step, what: "look" | "run"): Promise<Look> {
+  try {
+    return await step[what]();
+  } catch (error) {
+    cli.signal.throwIfAborted();
+    const again = what === "run" ? "\nThen run the same command again: it skips what is done." : "";
+    throw new Failure(`${step.name}: ${sentence(error)}${again}`);
+  }
+}

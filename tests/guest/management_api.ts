@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import type { Shop } from "./shop.ts";
+
+/**
+ * A fake of Supabase's Management API for one project, after its OpenAPI document: what the Supabase CLI and
+ * `logloom init` call. SQL runs in the project's database, and deployed functions are served.
+ */
+export interface ManagementApi extends AsyncDisposable {
+  /** What the CLI and logloom need to call it, in place of api.supabase.com. */
+  env: Record<string, string>;
+  auth: Record<string, unknown>;
+  secrets: Map<string, string>;
+  deployed: Set<string>;
+  requests: string[];
+  /** Called before each request is answered. */
+  onRequest: (request: string) => void;
+}
+
+export const ref = "abcdefghijklmnopqrst";
+
+export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
+  const token = `sbp_${"0123456789".repeat(4)}`;
+  const state = {
+    auth: {
+      site_url: "https://shop.example.com",
+      hook_custom_access_token_enabled: false,
+      hook_custom_access_token_uri: null,
+    } as Record<string, unknown>,
+    secrets: new Map<string, string>(),
+    deployed: new Set<string>(),
+    requests: [] as string[],
+    onRequest: (_request: string): void => {},
+  };
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const url = new URL(request.url);
+    const path = url.pathname.replace(`/v1/projects/${ref}`, "");
+    const called = `${request.method} ${path}`;
+    state.requests.push(called);
+    state.onRequest(called);
+    if (request.headers.get("authorization") !== `Bearer ${token}`) {
+      return Response.json({ message: "Unauthorized" }, { status: 401 });
+    }
+    switch (called) {
+      case "GET /config/auth":
+        return Response.json(state.auth);
+      case "PATCH /config/auth":
+        Object.assign(state.auth, await request.json());
+        return Response.json(state.auth);
+      case "GET /secrets":
+        return Response.json([...state.secrets].map(([name, value]) => ({
+          name,
+          value: createHash("sha256").update(value).digest("hex"),
+        })));
+      case "POST /secrets":
+        for (const { name, value } of await request.json()) state.secrets.set(name, value);
+        return new Response(null, { status: 201 });
+      case "DELETE /secrets":
+        for (const name of await request.json()) state.secrets.delete(name);
+        return Response.json({});
+      case "GET /functions":
+        return Response.json([...state.deployed].map(functionOf));
+      case "POST /functions/deploy": {
+        await request.body?.cancel();
+        const slug = url.searchParams.get("slug") ?? "";
+        state.deployed.add(slug);
+        return Response.json(functionOf(slug), { status: 201 });
+      }
+      case "PUT /functions":
+        await request.body?.cancel();
+        return Response.json({ functions: [...state.deployed].map(functionOf) });
+      case "POST /database/query": {
+        const { query } = await request.json();
+        return Response.json(await shop.sqlAsPostgres.unsafe(query), { status: 201 });
+      }
+      case "GET ":
+        return Response.json({
+          id: ref,
+          ref,
+          organization_id: "shop",
+          organization_slug: "shop",
+          name: "Shop",
+          region: "eu-central-1",
+          created_at: "2026-01-01T00:00:00Z",
+          status: "ACTIVE_HEALTHY",
+          database: {
+            host: `db.${ref}.supabase.co`,
+            version: "17.6.1.113",
+            postgres_engine: "17",
+            release_channel: "ga",
+          },
+        });
+    }
+    const [, slug] = /^DELETE \/functions\/(.+)$/.exec(called) ?? [];
+    if (slug !== undefined && state.deployed.delete(slug)) return Response.json({});
+    return Response.json({ message: `${called} is not faked` }, { status: 404 });
+  });
+  const api = `http://127.0.0.1:${(server.addr as Deno.NetAddr).port}`;
+  const profile = `${shop.folder}/profile.yaml`;
+  const addresses = ["api_url", "dashboard_url", "docs_url"].map((name) => `${name}: ${api}\n`);
+  await Deno.writeTextFile(
+    profile,
+    `name: fake\n${addresses.join("")}project_host: supabase.test\n`,
+  );
+  return Object.assign(state, {
+    env: {
+      LOGLOOM_MANAGEMENT_API: api,
+      SUPABASE_PROFILE: profile,
+      SUPABASE_ACCESS_TOKEN: token,
+    },
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  });
+}
+
+function functionOf(slug: string) {
+  const at = 1764403200000;
+  const id = createHash("sha256").update(slug).digest("hex");
+  return {
+    id: id.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
+    slug,
+    name: slug,
+    status: "ACTIVE",
+    version: 1,
+    created_at: at,
+    updated_at: at,
+    verify_jwt: false,
+  };
+}
