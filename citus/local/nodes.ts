@@ -6,16 +6,10 @@ import type { Node } from "../../local/processes/postgres.ts";
 import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
 
-/**
- * Shards of each sharded table. With a partition a day, each shard costs a table a day. Twelve are even on 1, 2, 3 and
- * 4 nodes; eight over three nodes would be 3, 3 and 2.
- */
+/** Shards of each sharded table. Each is one more table a day. Twelve divide evenly over 1, 2, 3 and 4 nodes. */
 export const localShards = 12;
 
-/**
- * The number of workers beside the coordinator, 0 for a single server. A stack keeps the number that its data were made
- * with.
- */
+/** The number of workers beside the coordinator, 0 for a single server. A stack with data keeps its number. */
 export async function workersOf(
   system: System,
   stack: Stack,
@@ -44,7 +38,7 @@ export async function workersOf(
   return workers;
 }
 
-/** A stack keeps its number of workers: another one is refused, not ignored. */
+/** Fails if the wanted number of workers differs from the number that the stack's data have. */
 export function requireSameWorkers(
   stack: Pick<Stack, "name">,
   workers: number,
@@ -58,7 +52,7 @@ export function requireSameWorkers(
   );
 }
 
-/** Registers the workers with the coordinator and shards the tables, as an operator does by hand. */
+/** Registers the workers with the coordinator and shards the tables, like an operator. */
 export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<void> {
   const onNode = async (port: number, work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(databaseUrl("supabase_admin", port, "postgres"), {
@@ -82,14 +76,14 @@ export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<voi
         select citus_add_node('127.0.0.1', ${port})
         where not exists (select from pg_dist_node n where n.nodeport = ${port})`;
     }
-    // The extension's views are in the API's schema, but not for its users.
+    // The extension puts views into the API's schema. API users must not see them.
     await sql`revoke all on public.citus_tables, public.citus_schemas from public`;
     await installLayer(sql);
     await sql`select logloom_citus.enable(${localShards})`;
   });
 }
 
-/** Installs the layer, or brings an installed one to this checkout: citus/install.psql by its includes. */
+/** Installs the layer or updates it to this checkout: runs the includes of citus/install.psql. */
 export async function installLayer(sql: postgres.Sql): Promise<void> {
   const folder = `${checkout}/citus`;
   const install = await Deno.readTextFile(`${folder}/install.psql`);

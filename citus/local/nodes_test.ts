@@ -1,7 +1,7 @@
 import { doesNotThrow, throws } from "node:assert/strict";
 import { requireSameWorkers } from "./nodes.ts";
 
-Deno.test("a stack that runs or has data refuses another number of workers", () => {
+Deno.test("a stack with data refuses another number of workers", () => {
   const stack = { name: "dev" } as const;
   throws(() => requireSameWorkers(stack, 0, 2), {
     name: "Failure",

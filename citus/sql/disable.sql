@@ -1,5 +1,5 @@
--- Puts the core's functions back and takes this layer away: for a copy of the database that was
--- restored on one server. 55000 where records are sharded.
+-- Restores the core's functions and removes this layer, in a copy of the database that was restored
+-- on one server. 55000 if records are sharded.
 create or replace function logloom_citus.disable()
 returns void
 language plpgsql
@@ -7,7 +7,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set client_min_messages = warning
 as $$
--- definer because what is replaced is its owner's, whoever of the operators calls this
+-- definer because the replaced functions belong to the owner, whichever operator calls this
 declare
   v_definition text;
 begin
@@ -24,21 +24,21 @@ begin
 end;
 $$;
 
--- Lets the statements of this session that remove the service take it from the nodes too.
+-- Lets this session remove the service from the nodes, too.
 create or replace function logloom_citus.leave_nodes()
 returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the setting is its owner's, whoever of the operators calls this
+-- definer because the setting belongs to the owner, whichever operator calls this
 begin
   execute format(
     'alter role %I reset citus.allow_nested_distributed_execution', current_user
   );
-  -- Nodes have no PostgREST, and would refuse its setting.
+  -- Nodes have no PostgREST and would refuse its setting.
   perform set_config('citus.enable_alter_role_set_propagation', 'off', false);
-  -- Types and tables go from the nodes over one connection.
+  -- Types and tables must be dropped over one connection to each node.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', false);
 end;
 $$;

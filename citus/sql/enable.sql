@@ -1,5 +1,5 @@
--- Says why records cannot be sharded: 0A000 without Citus, 55000 without a node that may
--- hold shards, or where something was added to the tables.
+-- Raises why records cannot be sharded: 0A000 without Citus; 55000 if no node may hold shards, or
+-- if somebody added something to the tables.
 create or replace function logloom_citus.refuse_unfit()
 returns void
 language plpgsql
@@ -31,7 +31,7 @@ begin
   if exists (select from logloom.log_streams) then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'There are log streams, which are not kept where records are sharded',
+      message = 'There are log streams, which do not work with sharded records',
       hint = 'Delete the rows of logloom.log_streams, then try again.';
   end if;
   select string_agg(w.what, ', ' order by w.what) into v_in_the_way
@@ -52,15 +52,15 @@ begin
   if v_in_the_way is not null then
     raise exception using
       errcode = 'object_not_in_prerequisite_state',
-      message = 'These are in the way of sharding records: ' || v_in_the_way,
-      hint = 'They were added to the service''s tables. Drop them, then try again.';
+      message = 'Records cannot be sharded because of ' || v_in_the_way,
+      hint = 'Somebody added this to the service''s tables. Drop it, then try again.';
   end if;
 end;
 $$;
 
--- Shards records, counts and blocks over the nodes of Citus by tenant, each tenant on one node.
--- Which tables it sharded; none when called again. 0A000 without Citus; 55000 where they are
--- sharded in another way or something is in the way: it changes nothing then.
+-- Shards records, counts and blocks over the nodes of Citus by tenant; each tenant is on one node.
+-- Returns the tables that it sharded: none when called again. 0A000 without Citus. 55000 if they
+-- are sharded in another way or something prevents it; then nothing changes.
 create or replace function logloom_citus.enable(p_shards integer default 32)
 returns text[]
 language plpgsql
@@ -68,7 +68,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set client_min_messages = warning
 as $$
--- definer because a table is distributed by its owner, whoever of the operators calls this
+-- definer because only the owner can distribute a table, whichever operator calls this
 declare
   v_state constant text := format(
     'select column_to_column_name(p.logicalrelid, p.partkey), c.shardcount, c.colocationid '
@@ -88,14 +88,14 @@ begin
     raise exception using
       errcode = 'invalid_parameter_value',
       message = 'Invalid p_shards: 1 to 1024',
-      hint = 'Each day has a table a shard: two to four shards a worker that there may ever be '
-        'are enough.';
+      hint = 'Two to four shards for each worker that you may ever have are enough: each day has '
+        'one table for each shard.';
   end if;
-  -- Requests go on into the queue meanwhile.
+  -- Meanwhile requests go into the queue.
   perform logloom_private.hold_writers();
   perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  -- One statement after another: each over the connections of the one before.
+  -- Statements must share their connections to the nodes.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   foreach v_table in array logloom_citus.sharded_tables() loop
     v_shards := null;
@@ -112,15 +112,15 @@ begin
     elsif v_column <> 'tenant_id' then
       raise exception using
         errcode = 'object_not_in_prerequisite_state',
-        message = format('%s is sharded already, by %s', v_table, v_column),
-        hint = 'It was sharded by hand. Begin with a copy from before: undistribute_table makes '
-          'the table anew and drops what depends on it, functions of the service too.';
+        message = format('%s is already sharded, by %s', v_table, v_column),
+        hint = 'It was sharded by hand. Start from an earlier copy: undistribute_table recreates '
+          'the table and drops everything that depends on it, functions of the service too.';
     elsif v_shards <> p_shards then
       raise exception using
         errcode = 'object_not_in_prerequisite_state',
-        message = format('%s is sharded already, over %s shards', v_table, v_shards),
+        message = format('%s is already sharded, over %s shards', v_table, v_shards),
         hint = format(
-          'Call it with %s. More shards: citus_split_shard_by_split_points, never '
+          'Call it with %s. For more shards use citus_split_shard_by_split_points, not '
             || 'alter_distributed_table, which drops functions of the service with the table.',
           v_shards
         );
@@ -129,12 +129,12 @@ begin
     if v_colocation <> v_first_colocation then
       raise exception using
         errcode = 'object_not_in_prerequisite_state',
-        message = format('%s is sharded already, apart from logloom.logs', v_table),
-        hint = 'update_distributed_table_colocation brings them together.';
+        message = format('%s is already sharded, but not colocated with logloom.logs', v_table),
+        hint = 'Colocate them with update_distributed_table_colocation.';
     end if;
   end loop;
   perform logloom_citus.after_migration();
-  -- A search's functions read, on the node where they run, more of the same tenant.
+  -- On its node, a function of a search may run queries on the same tenant.
   execute format(
     'alter role %I set citus.allow_nested_distributed_execution to on', current_user
   );

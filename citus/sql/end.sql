@@ -1,5 +1,5 @@
--- Where records are sharded already, this version's functions come into place with the same commit,
--- or with the migration that brings functions of these parameters.
+-- If records are already sharded, the functions of this version replace the core's in the same
+-- transaction, or after the migration that adds functions with these parameters.
 do $$
 begin
   if logloom_citus.is_sharded() and not exists (

@@ -1,4 +1,4 @@
--- The tables that are sharded; everything else stays on the coordinator.
+-- The sharded tables. Everything else stays on the coordinator.
 create or replace function logloom_citus.sharded_tables()
 returns text[]
 language plpgsql
@@ -6,7 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- What refers to another comes after it.
+  -- A table comes after those that it refers to.
   return array[
     'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
     'logloom_private.blocks', 'logloom_private.block_columns'
@@ -14,7 +14,7 @@ begin
 end;
 $$;
 
--- Whether they are.
+-- Whether the tables are sharded.
 create or replace function logloom_citus.is_sharded()
 returns boolean
 language plpgsql
@@ -22,7 +22,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- By the trigger that Citus gives each table that it shards.
+  -- Citus adds this trigger to each sharded table.
   return exists (
     select
     from pg_catalog.pg_trigger t
@@ -32,10 +32,9 @@ begin
 end;
 $$;
 
--- Makes the types, and the functions that read nothing but their arguments and sharded tables, on
--- every node; those that are there already stay. A search runs on the node that has the tenant's
--- records, with the types and functions that its SQL names. What reads a table that stays on the
--- coordinator could not work there.
+-- Creates on every node the types, and the functions that read only their arguments and sharded
+-- tables. A search runs on the node with the tenant's records and needs the types and functions of
+-- its SQL there. Functions that read other tables could not work there. Existing ones stay.
 create or replace function logloom_citus.distribute_functions()
 returns void
 language plpgsql
@@ -45,7 +44,8 @@ declare
   v_types text[];
   v_function regprocedure;
 begin
-  -- Types go to the nodes with a function that needs them; this one goes again, they stay.
+  -- Citus creates the types together with a function that uses them. Dropping the function leaves
+  -- them.
   v_types := array(
     select format('%I.%I', n.nspname, t.typname)
     from pg_catalog.pg_type t
@@ -99,7 +99,8 @@ begin
             pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
-      -- Nor takes or gives a type that holds such a table's row, which is none of those above.
+      -- Nor functions that use a composite type with a row of such a table: v_types leaves these
+      -- out.
       and not exists (
         select
         from unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) o (oid)
@@ -114,29 +115,29 @@ begin
 end;
 $$;
 
--- Brings what the nodes need of this version to them. What a migration makes anew is the core's
--- again, and what it adds the nodes do not have.
+-- Updates the nodes to this version: a migration restores the core's functions that it changes, and
+-- nodes lack what it adds.
 create or replace function logloom_citus.after_migration()
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Citus tells of each function that is where it should be.
+-- Citus sends a notice for each function that exists.
 set client_min_messages = warning
 as $$
 begin
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
   perform logloom_citus.replace_functions();
   perform logloom_citus.distribute_functions();
-  -- A page that is one statement has one snapshot by itself. Read without a transaction on the
-  -- node it is one message to it instead of four, a fifth of what a small search costs. Where a
-  -- statement before it in the same transaction began one on the node, it is read in that.
+  -- A page that is one statement needs no transaction for its snapshot. Without one, a node gets
+  -- one message instead of four, which saves a fifth of a small search. If an earlier statement of
+  -- the transaction began one on the node, the page is read in it.
   alter function logloom_citus.fetched_records(text)
     set citus.select_opens_transaction_block = off;
 end;
 $$;
 
--- A migration may make types and functions too, which a node takes only over the connection that
--- everything before them came by.
+-- A migration may create types and functions, which a node accepts only over the connection of the
+-- earlier statements.
 create or replace function logloom_citus.hold_writers()
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- A statement a tenant and table.
+-- One statement for each tenant and table.
 create or replace function logloom_citus.expired_days(
   p_tenant_ids text[],
   p_day date,
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- Tenant by tenant and statement by statement. The writer rests, so that no count of a record that
--- comes meanwhile is forgotten.
+-- One statement at a time for each tenant. The writer waits, so that a record that arrives
+-- meanwhile stays counted.
 create or replace function logloom_citus.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
@@ -77,7 +77,7 @@ begin
       v_tenant_id, v_from, v_to
     )
     into v_last_ts;
-    -- Further back than any alert window reaches.
+    -- Three days are longer than any alert window.
     if v_last_ts > now() - interval '3 days' then
       insert into logloom_private.log_removals (tenant_id) values (v_tenant_id);
     end if;
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 
--- Of a table whose shards are on the nodes, those.
+-- For a sharded table, the bytes of its shards.
 create or replace function logloom_citus.relation_bytes(p_relation regclass)
 returns bigint
 language plpgsql
@@ -107,8 +107,8 @@ begin
 end;
 $$;
 
--- The archive reads a day's rows and blocks in one snapshot, which nodes do not share. Nothing is
--- archived, and health says so by name.
+-- The archive reads a day's rows and blocks in one snapshot, which nodes do not share. So nothing
+-- is archived, and health reports this.
 create or replace function logloom_citus.archive_reads_records()
 returns boolean
 language plpgsql

@@ -1,5 +1,5 @@
--- The functions of logloom_private that have another body where records are sharded: the one of the
--- same name here.
+-- Functions of logloom_private that the functions of the same name here replace if records are
+-- sharded.
 create or replace function logloom_citus.seams()
 returns text[]
 language plpgsql
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- The core's definition of a function, whether it is in its place or was replaced.
+-- The core's definition of a function, replaced or not.
 create or replace function logloom_citus.core_definition(p_function regprocedure)
 returns text
 language plpgsql
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- Every function of the core that is another where records are sharded, as it is to be: the seams,
--- the readings, and those that need a setting of this server.
+-- All functions of the core that sharding replaces, with their new definition: the seams, the
+-- readings, and functions that need a setting of this server.
 create or replace function logloom_citus.replacements()
 returns table (signature text, definition text)
 language plpgsql
@@ -62,12 +62,12 @@ begin
   end
   from (
     values
-      -- An operation that only reads has one snapshot, however many statements it sends to a node.
-      -- Sealing moves records from one table to another, and a search reads both; a node has a
-      -- snapshot for each statement, unless the transaction keeps the first. PostgREST begins the
-      -- transaction of an operation as its settings say.
+      -- A reading operation needs one snapshot for all its statements on a node: sealing moves
+      -- records from one table to another, and a search reads both. A node has a snapshot for each
+      -- statement, unless the transaction is repeatable read. PostgREST reads this setting of an
+      -- operation when it begins the transaction.
       ('default_transaction_isolation', 'repeatable read'),
-      -- Nodes have no PostgREST, and would refuse its setting.
+      -- Nodes have no PostgREST and would refuse its setting.
       ('citus.enable_alter_role_set_propagation', 'off')
   ) s (name, value)
   right join pg_catalog.pg_proc p on case s.value
@@ -75,7 +75,7 @@ begin
     else p.pronamespace = 'public'::regnamespace and p.provolatile = 's'
       and p.proname = any (logloom_private.operations())
   end
-  -- Without Citus only a superuser may name a setting of it.
+  -- Without Citus only a superuser can set this.
   and current_setting(s.name, true) is not null
   cross join lateral (
     select case
@@ -89,8 +89,7 @@ begin
 end;
 $$;
 
--- Puts the replacements in place and keeps what is the core's; once more after a migration has
--- brought some of it anew.
+-- Replaces the functions and keeps the core's definitions. Called again after each migration.
 create or replace function logloom_citus.replace_functions()
 returns void
 language plpgsql
@@ -100,18 +99,18 @@ declare
   v_replacement record;
   v_is text;
 begin
-  -- What a migration dropped does not come back by disable().
+  -- disable() must not restore functions that a migration dropped.
   delete from logloom_citus.core_functions f where to_regprocedure(f.signature) is null;
   for v_replacement in select r.* from logloom_citus.replacements() r loop
     if to_regprocedure(v_replacement.signature) is null then
       raise exception using
         errcode = 'object_not_in_prerequisite_state',
-        message = format('%s is not there to be replaced', v_replacement.signature),
+        message = format('%s does not exist', v_replacement.signature),
         hint = 'Run citus/install.psql of the version of these migrations, then try again.';
     end if;
     v_is := pg_get_functiondef(to_regprocedure(v_replacement.signature));
     continue when v_is = v_replacement.definition;
-    -- What an earlier version of this layer put there is not the core's.
+    -- The replacement of an earlier version is not the core's definition.
     insert into logloom_citus.core_functions as f (signature, core, replaced_by)
     values (v_replacement.signature, v_is, v_replacement.definition)
     on conflict (signature) do update

@@ -1,5 +1,5 @@
--- The records that SQL selects, column after column: a node sends columns as they are, and a
--- composite as a text, which costs both sides more.
+-- The records of a select as columns: a node sends columns in binary, but a composite as a text,
+-- which is slower on both sides.
 create or replace function logloom_citus.fetched_records(p_sql text)
 returns setof public.logloom_log_record
 language plpgsql
@@ -12,7 +12,7 @@ begin
 end;
 $$;
 
--- Nothing is opened after it, in a subtransaction that a node would learn of.
+-- Nothing is read after it, so it needs no subtransaction, which a node would be told about.
 create or replace function logloom_citus.read_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -26,7 +26,8 @@ begin
 end;
 $$;
 
--- To ask a node costs a small search a sixth, and only days that are over are sealed.
+-- Asking a node takes a sixth of the time of a small search. Days that are not over have no sealed
+-- records.
 create or replace function logloom_citus.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -49,8 +50,8 @@ begin
 end;
 $$;
 
--- The tenant's id. Lets take_scan_slot(), where it is given no scan, take the slot of this one to
--- the end of the transaction: a node, whose locks are its own, knows no setting of who asks.
+-- Returns the tenant's id, and sets the scan for take_scan_slot() on this node: nodes do not know
+-- the settings of the session that asks, and have their own locks.
 create or replace function logloom_citus.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
@@ -75,7 +76,7 @@ begin
 end;
 $$;
 
--- What reads a tenant's records for a request.
+-- Functions that read a tenant's records for a request.
 create or replace function logloom_citus.readings()
 returns text[]
 language plpgsql
@@ -91,11 +92,10 @@ begin
 end;
 $$;
 
--- The definition of a reading, with a last exception handler. If a node does not answer, that one
--- says PT504: the node's own error has its address, which is not for tenants. If Citus moved or
--- split the shard between plan and execution, the reading calls itself: the shard has its new place
--- by then. The second time it says PT504. It calls nothing of this schema, which API roles that run
--- it cannot reach.
+-- Adds a last exception handler to a reading. If a node does not answer, it raises PT504, because
+-- the node's own error has its address, which is not for tenants. If Citus moved or split the shard
+-- between plan and execution, the reading calls itself, because the new place is known by then; the
+-- second time it raises PT504. The handler uses nothing of this schema, which API roles cannot use.
 create or replace function logloom_citus.with_second_try(p_reading regprocedure, p_definition text)
 returns text
 language plpgsql
@@ -125,7 +125,7 @@ end;
 end;
 $$;
 
--- Null: health must answer while a node is away, and asks none.
+-- Null, because health must answer while a node is away.
 create or replace function logloom_citus.last_sealed()
 returns timestamptz
 language plpgsql

@@ -1,4 +1,4 @@
--- Streams read by write sequence, over all of a tenant's days: over nodes that was never tried.
+-- A stream reads by write sequence over all days of a tenant, which is untested over nodes.
 create or replace function logloom_citus.require_streams()
 returns void
 language plpgsql
@@ -7,7 +7,7 @@ as $$
 begin
   raise exception using
     errcode = 'PT400',
-    message = 'Log streams are not kept where records are sharded over nodes',
-    hint = 'Fetch records by export_logs or tail_logs.';
+    message = 'Log streams do not work with records that are sharded over nodes',
+    hint = 'Fetch records with export_logs or tail_logs.';
 end;
 $$;

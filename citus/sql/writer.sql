@@ -1,8 +1,7 @@
--- Keeps counts, days and write sequences of what insert_records, with the same parameters, sends to
--- the nodes, in its transaction and under the writer's lock: no other adds a day, or takes one
--- away. An insert that returns rows, or may meet a conflict, would be written twice: as a file and
--- then as rows. So the writer inserts without either, and what is counted is read from the queue a
--- second time, of the counts' columns alone.
+-- Notes counts, days and write sequences of the records that insert_records sends to the nodes, in
+-- its transaction and under the writer's lock, so that nothing else changes days. Citus would write
+-- an insert twice (to a file, then as rows) if it returned rows or could meet a conflict. So the
+-- writer's insert does neither, and this reads the columns for the counts from the queue again.
 create or replace function logloom_citus.note_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -25,7 +24,7 @@ declare
   v_new_tenant_ids text[];
   v_new_days date[];
 begin
-  -- A batch within a day says itself which day it is.
+  -- A batch within one day has its day in ts_min.
   execute format(
     $query$
       select array_agg(d.tenant_id), array_agg(d.day)
@@ -49,11 +48,11 @@ begin
   select distinct p_write_seq, d.day
   from unnest(v_days) d (day)
   on conflict do nothing;
-  -- By itself: with arrays to compare with, each would be written into the statement as a text.
+  -- A query of its own, because Citus would write the arrays into the insert as text.
   select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
   from logloom_private.log_days d
   where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days);
-  -- Nearly always all of them are noted.
+  -- Nearly always all are noted already.
   select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
   from (
     select a.tenant_id, a.day from unnest(v_tenant_ids, v_days) a (tenant_id, day)
@@ -92,7 +91,8 @@ begin
 end;
 $$;
 
--- By COPY, which Citus prepares: neither returning rows nor meeting a conflict.
+-- Citus inserts by COPY, which uses two-phase commit, because the insert neither returns rows nor
+-- can meet a conflict.
 create or replace function logloom_citus.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -110,10 +110,10 @@ declare
   v_slot constant text := 'queue_slot_' || p_slot;
   v_overlap boolean;
 begin
-  -- One connection a node, not one a shard: each run's are new, and cost more than they save.
+  -- One connection for each node, not for each shard: every run opens new ones, which cost more
+  -- than they save.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-  -- Whether of a tenant's batches one began before another one had ended, by ts: put in order as
-  -- batches, their events would not be in order.
+  -- Whether batches of a tenant overlap in ts. If so, ordering batches does not order their events.
   execute format(
     $query$
       select exists (
@@ -133,10 +133,10 @@ begin
   )
   into v_overlap
   using p_batch_from, p_batch_to;
-  -- The records first: what Citus copies over a connection that has only read before, it does not
-  -- prepare, and a node that is killed while it is told of the commit would lose it. Batches are
-  -- put in order, and each event goes straight from its batch to its node, unless the events of
-  -- several batches mix: what a search reads in order shall lie in order, page after page.
+  -- Records first: Citus does not use two-phase commit on a connection that has only read before,
+  -- and a node that is killed during the commit would lose them. Batches are sorted and their
+  -- events go straight to the nodes. If batches overlap, the events are sorted, so that a search
+  -- reads consecutive pages.
   execute format(
     $query$
       insert into logloom.logs (

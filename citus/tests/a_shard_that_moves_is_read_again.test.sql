@@ -16,8 +16,8 @@ create temp table known as select l.id from logloom.logs l;
 create temp table made (search_id uuid, rule_id uuid);
 grant all on known, made to public;
 
--- What Citus raises where it planned for a shard that is another by now. A sequence is not rolled
--- back: it counts the tries.
+-- Fails like Citus when a shard moved after planning. A sequence counts the tries, because it is
+-- not rolled back.
 create sequence pg_temp.tries;
 create table logloom_private.failures (remaining integer, message text, state text);
 create function logloom_private.fail_as_told()
@@ -64,7 +64,7 @@ language plpgsql
 as $$
 begin
   perform pg_temp.act_as_postgres();
-  -- Each request is a transaction of its own.
+  -- As at the beginning of a request's transaction.
   perform set_config('logloom.reads_again', '', true);
   perform setval('pg_temp.tries', 1, false);
   delete from logloom_private.failures;
@@ -157,32 +157,32 @@ begin
 end;
 $$;
 
-select is(a.once, a.quiet, a.name || ' answers as if nothing had happened') from answers a;
+select is(a.once, a.quiet, a.name || ' answers normally after one failure') from answers a;
 select is(
   a.twice, 'PT504 The server that has these records does not answer',
-  a.name || ' says that the records are away, where it happens again'
+  a.name || ' says that the records are not available after a second failure'
 )
 from answers a;
 select is(
   a.away, 'PT504 The server that has these records does not answer',
-  a.name || ' says so, and not where they are, where the node does not answer'
+  a.name || ' says the same, without the node''s address, if the node does not answer'
 )
 from answers a;
 select is(
   (select array_agg(a.quiet order by a.name) from answers a),
-  '{1,here,here,1,1,1,[],1,0,here,here,here}', 'with what is there'
+  '{1,here,here,1,1,1,[],1,0,here,here,here}', 'the answers are right'
 );
 
--- Any other error of the kind is our fault, and is not tried again.
+-- Any other internal error is our fault and is not repeated.
 select pg_temp.fails(1, 'cache lookup failed for relation 1');
 select is(
   pg_temp.answer('select public.search_logs(p_query_dsl => ''here'')'),
-  'XX000 cache lookup failed for relation 1', 'another internal error is told at once'
+  'XX000 cache lookup failed for relation 1', 'another internal error is raised'
 );
 select pg_temp.act_as_postgres();
 select is(currval('pg_temp.tries'), 1::bigint, 'after one try');
 select is(
-  (select count(*) from logloom_private.failures), 1::bigint, 'and nothing else was touched'
+  (select count(*) from logloom_private.failures), 1::bigint, 'and nothing else changed'
 );
 
 select * from finish();

@@ -12,14 +12,7 @@ import {
 import { eventually } from "../../tests/support/eventually.ts";
 import { stack } from "../../tests/support/stack.ts";
 import { localShards } from "../local/nodes.ts";
-
-const sharded = [
-  "logloom.logs",
-  "logloom_private.block_columns",
-  "logloom_private.blocks",
-  "logloom_private.log_counts",
-  "logloom_private.log_days",
-];
+import { nodeOf, shardedTables } from "./node_database.ts";
 
 async function refusal(work: Promise<unknown>): Promise<{ code: string; message: string }> {
   const { code, message } = await errorOf(work);
@@ -32,7 +25,7 @@ async function errorOf(work: Promise<unknown>): Promise<postgres.PostgresError> 
   return error;
 }
 
-Deno.test("records and what is known of them lie on the nodes together, all else on the coordinator", async () => {
+Deno.test("records, counts and blocks are colocated on the nodes, everything else on the coordinator", async () => {
   await using sql = openDatabase();
   const rows = await sql`
     select p.logicalrelid::text as name, c.shardcount,
@@ -46,7 +39,12 @@ Deno.test("records and what is known of them lie on the nodes together, all else
     order by p.logicalrelid::text collate "C"`;
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
-    sharded.map((name) => ({ name, shardcount: localShards, column: "tenant_id", together: true })),
+    shardedTables.map((name) => ({
+      name,
+      shardcount: localShards,
+      column: "tenant_id",
+      together: true,
+    })),
   );
   const [{ alone }] = await sql`
     select count(*)::integer as alone
@@ -56,7 +54,7 @@ Deno.test("records and what is known of them lie on the nodes together, all else
   assert.equal(alone, 0, "each day's partition is sharded like its parent");
 });
 
-Deno.test("called again it shards nothing, and a day that is made later is sharded like the others", async () => {
+Deno.test("a second enable() shards nothing, and a later day is sharded like the others", async () => {
   await using sql = openDatabase(stack.databaseUrl);
   const [{ again }] = await sql`select logloom_citus.enable(${localShards}) as again`;
   assert.deepEqual(again, []);
@@ -71,7 +69,7 @@ Deno.test("called again it shards nothing, and a day that is made later is shard
   assert.equal(shards, localShards);
 });
 
-Deno.test("a migration that changes records and makes a type and a function reaches every node", async () => {
+Deno.test("a migration that changes records and adds a type and a function reaches every node", async () => {
   await using sql = openDatabase(stack.databaseUrl, 1);
   const tenant = await newTenant();
   await ingest(tenant.headers, JSON.stringify({ msg: "as it was sent" }));
@@ -102,11 +100,11 @@ Deno.test("a migration that changes records and makes a type and a function reac
   }
 });
 
-Deno.test("it refuses another number of shards, and what could be none", async () => {
+Deno.test("enable() refuses another number of shards, and an invalid one", async () => {
   await using sql = openDatabase(stack.databaseUrl);
   assert.deepEqual(await refusal(sql`select logloom_citus.enable(9)`.execute()), {
     code: "55000",
-    message: `logloom.logs is sharded already, over ${localShards} shards`,
+    message: `logloom.logs is already sharded, over ${localShards} shards`,
   });
   assert.deepEqual(await refusal(sql`select logloom_citus.enable(0)`.execute()), {
     code: "22023",
@@ -114,7 +112,7 @@ Deno.test("it refuses another number of shards, and what could be none", async (
   });
 });
 
-Deno.test("its hint about another number of shards names nothing that would drop functions", async () => {
+Deno.test("the hint about another number of shards suggests nothing that would drop functions", async () => {
   await using sql = openDatabase(stack.databaseUrl);
   const { hint = "" } = await errorOf(sql`select logloom_citus.enable(9)`.execute());
   assert.match(hint, new RegExp(`^Call it with ${localShards}\\. `));
@@ -127,11 +125,11 @@ Deno.test("its hint about another number of shards names nothing that would drop
       where p.pronamespace = 'logloom_private'::regnamespace and p.proname = 'sealed_page'`;
     throw new Error(`${functions} left`);
   });
-  // Were it otherwise one day, the hint could name it.
+  // If this ever keeps the function, the hint may suggest it.
   assert.equal((await errorOf(kept)).message, "0 left");
 });
 
-Deno.test("only the owner may call it", async () => {
+Deno.test("only the owner may use the layer", async () => {
   await using sql = openDatabase();
   const rows = await sql`
     select r.rolname from pg_roles r
@@ -140,7 +138,7 @@ Deno.test("only the owner may call it", async () => {
   assert.deepEqual([...rows], []);
 });
 
-Deno.test("repair() makes PostgREST call the check again, of which no node knows", async () => {
+Deno.test("repair() restores PostgREST's pre-request check, which no node has", async () => {
   await using sql = openDatabase(undefined, 1);
   await sql`set citus.enable_alter_role_set_propagation = off`;
   await sql`alter role authenticator reset pgrst.db_pre_request`;
@@ -151,24 +149,20 @@ Deno.test("repair() makes PostgREST call the check again, of which no node knows
   assert.ok(settings.includes("pgrst.db_pre_request=logloom_private.check_request"));
 });
 
-Deno.test("a tenant's records lie on one node, and those of many tenants on both", async () => {
+Deno.test("a tenant's records are on one node, and those of many tenants on both", async () => {
   await using sql = openDatabase();
   const nodes = new Set<number>();
   for (let n = 0; n < 8; n++) {
     const tenant = await newTenant();
     await ingest(tenant.headers, JSON.stringify([{ msg: "one" }, { msg: "two" }]));
     await recordsOf(sql, tenant.id, 2);
-    const [{ nodeport }] = await sql`
-      select p.nodeport
-      from pg_dist_shard_placement p
-      where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
-    nodes.add(nodeport);
+    nodes.add(await nodeOf(sql, tenant));
   }
   assert.equal(nodes.size, 2);
 });
 
-/** A connection of the service's owner, and what it sends to the nodes. */
-async function overheard(): Promise<{ sql: postgres.Sql; told: string[] }> {
+/** A connection of the service's owner, and the commands that it sends to the nodes. */
+async function withNodeLog(): Promise<{ sql: postgres.Sql; told: string[] }> {
   const told: string[] = [];
   const sql = postgres(stack.databaseUrl, {
     max: 1,
@@ -179,13 +173,13 @@ async function overheard(): Promise<{ sql: postgres.Sql; told: string[] }> {
   return { sql, told };
 }
 
-Deno.test("a search asks the node for the records, and of days that are over for what is sealed", async () => {
+Deno.test("a search asks the node for rows, and for sealed records only if the day is over", async () => {
   const tenant = await newTenant();
   await using db = openDatabase();
   await ingest(tenant.headers, JSON.stringify([{ level: "error", msg: "one" }, { msg: "two" }]));
   await recordsOf(db, tenant.id, 2);
   const search = async (from: Date) => {
-    const { sql, told } = await overheard();
+    const { sql, told } = await withNodeLog();
     try {
       const [{ found }] = await sql.begin("isolation level repeatable read", async (sql) => {
         await sql`select set_config('request.jwt.claims', ${
@@ -201,7 +195,7 @@ Deno.test("a search asks the node for the records, and of days that are over for
       await sql.end();
     }
     assert.deepEqual(told.filter((line) => line.startsWith("issuing ROLLBACK")), []);
-    // As columns: a composite would be written and read as a text on the way.
+    // As columns, because a node sends a composite as a text.
     const records = told.filter((line) => line.includes("logloom_log_record"));
     assert.deepEqual(
       records.filter((line) => !/^issuing SELECT \(record\)\.id AS id,/.test(line)),
@@ -214,7 +208,7 @@ Deno.test("a search asks the node for the records, and of days that are over for
     return { begun, read };
   };
   const dayBegan = new Date(new Date().setUTCHours(0, 0, 0, 0));
-  // What is read by one statement needs no transaction on the node.
+  // A single statement needs no transaction on the node.
   assert.deepEqual(await search(dayBegan), { begun: 0, read: ["logloom.logs"] });
   const hoursAgo = new Date(Math.min(Date.now() - 3_600_000, dayBegan.getTime() - 1));
   assert.deepEqual(await search(hoursAgo), {
@@ -223,7 +217,7 @@ Deno.test("a search asks the node for the records, and of days that are over for
   });
 });
 
-Deno.test("records of batches that overlap lie in the order in which a search reads them", async () => {
+Deno.test("records of overlapping batches are stored in the order in which a search reads them", async () => {
   const tenant = await newTenant();
   await using sql = openDatabase();
   const began = Date.now() - 10_000;
@@ -250,11 +244,11 @@ Deno.test("records of batches that overlap lie in the order in which a search re
   assert.deepEqual(rows.map(({ result }) => result), ["012345678"]);
 });
 
-Deno.test("a step that reaches one node prepares there before the coordinator commits", async () => {
-  // Else a kill between the two commits would repeat the step.
+Deno.test("a step on one node is prepared there before the coordinator commits", async () => {
+  // Otherwise a kill between the two commits would repeat the step.
   const tenant = await newTenant();
   await using db = openDatabase();
-  const { sql, told } = await overheard();
+  const { sql, told } = await withNodeLog();
   try {
     await using _writer = await stopWriter(db);
     await ingest(tenant.headers, JSON.stringify({ msg: "one" }));
@@ -273,17 +267,17 @@ Deno.test("a step that reaches one node prepares there before the coordinator co
   assert.ok(seen.includes("COMMIT PREPARED"), seen.join(", "));
 });
 
-Deno.test("a step of tenants that are known prepares on each node that it writes to, once", async () => {
+Deno.test("a step of known tenants is prepared once on each node that it writes to", async () => {
   await using db = openDatabase();
-  // On both nodes, but for one time in 500,000.
+  // On both nodes, except once in 500,000 runs.
   const tenants = await Promise.all(Array.from({ length: 20 }, () => newTenant()));
   const send = async () => {
     for (const { headers } of tenants) await ingest(headers, JSON.stringify({ msg: "one" }));
   };
-  // Once a day the first step of a tenant notes the day besides.
+  // A tenant's first step of a day also notes the day.
   await send();
   await queueIsEmpty(db);
-  const { sql, told } = await overheard();
+  const { sql, told } = await withNodeLog();
   try {
     await using _writer = await stopWriter(db);
     await send();

@@ -20,14 +20,14 @@ select set_eq(
 );
 select throws_ok(
   'select logloom_citus.enable(8)', '0A000', 'Citus is not in this database',
-  'without Citus nothing is sharded, and it says why'
+  'without Citus enable() refuses'
 );
 select is(logloom_citus.is_sharded(), false, 'records are on one server');
 select is_empty(
   $$select r.rolname from pg_catalog.pg_roles r
   where r.rolname in ('anon', 'authenticated', 'service_role')
     and has_schema_privilege(r.oid, 'logloom_citus', 'usage')$$,
-  'no role of the API reaches into its schema'
+  'no role of the API may use its schema'
 );
 
 select logloom_citus.replace_functions();
@@ -35,7 +35,7 @@ update logloom_private.settings set archive_bucket = 'bucket';
 select is(
   logloom_private.archive_is_idle(),
   'Records are sharded over nodes, which the archive does not read',
-  'nothing is archived from nodes, and it says why'
+  'nothing is archived from nodes, and the reason is given'
 );
 select set_eq(
   $$select p.oid::regprocedure::text
@@ -49,7 +49,7 @@ select set_eq(
     from pg_catalog.pg_proc p
     where p.pronamespace = 'logloom_private'::regnamespace
       and p.proname = any (logloom_citus.readings())$$,
-  'it replaces the seams, the readings and nothing else of the core'
+  'it replaces only the seams and the readings of the core'
 );
 select set_eq(
   $$select p.oid
@@ -62,7 +62,7 @@ select set_eq(
     where p.pronamespace = 'public'::regnamespace and p.provolatile = 's'
       and p.proname = any (logloom_private.operations())
       and p.proconfig @> '{default_transaction_isolation=repeatable read}'$$,
-  'operations that only read keep one snapshot'
+  'reading operations keep one snapshot'
 );
 select set_eq(
   $$select p.proname
@@ -74,15 +74,15 @@ select set_eq(
     where p.pronamespace in ('logloom_private'::regnamespace, 'public'::regnamespace)
       and p.prosrc ~ '\nexception when query_canceled( or lock_not_available)? then\n'
       and p.proname <> 'read_query_validity'$$,
-  'each reading that can take too long is tried again where its shard has moved'
+  'each reading with a timeout is repeated if its shard has moved'
 );
 
 select throws_ok(
   'select logloom_private.require_streams()', 'PT400',
-  'Log streams are not kept where records are sharded over nodes', 'log streams are refused by name'
+  'Log streams do not work with records that are sharded over nodes', 'log streams are refused'
 );
 
--- A migration that brings a seam anew.
+-- A migration that replaces a seam.
 create or replace function logloom_private.last_sealed()
 returns timestamptz
 language plpgsql
@@ -94,7 +94,7 @@ begin
 end;
 $$;
 select logloom_citus.replace_functions();
-select is(logloom_private.last_sealed(), null, 'after a migration its body is in place again');
+select is(logloom_private.last_sealed(), null, 'after a migration it is replaced again');
 create temp table replaced as select c.definition from pg_temp.core() c;
 select logloom_citus.replace_functions();
 select set_eq(
@@ -106,7 +106,7 @@ select set_eq(
 select logloom_citus.replace_functions();
 select logloom_citus.disable();
 select is(
-  logloom_private.last_sealed(), 'epoch', 'the body that comes back is the migration''s'
+  logloom_private.last_sealed(), 'epoch', 'disable() restores the migration''s function'
 );
 select results_eq(
   $$select (regexp_match(d.definition, 'logloom_private\.\w+'))[1]
@@ -116,9 +116,9 @@ select results_eq(
       select b.definition from before b
     ) d$$,
   $$values ('logloom_private.last_sealed')$$,
-  'all else is what it was'
+  'everything else is unchanged'
 );
-select hasnt_schema('logloom_citus', 'and the layer is gone');
+select hasnt_schema('logloom_citus', 'and the layer is removed');
 
 select * from finish();
 rollback;

@@ -4,7 +4,7 @@ import type { Database } from "../../tests/support/database.ts";
 import { pause } from "../../tests/support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
 
-/** Tenants that send and search until they are told to stop; nothing of it may fail. */
+/** Tenants that send and search until end(). No request may fail. */
 export async function startLoad(tenants = 4) {
   const senders: Sender[] = [];
   for (let n = 0; n < tenants; n++) {
@@ -23,7 +23,7 @@ export async function startLoad(tenants = 4) {
     }
   };
   const searching = Promise.all(senders.map(({ tenant }) => search(tenant)));
-  // A failure is reported when the load ends.
+  // end() reports a failure.
   searching.catch(() => {});
   const stop = async () => {
     isOver = true;
@@ -31,7 +31,7 @@ export async function startLoad(tenants = 4) {
   };
   return {
     senders,
-    /** Where the test failed meanwhile, nothing is to be in the way of the next one. */
+    /** Stops the load if the test fails. */
     [Symbol.asyncDispose]: stop,
     async end() {
       await stop();

@@ -2,7 +2,7 @@ import { type Database, openDatabase } from "../../tests/support/database.ts";
 import type { Tenant } from "../../tests/support/client.ts";
 import { databaseUrl } from "../../local/stack.ts";
 
-/** A superuser's connection to one node; it may be cut. */
+/** A superuser's connection to one node. Tests may kill the node meanwhile. */
 export function onNode(port: number): Database {
   return openDatabase(databaseUrl("supabase_admin", port, "postgres"), 1, { isCut: true });
 }
@@ -15,3 +15,12 @@ export async function nodeOf(sql: Database, { id }: Tenant): Promise<number> {
     where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${id}::text)`;
   return nodeport;
 }
+
+/** The sharded tables, sorted. */
+export const shardedTables = [
+  "logloom.logs",
+  "logloom_private.block_columns",
+  "logloom_private.blocks",
+  "logloom_private.log_counts",
+  "logloom_private.log_days",
+];

@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  type Answer,
-  assertRpcError,
-  health,
-  newTenant,
-  rpc,
-  type Tenant,
-} from "../../tests/support/client.ts";
+import { type Answer, assertRpcError, health, newTenant, rpc } from "../../tests/support/client.ts";
 import { type Database, openDatabase, stopJob, stopWriter } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import {
@@ -17,20 +10,21 @@ import {
   signalIfThere,
   stackState,
 } from "../../tests/support/processes.ts";
-import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
+import { outcomeOf, Sender } from "../../tests/support/sender.ts";
 import { stack } from "../../tests/support/stack.ts";
+import { assertNothingLost } from "./load.ts";
 import { nodeOf, onNode } from "./node_database.ts";
 
 const nodes = ["postgres", "postgres-1", "postgres-2"] as const;
 
-/** As many tenants as it takes for a step to reach both workers. */
-async function senders(sql: Database): Promise<{ tenant: Tenant; sender: Sender }[]> {
-  const found = [];
+/** At least three tenants, and tenants on both workers. */
+async function senders(sql: Database): Promise<Sender[]> {
+  const found: Sender[] = [];
   const workers = new Set<number>();
   while (found.length < 3 || workers.size < 2) {
     const tenant = await newTenant();
     workers.add(await nodeOf(sql, tenant));
-    found.push({ tenant, sender: new Sender(tenant, { eventsPerRequest: 500 }) });
+    found.push(new Sender(tenant, { eventsPerRequest: 500 }));
   }
   return found;
 }
@@ -40,7 +34,7 @@ async function portsOfWorkers(sql: Database): Promise<number[]> {
   return rows.map(({ nodeport }) => nodeport as number);
 }
 
-/** The transactions of the service that wait on the nodes for what the coordinator decided. */
+/** The number of prepared transactions on the nodes: they wait for the coordinator's decision. */
 async function prepared(ports: number[]): Promise<number> {
   let count = 0;
   for (const port of ports) {
@@ -51,15 +45,8 @@ async function prepared(ports: number[]): Promise<number> {
   return count;
 }
 
-async function assertNothingLost(sql: Database, sent: Awaited<ReturnType<typeof senders>>) {
-  for (const { tenant, sender } of sent) {
-    assert.ok(sender.acknowledged > 0);
-    assert.deepEqual(await outcomeOf(sql, tenant), complete(sender));
-    const [{ counted }] = await sql`
-      select sum(c.events)::integer as counted from logloom_private.log_counts c
-      where c.tenant_id = ${tenant.id}`;
-    assert.equal(counted, sender.acknowledged, "the counts changed with the records");
-  }
+async function assertHealthy(sql: Database, sent: Sender[]): Promise<void> {
+  await assertNothingLost(sql, sent);
   await eventually("health is healthy", async () => {
     const { status, body } = await health("/ready");
     return status === 200 && body.status === "healthy";
@@ -67,12 +54,12 @@ async function assertNothingLost(sql: Database, sent: Awaited<ReturnType<typeof 
 }
 
 for (const name of nodes) {
-  Deno.test(`${name} killed in the middle of a step loses and doubles nothing`, async () => {
+  Deno.test(`killing ${name} in the middle of a step loses and doubles nothing`, async () => {
     await using sql = openDatabase(undefined, 2, { isCut: true });
     const sent = await senders(sql);
     {
       await using _writer = await stopWriter(sql);
-      for (const { sender } of sent) await sender.send(15);
+      for (const sender of sent) await sender.send(15);
     }
     await eventually("the writer writes", async () => {
       const [writer] = await sql`
@@ -82,14 +69,14 @@ for (const name of nodes) {
       return writer !== undefined;
     }, { every: 1 });
     await isBack(name, await killProcess(name));
-    for (const { sender } of sent) await sender.send(2);
+    for (const sender of sent) await sender.send(2);
     await sql`select recover_prepared_transactions()`;
-    await assertNothingLost(sql, sent);
+    await assertHealthy(sql, sent);
   });
 }
 
 /** A tenant of the first worker that has sent events. */
-async function tenantOfFirstWorker(sql: Database) {
+async function senderOfFirstWorker(sql: Database): Promise<Sender> {
   const [first] = await portsOfWorkers(sql);
   while (true) {
     const tenant = await newTenant();
@@ -97,23 +84,23 @@ async function tenantOfFirstWorker(sql: Database) {
     const sender = new Sender(tenant, { eventsPerRequest: 10 });
     await sender.send(1);
     await outcomeOf(sql, tenant);
-    return { tenant, sender };
+    return sender;
   }
 }
 
 const recordsAreAway = "The server that has these records does not answer";
 
-/** What is known of the queue is the coordinator's, whatever becomes of a node. */
+/** The queue is on the coordinator, so health knows it while a node is away. */
 function assertHealthKnowsTheQueue({ body }: Answer): void {
   const { queue, writer } = body.checks as Record<string, Record<string, unknown>>;
   assert.ok(Number.isInteger(queue.depth), JSON.stringify(body));
   assert.notEqual(writer.last_run, null);
 }
 
-Deno.test("while a node is away its tenants are told so, not where it is, and health knows the rest", async () => {
+Deno.test("while a node is away its tenants get an error without its address, and health answers", async () => {
   await using sql = openDatabase(undefined, 2, { isCut: true });
-  const one = await tenantOfFirstWorker(sql);
-  const { token } = one.tenant;
+  const sender = await senderOfFirstWorker(sql);
+  const { token } = sender.tenant;
   const saved = await rpc<string>(token, "create_saved_search", {
     p_name: "all",
     p_query_dsl: "*",
@@ -150,30 +137,30 @@ Deno.test("while a node is away its tenants are told so, not where it is, and he
       assertRpcError(answer, 504, recordsAreAway);
     }
     assert.equal((await rpc(token, "list_saved_searches")).status, 200);
-    await one.sender.send(2);
+    await sender.send(2);
     assertHealthKnowsTheQueue(await health("/detailed"));
   }
-  await assertNothingLost(sql, [one]);
+  await assertHealthy(sql, [sender]);
 });
 
-Deno.test("a node that is silent is away, and holds up neither health nor what is sent", async () => {
+Deno.test("a silent node counts as away, and delays neither health nor requests", async () => {
   await using sql = openDatabase(undefined, 2, { isCut: true });
-  const one = await tenantOfFirstWorker(sql);
+  const sender = await senderOfFirstWorker(sql);
   {
     using _frozen = await freezePostgres("postgres-1");
-    assertRpcError(await rpc(one.tenant.token, "get_tenant_usage"), 504, recordsAreAway);
-    await one.sender.send(2);
+    assertRpcError(await rpc(sender.tenant.token, "get_tenant_usage"), 504, recordsAreAway);
+    await sender.send(2);
     assertHealthKnowsTheQueue(await health("/detailed"));
   }
-  await assertNothingLost(sql, [one]);
+  await assertHealthy(sql, [sender]);
 });
 
-Deno.test("an erasure whose node goes away is carried out when it is back", async () => {
+Deno.test("an erasure on a node that goes away is finished when the node is back", async () => {
   await using sql = openDatabase(undefined, 2, { isCut: true });
-  const { tenant, sender } = await tenantOfFirstWorker(sql);
+  const sender = await senderOfFirstWorker(sql);
   const run = async () => {
     const { body } = await rpc<{ status: string; records: number; error: string | null }[]>(
-      tenant.token,
+      sender.tenant.token,
       "list_log_retention_runs",
       { p_kind: "erasure" },
     );
@@ -181,7 +168,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
   };
   {
     await using _job = await stopJob(sql, "run_deletions");
-    const asked = await rpc(tenant.token, "delete_logs", {
+    const asked = await rpc(sender.tenant.token, "delete_logs", {
       p_query_dsl: "*",
       p_ts_from: new Date(Date.now() - 86_400_000).toISOString(),
       p_ts_to: new Date(Date.now() + 60_000).toISOString(),
@@ -191,7 +178,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
     await using _down = await keepDown("postgres-1");
     await assert.rejects(
       sql`select logloom_private.run_deletion_step()`.execute(),
-      // A backend of the node that outlived its server says so itself.
+      // 57P01: a backend of the node outlived its server.
       (error: { code: string }) => ["08006", "57P01"].includes(error.code),
     );
     assert.deepEqual((await run()).map(({ status, error }) => ({ status, error })), [
@@ -205,7 +192,7 @@ Deno.test("an erasure whose node goes away is carried out when it is back", asyn
   assert.deepEqual(await run(), [{ status: "done", records: sender.acknowledged, error: null }]);
 });
 
-/** Processes of a node that have done such a statement and wait for a standby before they say so. */
+/** The number of processes of a node that have run a statement and wait for a standby to answer. */
 async function heldOn(port: number, statement: string): Promise<number> {
   await using sql = onNode(port);
   const [{ held }] = await sql`
@@ -214,7 +201,7 @@ async function heldOn(port: number, statement: string): Promise<number> {
   return held;
 }
 
-/** Lets a node tell nobody what it has written: a standby that is not there has to have it too. */
+/** Makes a node's commits wait for a standby that does not exist, so that it answers nobody. */
 async function holdAnswers(port: number): Promise<AsyncDisposable> {
   const sql = onNode(port);
   await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");
@@ -225,7 +212,7 @@ async function holdAnswers(port: number): Promise<AsyncDisposable> {
   await eventually("it is held", async () => {
     if (isAnswered) {
       isAnswered = false;
-      // It may be cut.
+      // The node may be killed.
       probing = sql.unsafe(probe).then(() => {}, () => {}).then(() => {
         isAnswered = true;
       });
@@ -245,7 +232,7 @@ async function holdAnswers(port: number): Promise<AsyncDisposable> {
   };
 }
 
-/** The writer's process on the coordinator, where it has prepared a step on the nodes. */
+/** The pid of the writer on the coordinator, once it has prepared a step on all nodes. */
 async function decidingProcess(sql: Database, ports: number[]): Promise<number | undefined> {
   const [writer] = await sql`
     select a.pid from pg_stat_activity a
@@ -260,7 +247,7 @@ async function decidingProcess(sql: Database, ports: number[]): Promise<number |
   return writer.pid;
 }
 
-/** Runs something while no job but the writer does: what another one has prepared would be held, and the writer by it. */
+/** Runs something while all jobs but the writer are stopped: the writer would wait for their prepared transactions. */
 async function alone<T>(sql: Database, action: () => Promise<T>): Promise<T> {
   const jobs = await sql`
     select j.name from logloom_private.jobs j where j.lane not in ('write', 'ingest')`;
@@ -271,8 +258,8 @@ async function alone<T>(sql: Database, action: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Kills a node while a step is prepared on both workers and none was told what becomes of it, which the coordinator has
- * decided already or has not. Gives back the step's write sequence.
+ * Kills a node while a step is prepared on both workers, before they hear of the coordinator's decision. isDecided:
+ * whether the coordinator has decided. Returns the step's write sequence.
  */
 async function killBetween(
   sql: Database,
@@ -293,7 +280,7 @@ async function killBetween(
     held = await holdUntilTheEnd(port);
   }
   await eventually(
-    "a worker has prepared and not said so",
+    "a worker has prepared and not answered",
     async () => await heldOn(port, "prepare transaction") > 0,
   );
   const decider = await eventually(
@@ -307,7 +294,7 @@ async function killBetween(
     undo.defer(() => void signalIfThere(decider, "SIGCONT"));
     await held[Symbol.asyncDispose]();
     await using node = onNode(port);
-    await eventually("it has said so", async () => {
+    await eventually("it has answered", async () => {
       const [{ silent }] = await node`
         select count(*)::integer as silent from pg_stat_activity a
         where a.query ilike 'prepare transaction%' and a.wait_event is distinct from 'ClientRead'
@@ -325,7 +312,7 @@ async function killBetween(
       return row !== undefined;
     });
   }
-  // A server's backends outlive it for a moment: the one that decides goes first.
+  // Backends outlive their server for a moment, so the deciding one is killed first.
   if (name === "postgres") signalIfThere(decider, "SIGKILL");
   signalIfThere(victim.pid, "SIGKILL");
   undo.defer(() => isBack(name, victim));
@@ -335,27 +322,27 @@ async function killBetween(
 for (const name of nodes) {
   for (const isDecided of [false, true]) {
     const decision = isDecided ? "decided, but not told" : "prepared, but not decided";
-    Deno.test(`${name} killed when a step is ${decision} loses and doubles nothing`, async () => {
+    Deno.test(`killing ${name} when a step is ${decision} loses and doubles nothing`, async () => {
       await using sql = openDatabase(undefined, 2, { isCut: true });
       const sent = await senders(sql);
       const send = async () => {
-        for (const { sender } of sent) await sender.send(2);
+        for (const sender of sent) await sender.send(2);
       };
       const write_seq = await alone(sql, () => killBetween(sql, name, isDecided, send));
       const ports = await portsOfWorkers(sql);
-      await eventually("the coordinator told the nodes what it had decided", async () => {
+      await eventually("the coordinator told the nodes its decision", async () => {
         await sql`select recover_prepared_transactions()`;
         return await prepared(ports) === 0;
       });
-      await assertNothingLost(sql, sent);
+      await assertHealthy(sql, sent);
       for (const { tenant } of sent) {
         const rows = await sql`
           select distinct l.write_seq = ${write_seq} as is_first from logloom.logs l
           where l.tenant_id = ${tenant.id}`;
-        assert.deepEqual(rows.map((row) => row.is_first), [isDecided], "decided once, or again");
+        assert.deepEqual(rows.map((row) => row.is_first), [isDecided], "repeated unless decided");
       }
       await send();
-      await assertNothingLost(sql, sent);
+      await assertHealthy(sql, sent);
     });
   }
 }

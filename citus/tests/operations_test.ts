@@ -5,26 +5,18 @@ import { eventually } from "../../tests/support/eventually.ts";
 import { outcomeOf } from "../../tests/support/sender.ts";
 import { assertNothingLost, countedOf, startLoad } from "./load.ts";
 import { databaseUrl } from "../../local/stack.ts";
-import { onNode } from "./node_database.ts";
+import { onNode, shardedTables } from "./node_database.ts";
 import { makeCluster } from "../../local/database.ts";
 import { localShards } from "../local/nodes.ts";
 import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
 import { copyOf, server, stack, startBeside, system } from "../../tests/support/second_server.ts";
 
-// What docs/guides/scaling.md has an operator do, each while events come in and are searched.
+// The operations of docs/guides/scaling.md, while events arrive and are searched.
 
 const coordinator = firstNode(system, stack);
 const workers = workerNodes(system, stack, 2);
-/** The place that is left for another one. */
+/** The port and folder for one more worker. */
 const third = workerNodes(system, stack, 3)[2];
-
-const sharded = [
-  "logloom.logs",
-  "logloom_private.block_columns",
-  "logloom_private.blocks",
-  "logloom_private.log_counts",
-  "logloom_private.log_days",
-];
 
 async function shardsOn(sql: Database, port: number): Promise<number> {
   const [{ shards }] = await sql`
@@ -41,7 +33,7 @@ async function timed(work: () => Promise<unknown>): Promise<string> {
   return `${((performance.now() - began) / 1000).toFixed(1)} s`;
 }
 
-Deno.test("a node is added, a tenant gets a shard on it to itself, and the node goes again", async (t) => {
+Deno.test("a node is added, gets the shard of one tenant, and is removed", async (t) => {
   await using sql = openDatabase();
   await makeCluster(system, third.data);
   await using _server = await startBeside([server(third, {}, true)]);
@@ -50,7 +42,7 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
     await node`create extension citus`;
   }
 
-  await t.step("shards move to it while events come in and are searched", async () => {
+  await t.step("shards move to it while events arrive and are searched", async () => {
     await using load = await startLoad();
     await sql`select citus_add_node('127.0.0.1', ${third.port})`;
     assert.equal(await shardsOn(sql, third.port), 0);
@@ -67,43 +59,52 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
     await assertNothingLost(sql, load.senders);
   });
 
-  await t.step("a tenant's rows of all tables go to a shard and a node of their own", async () => {
-    await using load = await startLoad();
-    const { tenant } = load.senders[0];
-    await eventually("it has sent events", () => Promise.resolve(load.senders[0].acknowledged > 0));
-    const isolated = await timed(() =>
-      sql`
+  await t.step(
+    "a tenant's rows of all tables move to their own shard and to another node",
+    async () => {
+      await using load = await startLoad();
+      const { tenant } = load.senders[0];
+      await eventually(
+        "it has sent events",
+        () => Promise.resolve(load.senders[0].acknowledged > 0),
+      );
+      const isolated = await timed(() =>
+        sql`
         select isolate_tenant_to_new_shard(
           'logloom.logs', ${tenant.id}::text, 'CASCADE', shard_transfer_mode := 'block_writes'
         )`
-    );
-    const placement = sql`
+      );
+      const placement = sql`
       select p.shardid, p.nodeport from pg_dist_shard_placement p
       where p.shardid = get_shard_id_for_distribution_column('logloom.logs', ${tenant.id}::text)`;
-    const [{ shardid, nodeport }] = await placement;
-    const target = nodeport === third.port ? workers[0].port : third.port;
-    const moved = await timed(() =>
-      sql`
+      const [{ shardid, nodeport }] = await placement;
+      const target = nodeport === third.port ? workers[0].port : third.port;
+      const moved = await timed(() =>
+        sql`
         select citus_move_shard_placement(
           ${shardid}::bigint, '127.0.0.1', ${nodeport}, '127.0.0.1', ${target}
         )`
-    );
-    console.log(`isolating took ${isolated}, moving ${moved}: ${await load.end()}`);
-    const rows = await sql`
+      );
+      console.log(`isolating took ${isolated}, moving ${moved}: ${await load.end()}`);
+      const rows = await sql`
       select s.logicalrelid::text as name
       from pg_dist_shard s
       join pg_class c on c.oid = s.logicalrelid and not c.relispartition
       join pg_dist_shard_placement p on p.shardid = s.shardid
       where p.nodeport = ${target} and s.shardminvalue = s.shardmaxvalue
       order by s.logicalrelid::text collate "C"`;
-    assert.deepEqual(rows.map(({ name }) => name), sharded);
-    await assertNothingLost(sql, load.senders);
-    await using owner = openDatabase(databaseUrl("postgres", coordinator.port, "postgres"));
-    const [{ again }] = await owner`select logloom_citus.enable(${localShards}) as again`;
-    assert.deepEqual(again, [], "an upgrade ends as it did before");
-  });
+      assert.deepEqual(
+        rows.map(({ name }) => name),
+        shardedTables,
+      );
+      await assertNothingLost(sql, load.senders);
+      await using owner = openDatabase(databaseUrl("postgres", coordinator.port, "postgres"));
+      const [{ again }] = await owner`select logloom_citus.enable(${localShards}) as again`;
+      assert.deepEqual(again, [], "enable() has nothing to do");
+    },
+  );
 
-  await t.step("a shard becomes two while events come in and are searched", async () => {
+  await t.step("a shard is split while events arrive and are searched", async () => {
     await using load = await startLoad();
     const { tenant } = load.senders[0];
     await eventually("it has sent events", () => Promise.resolve(load.senders[0].acknowledged > 0));
@@ -126,7 +127,7 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
     await assertNothingLost(sql, load.senders);
   });
 
-  await t.step("its shards go to the others, and it leaves", async () => {
+  await t.step("its shards move to the other nodes and it is removed", async () => {
     await using load = await startLoad();
     const took = await timed(() => sql`select citus_drain_node('127.0.0.1', ${third.port})`);
     assert.equal(await shardsOn(sql, third.port), 0);
@@ -136,7 +137,7 @@ Deno.test("a node is added, a tenant gets a shard on it to itself, and the node 
   });
 });
 
-Deno.test("all nodes come back as of one restore point, with what was acknowledged before it", async () => {
+Deno.test("all nodes are restored to one point, with everything acknowledged before it", async () => {
   await using sql = openDatabase();
   const nodes = [coordinator, ...workers];
   await using load = await startLoad();
@@ -145,14 +146,14 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
     for (const node of nodes) copies.push(await copyOf(node, freePort()));
   });
   await eventually(
-    "events came after the backups",
+    "events arrived after the backups",
     () => Promise.resolve(load.senders.every(({ acknowledged }) => acknowledged > 200)),
   );
   const before = load.senders.map(({ acknowledged }) => acknowledged);
   const point = await timed(() => sql`select citus_create_restore_point('nightly')`);
   const reached = load.senders.map(({ acknowledged }) => acknowledged);
   await eventually(
-    "events came after it",
+    "events arrived after the restore point",
     () =>
       Promise.resolve(load.senders.every(({ acknowledged }, n) => acknowledged > reached[n] + 100)),
   );
@@ -171,7 +172,7 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
       restore_command: `cp ${nodes[n].data}/pg_wal/%f "%p"`,
       recovery_target_name: "nightly",
       recovery_target_action: "promote",
-      // Until it knows where the others are now, it must not speak to those that it was copied from.
+      // Until citus_update_node below, it would connect to the nodes that it was copied from.
       "citus.recover_2pc_interval": "-1",
       "cron.launch_active_jobs": "off",
     }, true)
@@ -194,7 +195,7 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
   await using owner = openDatabase(databaseUrl("postgres", copies[0].port, "postgres"), 1, {
     isCut: true,
   });
-  await eventually("what was still queued is written", async () => {
+  await eventually("the queue is written", async () => {
     await owner`call logloom_private.run_job('write_logs')`;
     const [{ depth }] = await restored`select depth::integer from logloom_private.queue_state()`;
     return depth === 0;
@@ -207,9 +208,9 @@ Deno.test("all nodes come back as of one restore point, with what was acknowledg
   for (const [n, { tenant, acknowledged }] of load.senders.entries()) {
     const { records, numbers } = await outcomeOf(restored, tenant);
     assert.equal(records, numbers, "nothing twice");
-    assert.ok(records >= before[n], "all that was acknowledged before the point");
-    assert.ok(records < acknowledged, "and not what came after it");
-    assert.equal(await countedOf(restored, tenant), records, "the counts are of the same moment");
+    assert.ok(records >= before[n], "everything acknowledged before the point");
+    assert.ok(records < acknowledged, "and nothing after it");
+    assert.equal(await countedOf(restored, tenant), records, "the counts are from the same moment");
   }
   await queueIsEmpty(sql);
   await assertNothingLost(sql, load.senders);

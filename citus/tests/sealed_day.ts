@@ -3,10 +3,10 @@ import { ingest, newTenant, rpc, type Tenant } from "../../tests/support/client.
 import { callAsOwner, type Database, recordsOf } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 
-/** Noon of a day that is over, so that its records can be sealed. */
+/** Noon four days ago: the day is over and can be sealed. */
 export const noon = new Date(new Date().setUTCHours(12, 0, 0, 0) - 4 * 86_400_000);
 
-/** Seals what is over until so many records of the tenant are sealed. */
+/** Seals days that are over until the tenant has this many sealed records. */
 export async function sealRecordsOf(
   sql: Database,
   tenantId: string,
@@ -22,10 +22,10 @@ export async function sealRecordsOf(
   });
 }
 
-/** How many events the tenant of a day has. */
+/** The number of events of tenantWithDay. */
 export const orders = 2000;
 
-/** A tenant with as many events from noon of that day on, a second apart; they are rows yet. */
+/** A tenant with events from noon of that day on, a second apart, not yet sealed. */
 export async function tenantWithDay(sql: Database): Promise<Tenant> {
   const tenant = await newTenant();
   const events = Array.from({ length: orders }, (_, n) => ({
@@ -47,7 +47,7 @@ export async function tenantWithDay(sql: Database): Promise<Tenant> {
 
 export type Question = [operation: string, parameters: Record<string, unknown>];
 
-/** What the tenant is answered, of the records from that noon to an end. */
+/** The tenant's answers to questions about the records from that noon to an end. */
 export async function answersTo(
   questions: Question[],
   { token }: Tenant,
@@ -59,7 +59,7 @@ export async function answersTo(
     const question = `${operation} ${JSON.stringify(parameters)} to ${range.p_ts_to}`;
     const { status, body } = await rpc(token, operation, { ...parameters, ...range });
     assert.equal(status, 200, `${question}: ${JSON.stringify(body)}`);
-    // A cursor has the moment in which it was made.
+    // Each cursor is different.
     const { next_cursor: _, ...answer } = Object(body);
     answers.push([question, answer]);
   }

@@ -22,7 +22,7 @@ const stages = [
   "patterns",
 ];
 
-/** Every kind of question, with parts of them that only some ways of reading can answer. */
+/** Every kind of question, and filters and stages that use different ways of reading. */
 const questions: Question[] = [
   ...filters.flatMap((query): Question[] => [
     ["search_logs", { p_query_dsl: query }],
@@ -34,10 +34,10 @@ const questions: Question[] = [
   ["log_series", { p_query_dsl: "* | avg(attrs.took)" }],
 ];
 
-/** A range of sealed days alone, and one that reaches to now. */
+/** The ends of a range with only sealed records, and of one that reaches to now. */
 const ends = [noon.getTime() + 3_600_000, Date.now() + 60_000].map((end) => new Date(end));
 
-Deno.test("over nodes a sealed day answers every question as its rows did", async () => {
+Deno.test("over nodes a sealed day gives the same answers as its rows", async () => {
   await using db = openDatabase();
   const tenant = await tenantWithDay(db);
   const today = { msg: "order of today", service: "shop", level: "error", took: 7 };
@@ -56,7 +56,7 @@ Deno.test("over nodes a sealed day answers every question as its rows did", asyn
   }
 });
 
-/** The example of a pattern is one of its messages, and rows and blocks take different ones. */
+/** Rows and blocks take different messages as the example of a pattern. */
 function withoutExamples(answer: unknown): unknown {
   const text = JSON.stringify(answer, (key, value) => key === "example" ? typeof value : value);
   return JSON.parse(text);

@@ -1,5 +1,5 @@
--- Where records are sharded the writer counts what it adds from the queue, elsewhere from
--- what its insert returns.
+-- With sharded records the writer counts from the queue, otherwise from the rows that its insert
+-- returns.
 begin;
 \ir ../../supabase/tests/ingest.psql
 \ir ../install.psql
@@ -48,14 +48,14 @@ delete from logloom_private.log_days d where d.tenant_id = 'acme';
 delete from logloom_private.log_writes a where true;
 
 select pg_temp.over_batches('logloom_citus.note_records');
-select isnt_empty('select from from_the_insert', 'there are counts, days and write_seqs');
+select isnt_empty('select from from_the_insert', 'there are counts, days and write sequences');
 select bag_eq(
   'select k.what from pg_temp.known() k', 'select f.what from from_the_insert f',
-  'both ways come to the same rows'
+  'both ways add the same rows'
 );
 select is(
   (select sum(c.events)::integer from logloom_private.log_counts c), 12,
-  'of each batch those events that were asked for'
+  'the requested events of each batch are counted'
 );
 select is(
   (select count(*)::integer from logloom_private.log_counts c where c.is_other), 2,
@@ -66,7 +66,7 @@ update logloom_private.queue q set ts = '{}', level = '{}', service = '{}' where
 select pg_temp.over_batches('logloom_citus.note_records');
 select is(
   (select sum(c.events)::integer from logloom_private.log_counts c), 12,
-  'where there is none nothing is counted'
+  'empty batches add nothing'
 );
 
 select * from finish();

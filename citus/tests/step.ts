@@ -18,28 +18,16 @@ export const citus: Step = {
   run: onNodes,
 };
 
-/** What of the other steps is told by where the records are; the rest does not reach them. */
-const operations = [
-  "alerts",
-  "health",
-  "ingest",
-  "ingest_tokens",
-  "isolation",
-  "quotas",
-  "portal",
-  "read",
-  "retention",
-  "search",
-  "secret_key",
-  "usage",
-  "views",
-].map((name) => `tests/e2e/${name}_test.ts`);
+/** End-to-end tests whose operations read or write records; others do not depend on where they are. */
+const operations = (
+  "alerts health ingest ingest_tokens isolation quotas portal read retention search secret_key usage views"
+).split(" ").map((name) => `tests/e2e/${name}_test.ts`);
 
 const upgradeTest = "citus/tests/upgrade_test.ts";
-/** It looks at the tables as they were sharded, so it comes before all others on its stack. */
+/** Checks the tables right after sharding, so it runs first on its stack. */
 const sharding = "citus/tests/enable_citus_test.ts";
-/** Of nodes, what other steps tell of one server. */
-const reading = ["sealed", "turns"].map((name) => `citus/tests/${name}_test.ts`);
+/** Tests that other steps run on one server. */
+const reading = ["sealed", "scan_slots"].map((name) => `citus/tests/${name}_test.ts`);
 
 const kills = [
   ...["kill", "poison", "sealing_kill"].map((name) => `tests/faults/${name}_test.ts`),
@@ -47,13 +35,13 @@ const kills = [
   "citus/tests/operations_test.ts",
 ];
 
-/** The same schema sharded over nodes. Without Citus, which no package registry has, it only says so. */
+/** Runs the tests on sharded records. Skips them without Citus, which no package registry has. */
 async function onNodes({ files }: Context): Promise<StepResult> {
   if (!(await findSystem())?.hasCitus) {
     const reason = "Citus is not installed (docs/guides/scaling.md says how to try it)";
     return { passed: 0, failed: 0, skipped: 1, notRun: [reason] };
   }
-  // As docs/guides/scaling.md asks of every node.
+  // docs/guides/scaling.md asks for this on every node.
   Deno.env.set("LOGLOOM_TIMEZONE", "UTC");
   const results: StepResult[] = [];
   if (files.length === 0 || files.includes(upgradeTest)) results.push(await upgrade());
@@ -65,7 +53,7 @@ async function onNodes({ files }: Context): Promise<StepResult> {
   return sum(results);
 }
 
-/** From the released migrations to those of the checkout, on nodes. */
+/** Upgrades nodes from the released migrations to those of the checkout. */
 async function upgrade(): Promise<StepResult> {
   const released = await startReleasedStack("released", 2);
   try {

@@ -33,7 +33,7 @@ const questions: Question[] = [
   ["list_log_fields", {}],
 ];
 
-/** What the nodes have of the service but its days, which come and go, and the settings that functions have for their sake. */
+/** The service's objects on the nodes without daily partitions, and the settings of operations. */
 async function onNodes(sql: Database): Promise<unknown[]> {
   const rows = await sql`
     select pg_describe_object(d.classid, d.objid, d.objsubid) as thing, p.proconfig as settings
@@ -52,8 +52,8 @@ async function onNodes(sql: Database): Promise<unknown[]> {
   return [...rows];
 }
 
-/** All but after_migration, which no migration makes anew: it would call the core's. */
-async function seamsAnew(): Promise<string> {
+/** A migration that recreates all seams except after_migration, which would then be the core's. */
+async function migrationOfSeams(): Promise<string> {
   const paths = await walk(["supabase/schemas"]);
   const texts = await Promise.all(paths.map((path) => Deno.readTextFile(`${checkout}/${path}`)));
   const seams = texts.filter((text) =>
@@ -90,8 +90,8 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   })();
   asking.catch(() => {});
 
-  // A migration brings each function anew that the layer replaces.
-  await Deno.writeTextFile(`${folder}/29991231000000_logloom_again.sql`, await seamsAnew());
+  // A migration restores the core's functions.
+  await Deno.writeTextFile(`${folder}/29991231000000_logloom_again.sql`, await migrationOfSeams());
   const applied = await migrations(folder);
   const newer = (await migrations()).filter((name) => !applied.includes(name));
   for (const name of newer) await Deno.copyFile(`${migrationsFolder}/${name}`, `${folder}/${name}`);
@@ -105,18 +105,18 @@ Deno.test("an upgrade over nodes fails no search and loses nothing", async () =>
   assert.deepEqual(await answers(), before);
   const there = await onNodes(sql);
   await callAsOwner(sql, `select logloom_citus.enable(${localShards})`);
-  assert.deepEqual(there, await onNodes(sql), "nothing is left to be done by hand");
+  assert.deepEqual(there, await onNodes(sql), "enable() has nothing left to do");
   const replaced = await sql`
     select s.seam from unnest(logloom_citus.seams()) s (seam)
     join pg_proc core on core.oid = to_regprocedure('logloom_private.' || s.seam)
     join pg_proc layer on layer.oid = to_regprocedure('logloom_citus.' || s.seam)
     where core.prosrc <> layer.prosrc`;
-  assert.deepEqual([...replaced], [], "the layer's functions are in place");
-  console.log(`${asked} times asked: ${await load.end()}`);
+  assert.deepEqual([...replaced], [], "the layer's functions replace the core's");
+  console.log(`asked ${asked} times: ${await load.end()}`);
   await assertNothingLost(sql, load.senders);
 });
 
-Deno.test("uninstalling takes what is on the nodes too", async () => {
+Deno.test("uninstalling removes the service from the nodes, too", async () => {
   await using sql = openDatabase();
   const left = () =>
     sql`

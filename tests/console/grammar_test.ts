@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkout } from "../../local/stack.ts";
-import { mangled, query } from "../query/arbitrary.ts";
+import { mangled, query } from "../query/random_queries.ts";
 import { readGrammar } from "../query/ebnf.ts";
 import { rpc } from "../support/client.ts";
 import { newUser } from "../support/users.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { LogRecord, Reader } from "../../packages/logloom/src/read.ts";
 import type { At } from "./command.ts";
-import { everything, type Kept, type Range, today } from "./world.ts";
+import { everything, type Kept, type Range, today } from "./tenant_model.ts";
 
-/** Asks once more where a day ended meanwhile: what is kept is a matter of the day. */
+/** Asks again if a day ended meanwhile, because retention depends on the day. */
 export async function onOneDay(ask: (today: number) => Promise<void>): Promise<void> {
   const asked = today();
   try {
@@ -24,9 +24,9 @@ function keptOf({ ts, level, service, msg, attrs }: LogRecord) {
 const byNumber = (a: Pick<LogRecord, "attrs">, b: Pick<LogRecord, "attrs">) =>
   Number(a.attrs?.n) - Number(b.attrs?.n);
 
-/** The records are the expected ones, to the letter, each once and in their order. */
+/** The records are exactly the expected ones, each once and in order. */
 export function assertFound(found: LogRecord[], expected: Kept[], order: "asc" | "desc"): void {
-  // First what tells most where they differ.
+  // Numbers first: they make the clearest message.
   assert.deepEqual(numbersOf(found), numbersOf(expected));
   assert.deepEqual(found.map(keptOf).toSorted(byNumber as never), expected.toSorted(byNumber));
   const places = found.map(({ ts, id }) => `${new Date(ts).toISOString()} ${id}`);
@@ -40,7 +40,7 @@ export async function all(reader: Reader, query: string, range: Range, order: "a
   return await Array.fromAsync(reader.records(query, { ...timesOf(range), order }));
 }
 
-/** Everything that the tenant has is what the model has. */
+/** The tenant's records, counts and usage are those of the model. */
 export async function assertComplete({ known, real, service }: At): Promise<void> {
   await service.settle();
   await onOneDay(async (today) => {
@@ -52,12 +52,12 @@ export async function assertComplete({ known, real, service }: At): Promise<void
     const sum = buckets.reduce((sum, { count }) => sum + count, 0);
     assert.deepEqual([total, sum], [expected.length, expected.length]);
   });
-  // Of two months, since a run may begin in one and end in the next.
+  // Two months, because a run may begin in one and end in the next.
   const { months } = await real.asOwner.call("get_tenant_usage", { p_months: 2 });
   assert.equal(months.reduce((sum, { events }) => sum + events, 0), known.acknowledged);
 }
 
-/** The counts of all of its records, which are kept beside the records. */
+/** Compares the stored counts with the expected records. */
 async function assertCounts(reader: Reader, expected: Kept[], by: "level" | "service") {
   const rows = await reader.stats(`| count() by ${by}`, timesOf(everything()));
   const counts = new Map<string, number>();
@@ -68,12 +68,12 @@ async function assertCounts(reader: Reader, expected: Kept[], by: "level" | "ser
   );
 }
 
-/** All as rows again: each record once, in the table itself. */
+/** Unseals all days, and finds each record once in the table. */
 export async function assertStored(at: At): Promise<void> {
   const { known, real, service } = at;
   await service.settle();
   const id = real.owner.id;
-  // In one transaction: the job could seal them again before they are read.
+  // In one transaction, because the job could seal them again before they are read.
   const rows = await service.sql.begin(async (sql) => {
     await sql`set local role postgres`;
     await sql`

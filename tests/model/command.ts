@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import type { RealTenant, Service } from "./service.ts";
-import type { Model, TenantModel } from "./world.ts";
+import type { Model, TenantModel } from "./tenant_model.ts";
 
 export type ModelCommand = fc.AsyncCommand<Model, Service>;
 
-/** A tenant as the model has it and as the stack has it, and the stack. */
+/** A tenant of the model and of the stack, with both. */
 export interface At {
   known: TenantModel;
   real: RealTenant;
@@ -12,13 +12,13 @@ export interface At {
   service: Service;
 }
 
-/** How many ran in this process, and until when they may: what is left of a run is passed over then. */
+/** The number of commands that ran in this process, and the time after which the rest of a run is skipped. */
 export const ran = { commands: 0, until: Infinity };
 
-/** A run that is repeated tells each of its commands. */
+/** A repeated run prints each command. */
 const isTold = Deno.env.has("MODEL_SEED") && !Deno.env.has("MODEL_SECONDS");
 
-/** A command on one of the tenants, from what was drawn for it; its name and that are what a counterexample shows. */
+/** A command on one of the tenants with drawn values. A counterexample shows its name and values. */
 export function command<Drawn extends Record<string, fc.Arbitrary<unknown>>>(
   name: string,
   drawn: Drawn,

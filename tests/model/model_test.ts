@@ -2,21 +2,21 @@ import fc from "fast-check";
 import { tell } from "../support/trial_counts.ts";
 import { assertComplete, assertStored } from "./assertions.ts";
 import { type At, type ModelCommand, ran } from "./command.ts";
-import { people } from "./commands/people.ts";
+import { people } from "./commands/members.ts";
 import { reading } from "./commands/reading.ts";
 import { sending } from "./commands/sending.ts";
-import { kills, trouble } from "./commands/trouble.ts";
-import { upkeep } from "./commands/upkeep.ts";
+import { kills, trouble } from "./commands/faults.ts";
+import { upkeep } from "./commands/sealing_and_retention.ts";
 import { realTenant, Service, statusOf } from "./service.ts";
-import { Model, retentionAtFirst, viewQuery } from "./world.ts";
+import { Model, retentionAtFirst, viewQuery } from "./tenant_model.ts";
 
-// Random commands against the stack and against a model of it in memory, which must agree after each. Runs go on for
-// MODEL_SECONDS, each with a seed; MODEL_SEED=… repeats one. What a failure was shrunk to is repeated with its path and
-// replayPath too: MODEL_PATH=… MODEL_REPLAY=…
+// Runs random commands on the stack and on a model of it in memory; both must agree after each. Runs go on for
+// MODEL_SECONDS, each with its own seed. MODEL_SEED=… repeats a run; with MODEL_PATH=… MODEL_REPLAY=… (path and
+// replayPath of a failure) it repeats the shrunk run.
 
 const given = Deno.env.get("MODEL_SEED");
 const seconds = Number(Deno.env.get("MODEL_SECONDS") ?? (given === undefined ? 60 : 0));
-/** As long as a failure is made smaller. */
+/** The time for shrinking a failure. */
 const shrinkingMs = 1000 * Number(Deno.env.get("MODEL_SHRINK_SECONDS") ?? 240);
 
 const weights: [number, Record<string, fc.Arbitrary<ModelCommand>>][] = [
@@ -38,13 +38,13 @@ const commands = fc.commands(
   { maxCommands: 60, size: "max", replayPath: Deno.env.get("MODEL_REPLAY") },
 );
 
-Deno.test(`random commands have the outcome that the model has, for ${seconds} s`, async () => {
+Deno.test(`random commands have the same result as the model, for ${seconds} s`, async () => {
   const end = performance.now() + seconds * 1000;
   let seed = Number(given ?? Math.floor(Math.random() * 2 ** 31));
   let runs = 0;
   do {
     console.log(`MODEL_SEED=${seed}`);
-    // One that is named, or made smaller, runs to its end.
+    // A repeated or shrunk run goes to its end.
     ran.until = seconds > 0 ? end : Infinity;
     await fc.assert(fc.asyncProperty(commands, run), {
       seed,
@@ -79,7 +79,7 @@ function atOf(model: Model, service: Service, tenant: number): At {
   return { known: model.tenants[tenant], real: service.tenants[tenant], model, service };
 }
 
-/** Two tenants with all that a plan allows, a key, and a member beside the owner. */
+/** Creates two tenants on the largest plan, with a key, and a member besides the owner. */
 async function begin(model: Model, service: Service): Promise<void> {
   for (const [n, real] of service.tenants.entries()) {
     const known = model.tenants[n];
@@ -98,7 +98,7 @@ async function begin(model: Model, service: Service): Promise<void> {
   }
 }
 
-/** All is as the model has it, also as rows alone; then the tenant goes, and everybody is refused. */
+/** Compares the tenant with the model, also after unsealing; then deletes it, after which nobody may search. */
 async function end(at: At): Promise<void> {
   const { real } = at;
   await assertComplete(at);

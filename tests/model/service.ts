@@ -14,7 +14,7 @@ export interface RealTenant {
   viewId: string;
 }
 
-/** The stack under test, as a run of commands has it. */
+/** The stack under test. */
 export class Service {
   #sql: Database | undefined;
 
@@ -24,20 +24,20 @@ export class Service {
     return this.#sql ??= openDatabase(undefined, 2, { isCut: true });
   }
 
-  /** Before a kill, which takes connections with it; the next use opens others. */
+  /** Closes connections before a kill. The next use opens new ones. */
   async disconnect(): Promise<void> {
     const sql = this.#sql;
     this.#sql = undefined;
     await sql?.end({ timeout: 1 });
   }
 
-  /** Has the writer at work until everything that was acknowledged is visible. */
+  /** Waits until everything acknowledged is visible. */
   async settle(): Promise<void> {
     await this.asOwner("call logloom_private.run_job('write_logs')");
     await queueIsEmpty(this.sql);
   }
 
-  /** Runs statements as the jobs do. */
+  /** Runs statements as the owner, like jobs. */
   async asOwner(statements: string): Promise<Record<string, unknown>[]> {
     return await callAsOwner(this.sql, statements);
   }
@@ -51,13 +51,13 @@ export async function realTenant(): Promise<RealTenant> {
   return { owner, asOwner: patient(owner), other, asOther: patient(other), viewId: "" };
 }
 
-/** A client for which it is no answer what a killed part leaves behind: connections that nobody knows to be dead. */
+/** A client that repeats requests that fail on a connection that a kill has broken. */
 function patient({ token }: Tenant): Reader {
   const key = stack.anonKey;
   return createReader({ url: stack.url, key, token, fetch: fetchPatiently }, { patienceMs: 0 });
 }
 
-/** Five minutes of them, as long as anything is awaited. */
+/** Five minutes, like "eventually". */
 const mostTries = 3_000;
 
 async function fetchPatiently(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
@@ -72,13 +72,13 @@ async function fetchPatiently(input: RequestInfo | URL, init?: RequestInit): Pro
 
 async function isOfKill(response: Response): Promise<boolean> {
   if (response.status === 503) return true;
-  // What PostgREST says of a connection that broke, and of nothing else.
+  // Only a broken connection makes PostgREST answer this.
   if (response.status !== 400 && response.status !== 500) return false;
   const { code } = await response.clone().json().catch(() => ({}));
   return code === "" || /^57P0\d$/.test(code);
 }
 
-/** Sends until the service answers, as a client with an Idempotency-Key may. */
+/** Repeats a request with an Idempotency-Key until ingest answers. */
 export async function sendPatiently(
   headers: Record<string, string>,
   body: string,
@@ -89,7 +89,7 @@ export async function sendPatiently(
   }, { every: 20 });
 }
 
-/** The status of a call: 200, or that of its refusal. */
+/** The status of a call: 200 or the status of its error. */
 export async function statusOf(call: Promise<unknown>): Promise<number> {
   try {
     await call;

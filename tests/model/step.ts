@@ -1,6 +1,6 @@
 import { type Context, denoTests, type Step } from "../runner/step.ts";
 
-/** Seeds are drawn until the time is over; one that is named is tried alone. */
+/** Runs random seeds for some seconds, or only MODEL_SEED if it is set. */
 const runFor = (seconds: number) => (context: Context) => {
   const isNamed = ["MODEL_SEED", "MODEL_SECONDS"].some((name) => Deno.env.has(name));
   return denoTests(["tests/model"], context, {
@@ -10,7 +10,7 @@ const runFor = (seconds: number) => (context: Context) => {
 
 export const model: Step = {
   name: "model",
-  title: "random commands, on the stack and on a model of it",
+  title: "random commands on the stack and on a model of it",
   needsStack: true,
   isBeside: true,
   run: runFor(60),

@@ -1,25 +1,25 @@
 import { deepStrictEqual, fail } from "node:assert/strict";
 import fc from "fast-check";
-import { event, mangled, now, query } from "./arbitrary.ts";
-import { openDatabase, type Outcome, range, type Row, timestamp } from "./database.ts";
+import { event, mangled, now, query } from "./random_queries.ts";
+import { openDatabase, type Outcome, range, type Row, timestamp } from "./run_queries.ts";
 import { compareDecimals, numberOf } from "./decimal.ts";
 import { compareText, type Event, isRecord, type Json, QueryError } from "./event.ts";
 import { attributeOf, type Field, groupText } from "./field.ts";
-import { type Query, readQuery } from "./language.ts";
+import { type Query, readQuery } from "./evaluator.ts";
 import { aggregateOf, extract, type Plan } from "./stages.ts";
 import { tell } from "../support/trial_counts.ts";
 
-// The compiler and a plain evaluator read the same random queries over the same random events and
-// must agree on every one: which events match, what an aggregate is, and where a query is wrong.
-// A run is repeated by its seed: QUERY_SEED=… QUERY_BATCHES=…
+// The compiler and a simple evaluator run the same random queries over the same random events. They
+// must agree on which events match, on the values of aggregates, and on the position of errors.
+// To repeat a run: QUERY_SEED=… QUERY_BATCHES=…
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const batches = Number(Deno.env.get("QUERY_BATCHES") ?? 60);
 const eventsInBatch = 16;
 const queriesInBatch = 40;
 
-// Both at once: the database has more than one processor.
-Deno.test(`right queries find what the evaluator finds, wrong ones are refused where it refuses them, seed ${seed}`, async () => {
+// In parallel, because the database has more than one processor.
+Deno.test(`compiler and evaluator agree on matches, values and errors, seed ${seed}`, async () => {
   await Promise.all([agree(query), agree(mangled)]);
 });
 
@@ -47,11 +47,11 @@ async function agree(queries: fc.Arbitrary<string>): Promise<void> {
       `${tally.matching} with matches, ${tally.refused} refused`,
   );
   tell({ queries: tally.queries, comparisons: tally.queries * eventsInBatch });
-  if (tally.queries < batches * queriesInBatch) fail("fewer queries than there should be");
+  if (tally.queries < batches * queriesInBatch) fail("too few queries");
 }
 
 function compare(source: string, events: Event[], outcome: Outcome): void {
-  // The evaluator does not weigh a regular expression.
+  // The evaluator does not limit the complexity of a regular expression.
   if (outcome.message?.startsWith("Regular expression: it is too complex")) return;
   let read: Query;
   try {
@@ -86,7 +86,7 @@ function compare(source: string, events: Event[], outcome: Outcome): void {
   }
 }
 
-/** Members in one order, for comparing. */
+/** Sorts the members of objects, to compare them as text. */
 function sorted(_: string, value: Json): Json {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -106,8 +106,8 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
       aggregate.kind === "rate" ? members.length / minutes : aggregateOf(aggregate, members)
     );
   const names = plan.aggregates.map(({ name }) => name);
-  // What where leaves depends on the last digit of a sum now and then.
-  const isSure = plan.having.every(({ name }) => {
+  // A sum may differ in its last digit, and where may depend on it.
+  const isExact = plan.having.every(({ name }) => {
     const kind = plan.aggregates.find((one) => one.name === name)?.kind ?? "";
     return ["count", "count_distinct", "min", "max"].includes(kind);
   });
@@ -131,7 +131,7 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
       }
     });
   }
-  if (!isSure) return;
+  if (!isExact) return;
   deepStrictEqual(rows.length, Math.min(left.length, plan.limit ?? left.length), source);
   if (rows.length > 0) deepStrictEqual(rows[0].total, left.length, source);
   rows.slice(1).forEach((row, i) => {
@@ -153,7 +153,7 @@ function compareOrder(plan: Plan, a: Row, b: Row): number {
     if (y === null) return -1;
     const isAttribute = plan.by.some((one) => one.name === name && one.field.kind === "attrs");
     const [m, n] = [x, y].map((value) => isAttribute ? numberOf(value) : null);
-    // Numbers, however they are written, before other texts in either direction.
+    // Numbers in any notation come before other texts, ascending or descending.
     if ((m === null) !== (n === null)) return m === null ? 1 : -1;
     const order = (m && n && compareDecimals(m, n)) ||
       (typeof x === "string" || typeof y === "string" ? compareText(String(x), String(y)) : x - y);
@@ -193,7 +193,7 @@ function groupOf(plan: Plan, event: Event): (string | null)[] {
   return [...bucket, ...plan.by.map(({ field }) => groupText(field, event))];
 }
 
-/** The events as json, logfmt and where leave them. */
+/** The events after the stages json, logfmt and where. */
 function staged(plan: Plan, events: Event[]): Event[] {
   let left = events;
   for (const stage of plan.rows) {
@@ -225,7 +225,7 @@ function shown({ fields }: Plan, event: Event) {
   };
 }
 
-/** The attributes that are named, nested as they were. */
+/** Picks attributes, nested as before. */
 function picked(event: Event, paths: (Field & { kind: "attrs" })[]): Event["attrs"] {
   const result: { [key: string]: Json } = {};
   for (const field of paths) {
@@ -247,7 +247,7 @@ function picked(event: Event, paths: (Field & { kind: "attrs" })[]): Event["attr
   return Object.keys(result).length === 0 ? null : result;
 }
 
-/** Sums of doubles depend on their order; the database adds decimals. */
+/** The database adds decimals; a sum of doubles depends on their order. */
 function isClose(found: number | null, expected: number | null): boolean {
   if (found === null || expected === null) return found === expected;
   if (!Number.isFinite(expected) || Math.abs(expected) > 1e300) return Math.abs(found) > 1e290;

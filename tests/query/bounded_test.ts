@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import postgres from "postgres";
 import { openDatabase } from "../support/database.ts";
-import { mangled, query } from "./arbitrary.ts";
+import { mangled, query } from "./random_queries.ts";
 import { extract } from "./stages.ts";
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
-/** What hostile queries are made of, besides right and wrong ones. */
+/** Valid and damaged queries, and fragments that are expensive to compile. */
 const parts = fc.oneof(
   query,
   mangled,
@@ -16,7 +16,7 @@ const parts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
 );
 
-/** Parts that are repeated until 2,048 bytes are full. */
+/** Repeats parts up to 2,048 bytes. */
 const hostile = fc.array(parts, { minLength: 1, maxLength: 8 }).map((some) => {
   const text = some.join(" ").replaceAll("\0", "") || "a";
   let filled = text;
@@ -24,7 +24,7 @@ const hostile = fc.array(parts, { minLength: 1, maxLength: 8 }).map((some) => {
   return filled;
 });
 
-Deno.test(`whatever is asked, compiling takes 20,000 steps at most, seed ${seed}`, async () => {
+Deno.test(`compiling any query takes at most 20,000 steps, seed ${seed}`, async () => {
   const sql = postgres(Deno.env.get("LOGLOOM_DB_URL") ?? "", { max: 1, onnotice: () => {} });
   try {
     await sql`
@@ -45,12 +45,12 @@ Deno.test(`whatever is asked, compiling takes 20,000 steps at most, seed ${seed}
   }
 });
 
-/** The text of a JSON object with a value so many levels deep, the object being the first. */
+/** The text of a JSON object with a value this many levels deep; the object is the first level. */
 function nested(depth: number, value: string, open = "[", close = "]"): string {
   return `{"a":${open.repeat(depth - 1)}${value}${close.repeat(depth - 1)}}`;
 }
 
-Deno.test("what json extracts costs no more than its text is long, whatever a message holds", async () => {
+Deno.test("extracting json from any message takes time linear in its length", async () => {
   await using sql = openDatabase(undefined, 1);
   await sql`set statement_timeout = '5s'`;
   const texts = [
@@ -72,7 +72,7 @@ Deno.test("what json extracts costs no more than its text is long, whatever a me
     const [{ found }] = await sql`select logloom_private.extract_json(${text}) as found`;
     assert.deepEqual(found, extract("json", text), text.slice(0, 200));
   }
-  // What no double holds is a text, and is never written out.
+  // A number beyond doubles stays a text with an exponent.
   const [{ found }] = await sql`
     select logloom_private.extract_json(${`{"a":[${"1e131000,".repeat(6_800)}0]}`}) as found`;
   assert.deepEqual(found.a.slice(-2), ["1e+131000", 0]);

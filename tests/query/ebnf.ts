@@ -1,7 +1,7 @@
 import { fieldKinds } from "../../supabase/functions/_shared/record_fields.ts";
 
-// The grammar of docs/reference/query-language.md, read from the page and followed to the letter: by trying every way that it
-// allows, so that it knows nothing but what stands there.
+// Reads the grammar of docs/reference/query-language.md and checks queries by trying every way that it allows, so that
+// the page alone decides.
 
 type Expression =
   | { kind: "text"; text: string }
@@ -14,11 +14,11 @@ type Expression =
 
 interface Rule {
   expression: Expression;
-  /** Between the parts of a phrase white space may stand, between those of a word none. */
+  /** White space is allowed between the parts of a phrase, not between the parts of a word. */
   isPhrase: boolean;
 }
 
-/** What the grammar says in words: where such a thing at `at` ends, or -1. */
+/** Parts that the grammar describes in words: the end of such a part that begins at `at`, or -1. */
 const inWords: Record<string, (text: string[], at: number) => number> = {
   "a character": (text, at) => at < text.length ? at + 1 : -1,
   'a character but white space, ( ) [ ] { } " | and \\': (text, at) =>
@@ -43,14 +43,14 @@ const inWords: Record<string, (text: string[], at: number) => number> = {
 const isBlank = (c: string | undefined) => c !== undefined && /[ \t\r\n\u00a0]/.test(c);
 const isEnd = (c: string | undefined) => isBlank(c) || /^[()[\]{}|]?$/.test(c ?? "");
 
-/** Whether a text is a query by the grammar that the page has in its code blocks. */
+/** A function that says whether a text is a query by the grammar in the page's code blocks. */
 export function readGrammar(page: string): (query: string) => boolean {
   const blocks = [...page.matchAll(/^```ebnf\n([\s\S]*?)^```/gm)].map(([, block]) => block);
   if (blocks.length !== 2) throw new Error("the page has two blocks: phrases, then words");
   const rules = new Map(blocks.flatMap((block, i) => readRules(block, i === 0)));
   const named = blocks.join("\n").match(/\?[^?\n]*\?/g) ?? [];
   const unknown = named.filter((words) => !(words.slice(1, -1).trim() in inWords));
-  if (unknown.length > 0) throw new Error(`nothing is known of ${unknown.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`inWords lacks ${unknown.join(", ")}`);
   return (query) => new Reading(rules, [...query]).takes("query");
 }
 
@@ -104,7 +104,7 @@ function readRules(block: string, isPhrase: boolean): [string, Rule][] {
 }
 
 class Reading {
-  /** Where a rule ends that begins at a place: each is followed once. */
+  /** The ends of a rule by its name and beginning, so that each is tried once. */
   readonly #known = new Map<string, ReadonlySet<number>>();
 
   constructor(readonly rules: Map<string, Rule>, readonly text: string[]) {}
@@ -130,7 +130,7 @@ class Reading {
     return ends;
   }
 
-  /** Every place where the expression may end that begins at `at`. */
+  /** All positions where an expression that begins at `at` may end. */
   #ends(expression: Expression, at: number, isPhrase: boolean): ReadonlySet<number> {
     switch (expression.kind) {
       case "text":
@@ -181,7 +181,7 @@ class Reading {
     return new Set(starts.flatMap((start) => [...this.#ends(item, start, isPhrase)]));
   }
 
-  /** A word of a phrase, such as "OR", is a whole one. */
+  /** A word of a phrase, such as "OR", must be a whole word. */
   #literal(text: string, at: number, isPhrase: boolean): ReadonlySet<number> {
     const end = at + text.length;
     const isThere = [...text].every((c, i) => this.text[at + i] === c);

@@ -13,14 +13,14 @@ export interface Event extends Readonly<Record<TextField, string | null>> {
 
 export type Predicate = (event: Event) => boolean;
 
-/** A query that breaks a rule, and where: 1-based, in code points. */
+/** An invalid query, with the position of the error (1-based, code points). */
 export class QueryError extends Error {
   constructor(readonly position: number, message: string) {
     super(message);
   }
 }
 
-/** Compares by code point, where JavaScript compares by UTF-16 unit. */
+/** Compares by code point; JavaScript's < compares by UTF-16 unit. */
 export function compareText(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
   for (let i = 0; i < left.length && i < right.length; i++) {
@@ -30,12 +30,12 @@ export function compareText(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Lower case of each character by itself, and one small sigma: U+0130 is the one that JavaScript makes two of. */
+/** Lower case, with one small sigma. JavaScript would turn U+0130 into two characters. */
 export function fold(text: string): string {
   return [...text].map((c) => (c === "\u0130" ? "i" : c === "ς" ? "σ" : c.toLowerCase())).join("");
 }
 
-/** The text of a JSON number as jsonb has it: no exponent. */
+/** The text of a JSON number as jsonb prints it: without an exponent. */
 export function numberText(value: number): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(JSON.stringify(value));
   if (!match) throw new Error(`not a number: ${value}`);

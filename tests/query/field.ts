@@ -34,7 +34,7 @@ export function readField(name: string[], position: number): Field {
     path.push(segment[1] ?? segment[2].replace(/\\([\s\S])/gu, "$1"));
     rest = rest.slice(segment[0].length);
   }
-  if (path.length > 32) throw new QueryError(position, "a path too long");
+  if (path.length > 32) throw new QueryError(position, "the path is too long");
   return { kind: "attrs", path, joined: path.length > 1 && !isQuoted };
 }
 
@@ -62,7 +62,7 @@ export function scalarText(value: Json | undefined): string | null {
   }
 }
 
-/** The text that a field is grouped or counted by. */
+/** The text that groups or counts a field. */
 export function groupText(field: Field, event: Event): string | null {
   switch (field.kind) {
     case "attrs": {
@@ -78,11 +78,11 @@ export function groupText(field: Field, event: Event): string | null {
     case "text":
       return event[field.name];
     case "any":
-      throw new Error("any is no field to group by");
+      throw new Error("any cannot be grouped by");
   }
 }
 
-/** The text of a JSON value as jsonb has it. */
+/** The text of a JSON value as jsonb prints it. */
 function jsonText(value: Json): string {
   if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(", ")}]`;

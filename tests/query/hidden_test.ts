@@ -4,18 +4,17 @@ import fc from "fast-check";
 import { openDatabase } from "../support/database.ts";
 import { randomOf } from "../support/random.ts";
 import { tell } from "../support/trial_counts.ts";
-import { event, query } from "./arbitrary.ts";
-import { timestamp } from "./database.ts";
+import { event, query } from "./random_queries.ts";
+import { timestamp } from "./run_queries.ts";
 import { type Event, isRecord, type Json } from "./event.ts";
 
-// Two data sets that differ in hidden values alone answer byte for byte alike: random queries of
-// every reading operation, each over rows, and over blocks and rows, which answer alike as well.
-// Half of them name a hidden field; without the scope these answer differently, or the test would
-// show nothing. The hidden values differ in length (by 1 to 100,000), type and number; those of a
-// field that takes few values, in which of them there are and how often.
-// There are three scopes. npm test asks 420 queries, npm run trial goes on with 600 others a turn;
-// QUERY_COUNT says how many of each scope: with 1000 there are 3,000.
-// A run is repeated by its seed: QUERY_SEED=….
+// Two data sets that differ only in hidden values must give the same answers, byte for byte. Random
+// queries of every reading operation run over rows, and over blocks and rows; both must agree, too.
+// Half of the queries name a hidden field. Without the scope their answers must differ, or the test
+// would prove nothing. Hidden values differ in length (by 1 to 100,000), type and number; those of a
+// field with few values differ in which values occur and how often.
+// There are three scopes. npm test runs 420 queries, npm run trial 600 more each turn. QUERY_COUNT is
+// the number of queries for each scope. To repeat a run: QUERY_SEED=….
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const queriesOfEach = Number(Deno.env.get("QUERY_COUNT") ?? 60);
@@ -24,19 +23,19 @@ const tenant = "hidden-values";
 const view = "018f0000-0000-7000-8000-ffffffffffff";
 
 interface Hidden {
-  /** As the scope names them. */
+  /** The hidden fields of the scope. */
   readonly fields: readonly string[];
-  /** Each way in which a query names one, with what it holds in a record. */
+  /** The names by which a query can name one, and its value in a record. */
   readonly named: readonly (readonly [string, (event: Event) => Json | undefined])[];
-  /** Two that it shows, which queries group by. */
+  /** Two visible fields, to group by. */
   readonly shown: readonly [string, string];
-  /** What a view that hides them lets through, as a query. */
+  /** The query of a view that hides them; null: all records. */
   readonly filter: string | null;
-  /** The event with other values of them. */
+  /** Replaces the hidden values of an event. */
   readonly fill: (event: Event, values: Values) => Event;
 }
 
-/** Hidden values of one set. */
+/** Makes hidden values of one set. */
 interface Values {
   value(): Json;
   text(): string | null;
@@ -85,7 +84,7 @@ const scopes: readonly Hidden[] = [
       },
     }),
   },
-  // What the writer counts by, and what goes with the level.
+  // The fields of the counts, and the field that is hidden with the level.
   {
     fields: ["level", "service", "route", "attrs.original_level"],
     named: [
@@ -96,7 +95,7 @@ const scopes: readonly Hidden[] = [
       ["@original_level", (event) => event.attrs?.original_level],
     ],
     shown: ["host", "env"],
-    // With one the counts would not be asked.
+    // With a filter the counts could not answer.
     filter: null,
     fill: (event, { value, text, level }) => ({
       ...event,
@@ -112,7 +111,7 @@ function memberOf(value: Json | undefined, key: string): Json | undefined {
   return isRecord(value) ? value[key] : undefined;
 }
 
-/** Attributes without some keys, and what flat keys have below them. */
+/** Attributes without some keys and flat keys below them. */
 function without(attrs: Event["attrs"], ...keys: string[]): { [key: string]: Json } {
   return Object.fromEntries(
     Object.entries(attrs ?? {}).filter(([key]) =>
@@ -124,10 +123,10 @@ function without(attrs: Event["attrs"], ...keys: string[]): { [key: string]: Jso
 type Call = readonly [operation: string, parameters: { [name: string]: unknown }];
 
 const range = { p_ts_from: "2026-11-17T00:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
-/** With as much before it. */
+/** A range that events fill as much as the range before it. */
 const halves = { p_ts_from: "2026-11-20T12:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
 
-/** By how many letters the hidden texts of a record are longer in one set than in the other. */
+/** The difference in length of a record's hidden texts between the sets. */
 function difference(n: number, seed: number): number {
   const random = randomOf(seed + n);
   return n < 2 ? [1, 100_000][n] : Math.floor(100_000 ** (random(1000) / 1000));
@@ -163,7 +162,7 @@ function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, (c) => `\\${c}`)}"`;
 }
 
-/** Calls that name a hidden field, with values that one of the sets holds. */
+/** Calls that name a hidden field, with values of one of the sets. */
 function namingCalls(hidden: Hidden, sets: Event[][], count: number, seed: number): Call[] {
   const random = randomOf(seed);
   const calls: Call[] = [];
@@ -198,7 +197,7 @@ function namingCalls(hidden: Hidden, sets: Event[][], count: number, seed: numbe
   return calls;
 }
 
-/** Calls that name none, any text and what lies around a hidden attribute included. */
+/** Calls that name no hidden field, but perhaps any text or the parent of a hidden attribute. */
 function otherCalls(hidden: Hidden, sets: Event[][], count: number, seed: number): Call[] {
   const random = randomOf(seed);
   const sources = fc.sample(query, { seed, numRuns: count });
@@ -243,14 +242,14 @@ function otherCalls(hidden: Hidden, sets: Event[][], count: number, seed: number
   });
 }
 
-/** What is listed of a view, whatever is outside of it. */
+/** Operations that list objects of the view. */
 const listingCalls: readonly Call[] = [
   ["list_alert_rules", {}],
   ["list_alert_history", {}],
   ["list_saved_searches", {}],
 ];
 
-/** What of each of these lists a reader in the view finds; the setup has more of each. */
+/** The objects of each list that a reader of the view may see; fill_lists adds others. */
 const listed: readonly (readonly (readonly [string, unknown])[])[] = [
   [["evaluated in the view", 7], ["evaluated before the view hid this", null]],
   [["2026-11-23T00:00:00+00:00", 7]],
@@ -275,10 +274,10 @@ for (const [n, hidden] of scopes.entries()) {
   });
 }
 
-/** What is kept of an answer: all of them whole would not fit into memory. */
+/** An answer as a digest, because whole answers would not fit into memory. */
 interface Kept {
   readonly digest: string;
-  /** Without cursors, which hold the instant of their transaction, and examples: any of a pattern's messages is one. */
+  /** Without cursors, which have the time of their transaction, and without examples of patterns. */
   readonly comparable: string;
   readonly begins: string;
 }
@@ -298,14 +297,14 @@ interface Answer {
   readonly answer: Kept;
 }
 
-/** What is asked of both sets, and what both are told. */
+/** The calls, and the answers for both sets. */
 interface Asked {
   readonly naming: readonly Call[];
   readonly calls: readonly Call[];
-  /** Of each set: the answers in the scope, and to who names hidden fields and lists without it. */
+  /** For each set: the answers in the scope, and without it those to naming and listing calls. */
   readonly scoped: Kept[][];
   readonly open: Kept[][];
-  /** The lists within the scope, as they are. */
+  /** The whole lists in the scope. */
   readonly lists: string[][];
 }
 
@@ -354,7 +353,7 @@ async function askOfSets(hidden: Hidden, sealed: boolean, seed: number): Promise
         };
         asked.scoped.push(await askAll(calls, true));
         asked.lists.push(await ask(listingCalls, true));
-        // Whether the sets differ enough is told by either.
+        // Rows suffice to see whether the sets differ.
         if (!sealed) asked.open.push(await askAll([...naming, ...listingCalls], false));
         throw nothingStays;
       }).catch(ignoreNothingStays);
@@ -384,8 +383,8 @@ async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promi
     scoped[0].slice(0, naming.length).filter((a) => !a.begins.startsWith("PT400")),
     [],
   );
-  ok(refused >= naming.length * 0.95, "too few are refused for what they name");
-  ok(answered >= calls.length / 5, "too few others are answered");
+  ok(refused >= naming.length * 0.95, "too few calls are refused for naming a hidden field");
+  ok(answered >= calls.length / 5, "too few calls are answered");
   for (const answers of lists) {
     deepStrictEqual(answers.map((answer) => JSON.parse(answer).map(nameAndValue)), listed);
   }
@@ -393,13 +392,13 @@ async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promi
     const differ = (n: number) => open[0][n].digest !== open[1][n].digest;
     const differing = naming.filter((_, n) => differ(n)).length;
     console.log(`${differing} of ${naming.length} differ without the scope`);
-    ok(differing >= naming.length * 0.9, "the sets are too much alike");
+    ok(differing >= naming.length * 0.9, "the sets are too similar");
     deepStrictEqual(listingCalls.filter((_, n) => !differ(naming.length + n)), []);
   }
   return calls.map((call, n) => ({ call, answer: scoped[0][n] }));
 }
 
-/** Of an item of a list. */
+/** The name and value of an item of a list. */
 function nameAndValue(item: { [name: string]: unknown }): [unknown, unknown] {
   return [
     item.name ?? item.triggered_at,
@@ -413,7 +412,7 @@ function ignoreNothingStays(error: unknown): void {
 }
 
 const setup = `
-  -- Equal cursors are equal texts, so that what they hold is compared, too.
+  -- Makes equal cursors equal texts, so that their contents are compared, too.
   do $$
   begin
     execute replace(
@@ -424,11 +423,11 @@ const setup = `
   $$;
   insert into logloom.tenants (tenant_id, plan_id) values ('${tenant}', 'pro');
   update logloom.plans set retention_days_default = 36500, retention_days_max = 36500;
-  -- So that sizes would matter, and time does not.
+  -- Sizes limit pages, time does not.
   update logloom_private.settings set max_page_bytes = 100000, search_page_time = '1 hour';
   create or replace function logloom_private.sample_bytes() returns integer
   language sql immutable return 100000;
-  -- The writer runs meanwhile.
+  -- A fixed watermark, because the writer is running.
   create or replace function logloom_private.watermark(p_oldest_queued timestamptz)
   returns timestamptz
   language plpgsql
@@ -458,7 +457,7 @@ const setup = `
     ))
     using p_records;
     if p_seals then
-      -- Blocks of some 300 kB, so that their borders depend on what is hidden.
+      -- Blocks of about 300 kB, so that their bounds depend on hidden values.
       for v_piece in
         select array_agg(p.id) as ids
         from (
@@ -477,14 +476,14 @@ const setup = `
             '${tenant}', v_piece.ids
           ))
         );
-        -- Their counts stay, as where a day is sealed.
+        -- Their counts stay, like those of a sealed day.
         delete from logloom.logs l where l.tenant_id = '${tenant}' and l.id = any(v_piece.ids);
       end loop;
     end if;
   end;
   $$;
-  -- A rule, an alert and a saved search in the view, alike in both sets, and what is none of its
-  -- readers': others' rows, what was found before the view was as it is, addresses. Those differ.
+  -- A rule, an alert and a saved search in the view, equal in both sets. And data that readers must
+  -- not see, different in both sets: other rows, results from before the view changed, addresses.
   create function pg_temp.fill_lists(p_set integer, p_filter text, p_hidden text[])
   returns void
   language plpgsql
@@ -567,7 +566,7 @@ const setup = `
     return concat_ws(' ', sqlstate, v_message, v_detail, v_hint);
   end;
   $$;
-  -- Each answer with those of the two pages after it.
+  -- Each answer with up to two more pages.
   create function pg_temp.ask(
     p_calls jsonb, p_is_scoped boolean, p_filter text, p_hidden text[]
   )

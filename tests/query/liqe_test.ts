@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { type LiqeQuery, parse } from "liqe";
 import postgres from "postgres";
 
-// liqe is another parser of Lucene's syntax. Where both languages define a construct, both must
-// read the same tree. They part where AND and OR meet without brackets: liqe reads from the left,
-// we bind AND first as Lucene's users expect; so brackets stand there in what is compared.
+// liqe is another parser of Lucene's syntax. For constructs that both languages have, both must get
+// the same tree. They differ in AND next to OR without brackets: liqe reads from the left, we bind
+// AND first, as Lucene's users expect. So the queries have brackets there.
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
-/** A tree as both can be written: ["and", …], ["or", …], ["not", …] or a leaf. */
+/** A common form of both trees: ["and", …], ["or", …], ["not", …] or a leaf. */
 type Tree = string | [string, ...Tree[]];
 
 interface Range {
@@ -39,8 +39,8 @@ const leaf = fc.oneof(
 );
 
 const query: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => {
-  // A whole expression in brackets, or a leaf: what may stand beside any operator. The space
-  // before the bracket is for liqe, which refuses one right after a range.
+  // A leaf, or an expression in brackets. liqe refuses a bracket right after a range, so a space is
+  // put before it.
   const operand = fc.oneof(leaf, tie("node").map((node) => `(${node} )`));
   // liqe has no - before a bracket.
   const negated = fc.oneof(
@@ -61,7 +61,7 @@ const query: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => {
   };
 }).node;
 
-Deno.test(`the parser reads what liqe reads, seed ${seed}`, async () => {
+Deno.test(`the compiler gets the same trees as liqe, seed ${seed}`, async () => {
   const sql = postgres(Deno.env.get("LOGLOOM_DB_URL") ?? "", { max: 1 });
   try {
     await fc.assert(
@@ -81,7 +81,7 @@ Deno.test(`the parser reads what liqe reads, seed ${seed}`, async () => {
   }
 });
 
-/** At least as many leaves as the query has. */
+/** An upper bound of the number of leaves. */
 function leavesOf(source: string): number {
   return source.split(/\s+/).length;
 }

@@ -1,8 +1,8 @@
 import { fold, QueryError } from "./event.ts";
 
 /**
- * The query language's regular expressions, by JavaScript's. Characters are code points of the
- * source; `position` is that of the first. How complex one may be is the compiler's business.
+ * The query language's regular expressions by JavaScript's. Characters are code points; `position`
+ * is the position of the first. Only the compiler limits their complexity.
  */
 export function compileRegex(source: string[], position: number): (text: string) => boolean {
   const folded = source.slice(0, 4).join("") === "(?i)";
@@ -93,7 +93,7 @@ export function compileRegex(source: string[], position: number): (text: string)
     return `[${negated ? "^" : ""}${out}]`;
   }
 
-  /** What can be repeated, or undefined where the source goes on with something that cannot. */
+  /** The next atom, or undefined if the next part cannot be repeated. */
   function atom(): string | undefined {
     const where = at;
     const c = chars[at];
@@ -123,7 +123,7 @@ export function compileRegex(source: string[], position: number): (text: string)
 
   function quantifier(): string {
     const repeat = repetition();
-    // Lazy or not is no matter of whether a text matches.
+    // Whether a text matches does not depend on laziness.
     if (repeat !== "" && chars[at] === "?") at++;
     return repeat;
   }
@@ -165,7 +165,7 @@ export function compileRegex(source: string[], position: number): (text: string)
 
   const pattern = alternatives();
   if (at < chars.length) fail(at, ") closes nothing");
-  // By the flag u, V8 (Deno 2.9) does not find 👍 by [!-\u{10ffff}]$.
+  // Flag v, because with flag u V8 (Deno 2.9) does not find 👍 by [!-\u{10ffff}]$.
   const regex = new RegExp(pattern, "sv");
   return (text) => regex.test(folded ? fold(text) : text);
 }

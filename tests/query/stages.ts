@@ -9,7 +9,7 @@ import {
 } from "./event.ts";
 import { attributeOf, type Field, groupText, readField, space, type Token } from "./field.ts";
 
-// What follows a bar, read a second time: the stages, and what an aggregate is over some events.
+// A second implementation of the stages, and of aggregates over events.
 
 export interface Aggregate {
   kind: string;
@@ -28,12 +28,12 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** What is done to each record: members are extracted from a field, or a filter decides. */
+/** A stage for each record: extracts attributes from a field, or filters. */
 export type RowStage =
   | { extract: "json" | "logfmt"; field: Field }
   | { where: Predicate };
 
-/** Punctuation of a stage; everything else but white space belongs to a name. */
+/** Punctuation of a stage. Everything else except white space is part of a name. */
 const marks = ["(", ")", ",", "|", "<", ">", "=", "!", "<=", ">=", "!=", '"'];
 const known = ["json", "logfmt", "sort", "limit", "fields", "where", "patterns"];
 
@@ -70,7 +70,7 @@ export class Plan {
     this.#count++;
   }
 
-  /** Refuses a stage where it cannot stand. */
+  /** Throws if a stage may not follow the stages before it. */
   check(stage: string, position: number): void {
     const has = (...stages: string[]) => stages.some((one) => this.#seen.has(one));
     const isRefused = stage === "where"
@@ -82,7 +82,7 @@ export class Plan {
       : stage === "fields"
       ? this.makesRows || has("fields")
       : this.makesRows || has("sort", "limit", "fields");
-    if (isRefused) throw new QueryError(position, `${stage} cannot stand here`);
+    if (isRefused) throw new QueryError(position, `${stage} is not allowed here`);
     if (this.#count >= 10) throw new QueryError(position, "too many stages");
   }
 }
@@ -164,7 +164,7 @@ class StageReader {
     const token = this.#token;
     if (token.text.length === 0 || marks.includes(this.#text)) this.#refuse("a field is missing");
     const field = readField(token.text, token.at);
-    if (field.kind === "any") this.#refuse("any is no field here");
+    if (field.kind === "any") this.#refuse("any is not allowed here");
     this.#at++;
     return field;
   }
@@ -300,7 +300,7 @@ function tokenize(source: string[], position: number): Token[] {
   return tokens;
 }
 
-/** The value of an aggregate that is no rate, over some events. */
+/** The value of an aggregate (except rate) over events. */
 export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number | null {
   if (field === null) return events.length;
   if (kind === "count_distinct") {
@@ -326,7 +326,7 @@ export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number
   return low + (high - low) * (place - Math.floor(place));
 }
 
-/** What an aggregate counts a value as: a quantity with a unit in seconds or bytes. */
+/** The number of a value in an aggregate; a quantity counts in seconds or bytes. */
 function countedNumber(value: Json | undefined): number | null {
   if (typeof value === "number") return value;
   const number = numberOf(value) ??
@@ -334,7 +334,7 @@ function countedNumber(value: Json | undefined): number | null {
   return number === null ? null : Number(`${number.digits}e${-number.scale}`);
 }
 
-/** What json or logfmt finds in a text. */
+/** The attributes that json or logfmt extracts from a text. */
 export function extract(kind: "json" | "logfmt", text: string): { [key: string]: Json } {
   if (kind === "json") {
     if (new TextEncoder().encode(text).length > 65536 || !/^[ \t\r\n]*\{/.test(text)) return {};

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
 import fc from "fast-check";
-import { event, now, query } from "../query/arbitrary.ts";
+import { event, now, query } from "../query/random_queries.ts";
 import { openDatabase } from "../support/database.ts";
 import { tell } from "../support/trial_counts.ts";
 import { timestamp } from "./arbitrary.ts";

@@ -1,5 +1,4 @@
--- Who did what to keys, members, settings and plans, and who deleted records. Written by triggers,
--- so that no way of changing these passes it by.
+-- The audit log. Triggers write it, so that no way of changing something bypasses it.
 
 create type public.logloom_audit_event as (
   event_id uuid,
@@ -13,8 +12,8 @@ create type public.logloom_audit_event as (
 );
 
 comment on type public.logloom_audit_event is
-  'What was done: by whom (a user''s id, or the role of what acted by itself), to which subject '
-  '(the id of a key or user, or what the action is about), and the details.';
+  'An audit event. actor: a user''s id, or a role. subject: the id of a key or user, or whatever '
+  'the action changed.';
 
 create function public.list_tenant_audit_events(
   p_tenant_id text default null,
@@ -60,6 +59,6 @@ $$;
 comment on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) is
-  'What was done in the tenant, newest first; p_action, p_ts_from (inclusive) and p_ts_to '
-  '(exclusive) narrow it. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of '
+  'The tenant''s audit events, newest first; p_action, p_ts_from (inclusive) and p_ts_to '
+  '(exclusive) filter them. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of '
   'the page before. Errors: PT400, PT401, PT403.';

@@ -1,4 +1,4 @@
--- Audit of dashboards. What a private one holds stays with its creator.
+-- Audit of dashboards. The content of a private one is left out.
 create function logloom_private.audit_log_dashboards()
 returns trigger
 language plpgsql

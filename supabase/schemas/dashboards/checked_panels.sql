@@ -1,5 +1,5 @@
--- Panels as they are stored: width 6 where none is given. PT400 where one is not valid, or its
--- query does not compile.
+-- Checks panels and returns them as they are stored (default width 6). PT400 if one is invalid, or
+-- if its query does not compile.
 create function logloom_private.checked_panels(p_panels jsonb)
 returns jsonb
 language plpgsql

@@ -1,4 +1,4 @@
--- A dashboard as the operations show it.
+-- A dashboard as operations return it.
 create function logloom_private.log_dashboard_of(p_row logloom.log_dashboards)
 returns public.logloom_log_dashboard
 language plpgsql
@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Says why the caller may not change a dashboard: PT404, PT403 where it is a colleague's, PT409
--- where it is not the one that they read.
+-- Raises why the caller may not change a dashboard: PT404, PT403 if it belongs to a colleague,
+-- PT409 if it has changed since the caller read it.
 create function logloom_private.refuse_log_dashboard(p_dashboard_id uuid)
 returns void
 language plpgsql
@@ -40,15 +40,15 @@ begin
 end;
 $$;
 
--- Provisions the tenant of the request and holds it; PT400 when its plan has no room for one more
--- dashboard.
+-- Creates the tenant of the request if needed, and locks it. PT400 if its plan has no room for
+-- another dashboard.
 create function logloom_private.require_room_for_log_dashboard()
 returns void
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role may hold a tenant, and a plan counts what a colleague keeps private
+-- definer because no API role may lock a tenant, and a plan counts private dashboards of colleagues
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_max integer;
@@ -61,8 +61,8 @@ begin
 end;
 $$;
 
--- Dashboards that the caller may look at: their own and those that colleagues share; a viewer those
--- that are shared. All of them, or one.
+-- Dashboards that the caller may see: their own and shared ones; a viewer only shared ones. All, or
+-- one.
 create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
 returns setof logloom.log_dashboards
 language plpgsql
@@ -70,9 +70,9 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no table is open to who only reads
+-- definer because viewers have no rights on tables
 declare
-  -- PT403 for a viewer whose view shows nothing.
+  -- PT403 for a viewer without a view
   v_scope constant logloom_private.reading_scope := logloom_private.scope_of_token(null);
   v_user_id constant text := case
     when v_scope.view_id is null then logloom_private.current_user_id()
@@ -98,7 +98,7 @@ as $$
 declare
   v_found public.logloom_log_dashboard;
 begin
-  -- Whoever may not look is told so before what is missing.
+  -- First: raises PT403 before any other error.
   select (logloom_private.log_dashboard_of(d)).* into v_found
   from logloom_private.read_shown_dashboards(p_dashboard_id) d;
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
@@ -110,7 +110,7 @@ end;
 $$;
 
 comment on function public.get_log_dashboard(uuid) is
-  'A dashboard of the caller, or one that a colleague shares. Errors: PT400, PT401, PT403, PT404.';
+  'A dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
 
 create function public.list_log_dashboards(
   p_limit integer default null,
@@ -136,7 +136,7 @@ begin
   from (
     select
       o.item,
-      -- So many fit, however long their queries are.
+      -- Stops after list_bytes.
       sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) as bytes_before
@@ -154,10 +154,9 @@ end;
 $$;
 
 comment on function public.list_log_dashboards(integer, uuid) is
-  'The caller''s dashboards and those that colleagues share, newest first; a viewer''s are the '
+  'The caller''s dashboards and those that colleagues shared, newest first; a viewer gets only '
   'shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the '
-  'page before. '
-  'Errors: PT400, PT401, PT403.';
+  'page before. Errors: PT400, PT401, PT403.';
 
 create function public.create_log_dashboard(
   p_name text default null,
@@ -195,9 +194,10 @@ end;
 $$;
 
 comment on function public.create_log_dashboard(text, jsonb, boolean) is
-  'Makes a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most '
-  '20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 (default '
-  '6). p_is_shared: colleagues see it, too. Errors: PT400 (plan limit, too), PT401, PT403.';
+  'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at '
+  'most 20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 '
+  '(default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, '
+  'PT403.';
 
 create function public.update_log_dashboard(
   p_dashboard_id uuid default null,
@@ -244,8 +244,8 @@ end;
 $$;
 
 comment on function public.update_log_dashboard(uuid, text, jsonb, boolean, timestamptz) is
-  'Changes what is given and returns the dashboard; p_panels takes the place of all panels. '
-  'p_updated_at: updated_at of the dashboard as it was read, to change no other. '
+  'Changes the given members and returns the dashboard. p_panels replaces all panels. '
+  'p_updated_at: updated_at as the caller read it, to refuse if somebody else changed it since. '
   'Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
 create function public.delete_log_dashboard(p_dashboard_id uuid default null)

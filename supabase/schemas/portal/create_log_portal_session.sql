@@ -1,4 +1,4 @@
--- An origin as browsers write it, without the usual port: of https, or of a page on this machine.
+-- Whether a text is an origin as browsers write it (no default port): https, or a local page.
 create function logloom_private.is_origin(p_origin text)
 returns boolean
 language sql
@@ -25,7 +25,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role reads or writes sessions and settings
+-- definer because no API role may use sessions and settings
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
@@ -52,7 +52,7 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- Null where it says nothing, as for views.
+  -- Null if blank, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
     logloom_private.hold_view(v_tenant_id, p_view_id),
@@ -60,7 +60,7 @@ begin
   if (
     select count(*) from logloom.portal_sessions s
     where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
-      -- A link that nobody opened in time is no session any more.
+      -- A link that was not opened in time does not count.
       and coalesce(s.code_expires_at > now(), true)
   ) >= v_plan.max_portal_sessions
   then
@@ -91,7 +91,7 @@ begin
   );
   return row(
     v_session.session_id, case when not p_link then v_secret end,
-    -- Behind #, which no server sees.
+    -- After #, which browsers send to no server.
     case when p_link then v_settings.portal_url || '#' || v_secret end, v_session.expires_at
   )::public.logloom_created_portal_session;
 end;
@@ -124,9 +124,9 @@ $$;
 comment on function
   public.create_log_portal_session(text, uuid, text, integer, text, text[], boolean)
 is
-  'Creates a session with which a customer reads the tenant''s logs, and returns its token, this '
-  'once; with p_link the url of a page instead, whose code is good for ten minutes and once. '
-  'p_view_id: the view that it reads in. p_query_dsl: which records of it, a query without stages. '
-  'p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. '
-  'p_origins: at most 20 https origins of pages that may frame the portal. '
-  'Errors: PT400 (plan limit, too), PT401, PT403, PT404.';
+  'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once; '
+  'with p_link instead the url of a page, whose code works once within ten minutes. p_view_id: the '
+  'view to read in. p_query_dsl: a query without stages that narrows it. p_expires_in: seconds, '
+  '60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https '
+  'origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, '
+  'PT404.';

@@ -1,5 +1,5 @@
--- Ends the portal sessions of a member who is removed, or may make none any more: they stay ended
--- when the member comes back.
+-- Revokes the portal sessions of a member who is removed or may no longer create sessions. They
+-- stay revoked if the member returns.
 create function logloom_private.end_sessions_of_member()
 returns trigger
 language plpgsql
@@ -73,9 +73,8 @@ end;
 $$;
 
 comment on function public.list_log_portal_sessions(text, integer, uuid) is
-  'Portal sessions of the tenant, newest first, those of the last 30 days. p_limit 1 to 1000 '
-  '(default 100), p_after: session_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'The tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default '
+  '100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 create function logloom_private.open_portal_session(p_code_digest text)
 returns public.logloom_opened_portal_session
@@ -119,8 +118,8 @@ end;
 $$;
 
 comment on function public.open_log_portal_session(text) is
-  'For the function logloom-read: the token of the session whose link has a code, of which '
-  'p_code_digest is the SHA-256 as hex, once. Errors: PT400, PT401.';
+  'For the function logloom-read: exchanges the code of a link for the token of its session, once. '
+  'p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
 create function logloom_private.end_portal_session(p_tenant_id text, p_session_id uuid)
 returns void
@@ -173,5 +172,5 @@ end;
 $$;
 
 comment on function public.revoke_log_portal_session(text, uuid) is
-  'Revokes a portal session; the next request with its token is refused. Again: no change. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'Revokes a portal session: its next request is refused. Repeating this changes nothing. Errors: '
+  'PT400, PT401, PT403, PT404.';

@@ -1,6 +1,6 @@
--- Fields: what the names of the language stand for.
+-- The fields that a query can name.
 
--- The columns that hold a text, in the order in which "any" looks through them.
+-- The text columns, in the order in which "any" searches them.
 create function logloom_private.query_text_columns()
 returns text[]
 language plpgsql
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- The names that stand for a field, but for attrs.
+-- The names of all fields except attrs.
 create function logloom_private.query_field_names()
 returns text[]
 language plpgsql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- How many letters must change to make one name of another: added, left out, replaced.
+-- The edit distance of two names: letters added, removed or replaced.
 create function logloom_private.query_distance(p_from text, p_to text)
 returns integer
 language plpgsql
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 
--- The field that somebody means who writes p_name, or null.
+-- The field that a user who writes p_name probably means, or null.
 create function logloom_private.query_near_field(p_name text)
 returns text
 language plpgsql
@@ -92,10 +92,10 @@ begin
 end;
 $$;
 
--- What a name stands for: {"field": …, "name": as written, "reads": columns and attrs.KEY}, for
--- attrs with "path", and "joined", the key that is looked up where the path leads nowhere. A quoted
--- segment says exactly which key is meant, so a path that has one is never joined. @name is
--- attrs.name. p_stage: the stage or the aggregate that names it, null in a filter.
+-- Resolves a name to {"field": …, "name": as written, "reads": columns and attrs.KEY}. An attribute
+-- also has "path", and "joined": the flat key to try when the path finds nothing (a.b for {"a":
+-- {"b": 1}} and {"a.b": 1}). A path with a quoted segment is exact and has no "joined". @name is
+-- attrs.name. p_stage: the stage or aggregate that names the field, null in a filter.
 create function logloom_private.query_field(
   p_name text,
   p_position integer,
@@ -143,7 +143,7 @@ begin
     );
   end if;
 
-  -- ICU's classes, because "letters and digits of any script" is what they say.
+  -- ICU's classes, because they hold the letters and digits of every script.
   if v_rest collate "und-x-icu" !~
     '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
   then

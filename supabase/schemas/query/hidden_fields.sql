@@ -1,5 +1,5 @@
--- Hidden fields: names of columns, attrs for all attributes, and attrs.PATH with the keys of a path
--- between dots. What lies below a hidden path is hidden, also where flat keys hold it.
+-- Hidden fields: a column, attrs for all attributes, or attrs.PATH with dots between the keys. A
+-- hidden path hides all paths below it, also when flat keys hold them.
 
 create function logloom_private.is_hidden(p_name text, p_hidden text[])
 returns boolean
@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- A field that query_field made, as hidden fields name it.
+-- The name of a field (from query_field) in a list of hidden fields.
 create function logloom_private.hidden_name(p_field jsonb)
 returns text
 language plpgsql
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 
--- PT400 where a query names a hidden field.
+-- Raises PT400 if a query names a hidden field.
 create function logloom_private.refuse_hidden_fields(
   p_query logloom_private.compiled_query,
   p_query_dsl text,
@@ -63,7 +63,8 @@ begin
   where logloom_private.is_hidden(logloom_private.hidden_name(f), p_hidden)
   limit 1;
   if found then
-    -- Where it stands as a name; one that is quoted in part is several tokens.
+    -- Look for the name as a name, not within a value. A name with quotes is several tokens and is
+    -- found by strpos below.
     v_tokens := logloom_private.query_tokenize(coalesce(p_query_dsl, ''), now());
     select min(t.position + n."at" - 1) into v_position
     from unnest(v_tokens.texts, v_tokens.positions) t (text, position)
@@ -80,8 +81,8 @@ begin
 end;
 $$;
 
--- Whether one of p_reads, as query_reads names them, is hidden or has something hidden below it.
--- Keys with a dot may be of the same path, so the first key of attributes decides.
+-- Whether one of p_reads (from query_reads) is hidden, or has a hidden path below it. Attributes
+-- are compared by their first key only, because a key with dots may hold the same path.
 create function logloom_private.reads_hidden(p_reads text[], p_hidden text[])
 returns boolean
 language plpgsql
@@ -102,9 +103,8 @@ begin
 end;
 $$;
 
--- What may answer a query in place of records without its hidden fields. counts: counts of records
--- as they are stored, and dictionaries of blocks. sizes: the sizes of stored records, and where
--- blocks begin and end, since it follows from them.
+-- What may answer a query instead of masked records. counts: stored counts, and dictionaries of
+-- blocks. sizes: sizes of stored records, and the bounds of blocks, because they depend on sizes.
 create function logloom_private.short_cuts(
   p_query logloom_private.compiled_query,
   out counts boolean,
@@ -122,7 +122,7 @@ begin
 end;
 $$;
 
--- A tree whose leaves over any text look through what p_hidden leaves of a record.
+-- A tree whose leaves over any text skip the hidden fields.
 create function logloom_private.tree_without(p_tree jsonb, p_hidden text[])
 returns jsonb
 language plpgsql
@@ -148,9 +148,9 @@ begin
 end;
 $$;
 
--- The rows of logloom.logs that p_rows yields, in their order, as a query reads them: without its
--- hidden fields. Attributes of which p_reads (null: all) names none that is hidden are as they are
--- stored. The size of what is stored says something of what is hidden, and is not there either.
+-- The rows of p_rows without the hidden fields of the query, in the same order. Attributes stay as
+-- they are if p_reads (null: all fields) names no hidden one. record_bytes is null, because it
+-- would tell the size of hidden fields.
 create function logloom_private.masked_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,

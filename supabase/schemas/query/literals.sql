@@ -1,7 +1,7 @@
--- Literals: levels, times, numbers, quantities.
+-- Parses literals: levels, times, numbers, quantities.
 
--- The level that a word in lower case means, as libraries and protocols write it, or null. npm run
--- migration writes these words into supabase/functions/_shared/record_fields.ts, for ingest.
+-- The level of a lower-case word that a library or protocol uses, or null. npm run migration copies
+-- these words to supabase/functions/_shared/record_fields.ts for ingest.
 create function logloom_private.level_named(p_word text)
 returns text
 language plpgsql
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- The level that a token means, as ingest reads it; null of null.
+-- The level of a token, with the words that ingest accepts; null for null.
 create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
@@ -62,7 +62,7 @@ begin
 end;
 $$;
 
--- The span of time that a literal names; null of null.
+-- The span of time of a literal; null for null.
 create function logloom_private.query_time(
   p_token text,
   p_position integer,
@@ -83,15 +83,14 @@ begin
   if v_instant is not null then
     return (
       v_instant,
-      -- A day is its 24 hours.
+      -- A date is a whole UTC day.
       v_instant + case when char_length(v_text) = 10 then interval '24 hours'
         else interval '1 microsecond' end,
       false
     )::logloom_private.query_span;
   elsif v_text ~ '^(?:now|(?:now)?[+-][0-9]{1,10}[smhdw])$' then
     v_shift := regexp_match(v_text, '(.[0-9]+)(.)$');
-    v_seconds := coalesce(v_shift[1]::numeric, 0) * case v_shift[2]
-      when 'm' then 60 when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 1 end;
+    v_seconds := coalesce(v_shift[1]::numeric * logloom_private.seconds_of(v_shift[2]), 0);
     if abs(v_seconds) > 3155760000 then
       perform logloom_private.refuse_at(p_position, 'query.shift_is_too_long');
     end if;
@@ -105,8 +104,8 @@ begin
 end;
 $$;
 
--- A text that is a quantity with a unit, in seconds or in bytes, or null. Durations may have
--- several parts (1h30m); sizes count by 1000 (kB) or by 1024 (KiB), in either letter case.
+-- The seconds or bytes of a text with a unit, or null. Durations may have several parts (1h30m).
+-- Sizes count by 1000 (kB) or 1024 (KiB), in either letter case.
 create function logloom_private.quantity(p_text text, p_unit text)
 returns numeric
 language plpgsql
@@ -129,7 +128,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most have one part, which is cut quicker than matched in groups.
+  -- Most durations have one part. Cutting it is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
@@ -156,8 +155,8 @@ return case p_unit
   when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
   when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
 
--- The number of a comparison, {"unit": null, "value": …}, or the quantity,
--- {"unit": "seconds" or "bytes", …}; null of null. The value is an exact decimal as a text.
+-- The number of a comparison as {"unit": null, "value": …}, a quantity as {"unit": "seconds" or
+-- "bytes", …}; null for null. The value is a decimal as text, so that it stays exact.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql

@@ -1,5 +1,5 @@
--- Attributes without those at the paths p_hidden: keys between dots, of which one key of an object
--- may hold several. Objects in an array are looked through as if they were in its place.
+-- Removes the paths p_hidden from attributes. A path has dots between its keys, and one key of an
+-- object may hold several of them. An array is treated as if its objects stood in its place.
 create function logloom_private.masked_attrs(p_attrs jsonb, p_hidden text[])
 returns jsonb
 language plpgsql
@@ -42,9 +42,9 @@ begin
 end;
 $$;
 
--- A pattern of attributes, as text, that may hold a hidden path neither nested nor as one flat
--- key: in an array ({"a": [{"b": 1}]} for a.b), below it ({"a.b.c": 1}), or partly joined
--- ({"a.b": {"c": 1}} for a.b.c). Null where the pattern would be long or match nearly all.
+-- A regex that matches attributes (as text) in which a hidden path may be neither nested nor one
+-- flat key: in an array ({"a": [{"b": 1}]} for a.b), below it ({"a.b.c": 1}), or partly joined
+-- ({"a.b": {"c": 1}} for a.b.c). Null if the regex would be long or match nearly everything.
 create function logloom_private.odd_paths_pattern(p_paths text[])
 returns text
 language plpgsql
@@ -82,8 +82,8 @@ begin
 end;
 $$;
 
--- SQL: the attributes of p_attrs, an expression, without p_paths. masked_attrs walks through all
--- that attributes hold, which takes fifty times as long, so only odd ones are given to it.
+-- SQL that removes p_paths from the expression p_attrs. masked_attrs walks through all attributes,
+-- which takes fifty times as long, so it gets only those that match odd_paths_pattern.
 create function logloom_private.masked_attrs_sql(p_attrs text, p_paths text[])
 returns text
 language plpgsql
@@ -109,7 +109,7 @@ begin
 end;
 $$;
 
--- Names of hidden fields that are attributes, as paths of attrs.
+-- The hidden attributes as paths of attrs.
 create function logloom_private.hidden_paths(p_hidden text[])
 returns text[]
 language plpgsql

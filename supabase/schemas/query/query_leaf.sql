@@ -1,11 +1,10 @@
--- A leaf of the tree: a test of a field, and what follows from them.
---   decided_by   what answers it in a block: run (service, level), dictionary (a column of values),
---                numbers (a column, of whole numbers without their texts), template (messages), or
---                filter: a look at each record
---   rows_index   an index of the rows may answer it, or a look at one short column
---   block_quick  a block answers it without the texts of its records; an attribute only where its
---                column has numbers
---   template     over messages or any text: what leaf_template says of the test
+-- A leaf of the tree: a field, its test, and how it can be answered.
+--   decided_by   how a block answers it: run (service, level), dictionary (a column's values),
+--                numbers (a column of whole numbers), template (messages), or filter (each record)
+--   rows_index   an index of the rows may answer it, or reading one short column
+--   block_quick  a block answers it without the texts of its records (an attribute: only if its
+--                column has numbers)
+--   template     for messages and any text: the result of leaf_template
 create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
 returns jsonb
 language plpgsql

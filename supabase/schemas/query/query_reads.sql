@@ -1,4 +1,4 @@
--- Fields that a tree or a plan of the compiler reads; keys of attributes as attrs.KEY.
+-- The fields that a tree or plan reads; attributes as attrs.KEY.
 create function logloom_private.query_reads(p_node jsonb)
 returns text[]
 language plpgsql

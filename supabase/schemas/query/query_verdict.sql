@@ -1,8 +1,8 @@
 create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
 
 comment on type public.logloom_query_warning is
-  'What is valid in a query and probably means something else than was meant, where (1-based, code '
-  'points), and what to write instead of that term.';
+  'A valid part of a query that probably does not mean what its author intended: its position '
+  '(1-based, code points), and what to write instead.';
 
 create type public.logloom_query_validity as (
   valid boolean,
@@ -13,12 +13,26 @@ create type public.logloom_query_validity as (
 );
 
 comment on type public.logloom_query_validity is
-  'Whether a query compiles; if not, what is wrong, where (1-based, code points), and what was '
-  'expected. warnings: what compiles and probably means something else than was meant.';
+  'Whether a query compiles. If not: the error, its position (1-based, code points) and the '
+  'expected syntax. warnings: valid parts that probably do not mean what their author intended.';
+
+create function logloom_private.warnings_of(p_query logloom_private.compiled_query)
+returns public.logloom_query_warning[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select w
+    from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+  );
+end;
+$$;
 
 -- Whether a query compiles and names no field of p_hidden: {"valid", "error", "position", "hint",
--- "warnings"}; error, position and hint are null where it does. To be granted to nobody: its caller
--- is a definer function.
+-- "warnings"}. error, position and hint are null if it does. Granted to nobody: only a definer
+-- function calls it.
 create function logloom_private.query_verdict(
   p_query_dsl text,
   p_hidden text[] default null

@@ -1,5 +1,5 @@
--- Null without a filter, so that a forgotten one finds nothing rather than all. Not in SQL: a call
--- in its argument is in the way of putting it in place of its own calls.
+-- Null without where_sql, so that a forgotten filter finds nothing instead of everything. PL/pgSQL,
+-- because PostgreSQL does not inline an SQL function whose arguments call functions.
 create function logloom_private.source_sql(p_source logloom_private.sql_source)
 returns text
 language plpgsql

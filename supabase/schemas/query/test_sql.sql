@@ -1,7 +1,6 @@
--- The tests as SQL; what is longer than a line has a file of its test's name in query/tests.
+-- The tests as SQL. Longer ones have a file in query/tests.
 
--- A text as it is compared where letter case does not matter. The two small letters of a capital
--- sigma are one.
+-- A text folded for comparisons that ignore case. Both small letters of capital sigma are one.
 create function logloom_private.folded_text(p_text text)
 returns text
 language sql
@@ -9,8 +8,7 @@ immutable
 parallel safe
 return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
 
--- A test of the text that p_value, an SQL expression, is. Where nothing that is looked for has a
--- sigma, the two need not be made one.
+-- A test of a text; p_value is its SQL. Sigmas are only replaced if a value has one.
 create function logloom_private.query_text_test(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
@@ -39,7 +37,7 @@ begin
 end;
 $$;
 
--- A test of the text of a JSON scalar, or of any scalar in an array.
+-- A test of a JSON scalar's text, or of any scalar in an array.
 create function logloom_private.query_any_text_sql(p_leaf jsonb, p_value text)
 returns text
 language sql
@@ -51,7 +49,7 @@ return 'case jsonb_typeof(' || p_value || ')'
   || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')') || ') else '
   || logloom_private.query_text_test(p_leaf, '(' || p_value || ' #>> ''{}'')') || ' end';
 
--- A leaf over its value, a column or the JSON value of an attribute.
+-- A leaf as SQL. p_value is a column or the JSON value of an attribute.
 create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
 returns text
 language plpgsql
@@ -80,7 +78,7 @@ begin
   end if;
   v_sql := logloom_private.query_text_test(p_leaf, p_value);
   return case
-    -- LIKE tells quicker where the text is not there at all.
+    -- LIKE rejects most texts quicker than the regex.
     when p_leaf ->> 'test' = 'word' then
       logloom_private.query_text_test(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql
     when p_leaf ->> 'test' = 'equal' and p_leaf ->> 'field' = 'req_id'
@@ -91,10 +89,9 @@ begin
 end;
 $$;
 
--- A leaf over any text of a record: its text columns and the scalars of its attributes. Most
--- records do not hold the text that is looked for: one LIKE over all of a record's texts at once
--- says so, and only where it finds something each is tested. What is hidden of attributes is left
--- out of those alone that hold what is looked for.
+-- A leaf over any text of a record: text columns and the scalars of attributes. One LIKE over all
+-- texts at once rejects most records; only the others are tested text by text. Hidden attributes
+-- are removed only from records that match with them.
 create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
 returns text
 language plpgsql
@@ -129,7 +126,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- No LIKE stands before a regular expression.
+      -- A regex has no LIKE before it.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );
@@ -137,7 +134,7 @@ begin
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
-  -- The first value of every other test but equal is a LIKE pattern that a match passes.
+  -- For every test but equal, the first value is a LIKE pattern that every match passes.
   v_likely := array(
     select logloom_private.query_like_record(logloom_private.folded_text(
       case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)

@@ -1,6 +1,5 @@
--- PT400 with the first warning where the query probably means something else than was meant. For
--- what acts without anybody looking: such a rule would be silent for ever, such a deletion would
--- take what was to stay.
+-- Raises PT400 with the first warning. For queries that act later and unattended: an alert rule
+-- would never fire, a deletion would remove the wrong records.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
 language plpgsql
@@ -19,10 +18,10 @@ begin
 end;
 $$;
 
--- Silent traps: what is valid here, means something else elsewhere, and so looks for what nobody
--- wants. Quoted texts are never warned about: they are meant.
+-- Warnings: syntax that is valid here but means something else in other languages. Quoted texts
+-- never cause one.
 
--- One warning more, where there is a suggestion.
+-- Adds a warning if there is a suggestion.
 create function logloom_private.query_warn(
   p_state logloom_private.query_state,
   p_position integer,
@@ -44,7 +43,7 @@ begin
 end;
 $$;
 
--- What is wrong with a word wherever it stands, and what stands for it instead, or null.
+-- The message and suggestion for a word that is suspicious anywhere, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
   p_token text
@@ -59,8 +58,7 @@ declare
 begin
   if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
     return array[
-      'Typographic quotes and colons are plain characters: ' || p_token
-        || ' is looked for with them',
+      'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text',
       translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
     ];
   elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
@@ -69,7 +67,7 @@ begin
     where right(p_state.texts[n], 1) = '''';
     if v_end is not null then
       return array[
-        'A single quote is a plain character: ' || p_token || ' is looked for with it',
+        'Single quotes do not quote: ' || p_token || ' is read as a text',
         '"' || btrim(
           p_token || coalesce(
             ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
@@ -79,12 +77,12 @@ begin
     end if;
   elsif strpos(p_token, '&&') > 0 then
     return array[
-      '&& is looked for as a text: terms side by side mean AND',
+      '&& is read as a text: terms side by side mean AND',
       replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
     ];
   elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
     return array[
-      'A slash is a plain character, this is no regular expression',
+      'Slashes do not mark a regular expression: ' || p_token || ' is read as a text',
       '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
     ];
   end if;
@@ -92,7 +90,7 @@ begin
 end;
 $$;
 
--- The free term that comes next, a word.
+-- Warns about the current free term, a word.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -109,7 +107,7 @@ declare
 begin
   v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
   if v_suggestion is not null then
-    v_message := format('%s is looked for as a word: a field is followed by a colon', v_token);
+    v_message := format('%s is read as a word: write a colon after a field', v_token);
   elsif exists (
     select
     from generate_series(1, 6) n
@@ -118,32 +116,32 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- It belongs to a comparison that has its warning.
+    -- Part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
-    v_message := format('%s is looked for as a word: operators are in upper case', v_token);
+    v_message := format('%s is read as a word: write operators in upper case', v_token);
     v_suggestion := upper(v_word);
   elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
     and v_next = 'by'
   then
-    v_message := format('%s by is looked for as words: an aggregate follows a |', v_token);
+    v_message := format('%s by is read as words: write an aggregate after a |', v_token);
     v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
       else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
   elsif v_word in ('order', 'group') and v_next = 'by' then
-    v_message := format('%s by is looked for as words: a stage follows a |', v_token);
+    v_message := format('%s by is read as words: write a stage after a |', v_token);
     v_suggestion := case v_word when 'order' then '| sort by ' else '| count() by ' end
       || coalesce(p_state.texts[p_state."at" + 2], '');
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- avg(duration_ms), exists(user_id), i(error): (a)(b) need no blank between them.
-    v_message := format('%s is looked for as a word, beside what its brackets hold', v_token);
+    -- avg(duration_ms), exists(user_id), i(error). No error, because (a)(b) needs no blank either.
+    v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then
         logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
       else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
   elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
-    v_message := format('%s is looked for as a word: a stage follows a |', v_token);
+    v_message := format('%s is read as a word: write a stage after a |', v_token);
     v_suggestion := '| limit ' || v_next;
   elsif v_word = 'select' and p_state."at" = 1
     and (
@@ -151,26 +149,26 @@ begin
       or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
     )
   then
-    v_message := 'This is no SQL: each of its words is looked for in msg';
+    v_message := 'SQL is not supported: each word is searched for in msg';
     v_suggestion := 'service:api level:error';
   elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
-    v_message := 'A shift from now is written without a blank: this one is looked for as a text';
+    v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
     v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
   elsif v_token in ('!=', '!~') and p_state.texts[p_state."at" + 1] like '"%' then
-    v_message := format('%s is looked for as a word: - negates', v_token);
+    v_message := format('%s is read as a word: negate with -', v_token);
     v_suggestion := case v_token when '!~' then '-msg:~' else '-' end
       || p_state.texts[p_state."at" + 1];
   elsif v_token ~ '^!.' then
-    v_message := '! is a plain character: ' || v_token || ' is looked for with it';
+    v_message := v_token || ' is read as a text: negate with -';
     v_suggestion := '-' || substr(v_token, 2);
   elsif v_token ~ '^[+][[:alpha:]]' then
-    v_message := '+ is a plain character: ' || v_token || ' is looked for with it';
+    v_message := v_token || ' is read as a text: every term is required without +';
     v_suggestion := substr(v_token, 2);
   elsif v_token ~ '^[[:alpha:]]+[~^][0-9.]*$' then
-    v_message := 'No term is fuzzy or boosted: ' || v_token || ' is looked for as it is';
+    v_message := v_token || ' is read as a text: there are no fuzzy or boosted terms';
     v_suggestion := rtrim(v_token, '~^.0123456789');
   elsif v_token ~ '^%.+%$' then
-    v_message := '% is no wildcard: a word is found anywhere in msg as it is';
+    v_message := '% is not a wildcard: a word is found anywhere in msg';
     v_suggestion := btrim(v_token, '%');
   else
     v_trap := logloom_private.query_word_trap(p_state, v_token);
@@ -179,7 +177,7 @@ begin
       || v_trap[2];
     if v_message is null then
       v_suggestion := logloom_private.query_meant_comparison(v_token);
-      v_message := v_token || ' is looked for as a text: a field is followed by a colon';
+      v_message := v_token || ' is read as a text: write a colon after a field';
     end if;
   end if;
   return logloom_private.query_warn(
@@ -188,7 +186,7 @@ begin
 end;
 $$;
 
--- A value without a sign or after =. p_token is the one that comes next, or one in a list.
+-- Warns about a value without a sign, or after =. p_token is the current token, or one of a list.
 create function logloom_private.query_warn_value(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -208,23 +206,23 @@ declare
   v_suggestion text;
 begin
   if p_sign = '=' then
-    -- = or a comparison of other languages.
+    -- A second =, or a comparison of another language
     if p_token ~ '^=+[^=]' then
-      v_message := 'The second = belongs to the value that is looked for';
+      v_message := 'The second = is read as part of the value';
       v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
     elsif p_token ~ '^[<>].' then
-      v_message := format('The value %s is looked for: = stands after > or <', p_token);
+      v_message := format('%s is read as a value: write > or < before =', p_token);
       v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
     end if;
   elsif left(p_token, 1) = '"' then
     return p_state;
   elsif p_token ~* '^!=*null$' then
-    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_message := 'null is read as a text: write field:* for any value';
     v_suggestion := v_name || ':*';
   elsif p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
     and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
   then
-    v_message := 'in is looked for as a value, beside what its brackets hold';
+    v_message := 'in is read as a value, and its brackets as more terms';
     v_suggestion := v_name || ':(' || regexp_replace(
       array_to_string(
         p_state.texts[p_state."at" + 2:array_position(p_state.texts, ')', p_state."at") - 1], ' '
@@ -232,18 +230,18 @@ begin
       '\s*,\s*', ' OR ', 'g'
     ) || ')';
   elsif p_token ~ '^!=*.' then
-    v_message := format('! is a plain character: the value %s is looked for', p_token);
+    v_message := format('%s is read as a value: negate with - before the field', p_token);
     v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
   elsif p_token ~* '^null$' then
-    v_message := 'null is looked for as a text: a field without a value is found by :*';
+    v_message := 'null is read as a text: write -field:* for a missing value';
     v_suggestion := format('-%s:*', v_name);
   elsif (p_field ->> 'field') in ('service', 'env', 'host')
     and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
   then
-    v_message := 'A comma is a plain character: this is one value';
+    v_message := 'A comma does not separate values: this is one value';
     v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
   elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
-    v_message := format('%s is looked for as a text: numbers have ranges', p_token);
+    v_message := format('%s is read as a text: write a range of numbers', p_token);
     v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
   else
     v_trap := logloom_private.query_word_trap(p_state, p_token);

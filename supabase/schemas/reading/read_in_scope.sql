@@ -1,4 +1,5 @@
--- What a reading operation answers in a scope, as PostgREST writes it; p_parameters by name.
+-- Calls a reading operation in a scope and returns its answer as PostgREST would write it.
+-- p_parameters: by name.
 create function logloom_private.read_in_scope(
   p_scope logloom_private.reading_scope,
   p_operation text,

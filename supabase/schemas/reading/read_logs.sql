@@ -1,7 +1,6 @@
--- What is answered to an API key or the token of a portal session, of which p_digest is the SHA-256
--- as hex. Their use is written down after the answer: what is written stays locked until the end,
--- and whoever revokes the key or the session, or deletes what it belongs to, must not wait for a
--- search.
+-- The answer to an API key or a portal session; p_digest is the SHA-256 of its secret as hex. Use
+-- is noted after the answer, because the note locks the row until the end: revoking the key or
+-- session, or deleting its tenant, must not wait for a search.
 create function logloom_private.read_by_key(
   p_digest text,
   p_operation text,
@@ -61,7 +60,7 @@ end;
 $$;
 
 comment on function public.read_logs(text, text, jsonb, text) is
-  'For the function logloom-read: what an operation answers to an API key with the scope read, or '
-  'to a portal session, of which p_key_digest is the SHA-256 as hex. p_parameters: those of the '
-  'operation by name. p_origin: of the page that frames the portal. '
+  'For the function logloom-read: the answer of an operation to an API key with the scope read, or '
+  'to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the '
+  'operation''s parameters by name. p_origin: the origin of the page that frames the portal. '
   'Errors: PT400, PT401, PT403, PT404, PT408, PT429.';

@@ -1,5 +1,5 @@
--- Saved searches that a reader finds: a user their own and those that are shared, a key those that
--- are shared; within a view those of them that are the view's.
+-- The saved searches of a reader: a user sees their own and shared ones, a key shared ones; within
+-- a view only those of the view.
 create function logloom_private.read_saved_searches(
   p_scope logloom_private.reading_scope,
   include_shared boolean,
@@ -12,7 +12,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no table is open to who only reads
+-- definer because readers such as keys have no rights on tables
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_saved_searches');
@@ -35,7 +35,7 @@ begin
   from (
     select
       o.item,
-      -- So many fit, however long their texts are.
+      -- 300 always fit, however long their texts are.
       case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
@@ -74,9 +74,9 @@ end;
 $$;
 
 comment on function public.list_saved_searches(boolean, integer, uuid) is
-  'The caller''s saved searches and, unless include_shared is false, those that colleagues share, '
-  'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'The caller''s saved searches and, unless include_shared is false, those that colleagues shared, '
+  'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page '
+  'before. Errors: PT400, PT401, PT403.';
 
 create function public.get_saved_search_categories()
 returns text[]
@@ -98,8 +98,8 @@ end;
 $$;
 
 comment on function public.get_saved_search_categories() is
-  'Categories of the saved searches that the caller can read, each once, sorted. '
-  'Errors: PT400, PT401.';
+  'The distinct categories of the saved searches that the caller can read, sorted. Errors: PT400, '
+  'PT401.';
 
 create function public.get_saved_search_count()
 returns bigint
@@ -121,4 +121,4 @@ end;
 $$;
 
 comment on function public.get_saved_search_count() is
-  'How many saved searches the caller has. Errors: PT400, PT401.';
+  'The number of the caller''s own saved searches. Errors: PT400, PT401.';

@@ -7,7 +7,7 @@ create type public.logloom_saved_search_run as (
 );
 
 comment on type public.logloom_saved_search_run is
-  'What a saved search finds: a page of records or, where it aggregates, the rows of stats.';
+  'The result of a saved search: a page of records, or the rows of stats if it aggregates.';
 
 create function logloom_private.read_saved_search(
   p_query_dsl text,
@@ -22,7 +22,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because whether the query aggregates is for the compiler to say
+-- definer because no API role may call the compiler
 declare
   v_query constant logloom_private.compiled_query :=
     logloom_private.search_query(null, p_query_dsl, now(), 'any');
@@ -56,7 +56,7 @@ language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because who runs a colleague's shared search may not change it otherwise
+-- definer because the caller may not update a colleague's shared search
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
 begin
@@ -90,7 +90,7 @@ begin
   v_run := logloom_private.read_saved_search(
     v_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
   );
-  -- Further pages belong to the run that the first one began.
+  -- Later pages belong to the same run.
   if p_cursor is null then
     perform logloom_private.note_saved_search_run(p_id);
   end if;
@@ -99,6 +99,6 @@ end;
 $$;
 
 comment on function public.run_saved_search(uuid, text, text, integer, text) is
-  'Runs a saved search of the caller or one that a colleague shares, and counts the run. As '
-  'search_logs; where the query aggregates, stats holds the rows of log_stats. '
-  'Errors: PT400, PT401, PT404, PT408.';
+  'Runs a saved search of the caller or one that a colleague shared, and counts the run. Answers '
+  'like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, '
+  'PT401, PT404, PT408.';

@@ -1,7 +1,6 @@
--- The scope of a reading operation: that of the request's token where none is given. Only the
--- functions that read for keys, which service_role calls, may give one. p_tenant_id: the tenant
--- that the request names, where the operation takes one. PT403 for another than the scope's, and
--- for an operation that the scope does not hold.
+-- The scope of a reading operation: p_scope, or the scope of the request's token. Only service_role
+-- may pass a scope (it reads for keys). p_tenant_id: the tenant that the request names, if the
+-- operation takes one. PT403 if it is not the scope's tenant, or if the scope lacks the operation.
 create function logloom_private.checked_scope(
   p_scope logloom_private.reading_scope,
   p_operation text,
@@ -20,8 +19,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- Alerts tell of all records: a view opens them by name alone. To customers, who read in portal
-  -- sessions, so it opens saved searches, too.
+  -- Alerts tell about all records, so a view must name their operations. In portal sessions, whose
+  -- readers are customers, the same holds for saved searches.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'

@@ -1,4 +1,4 @@
--- A portal session lives no longer than its maker may make one.
+-- Whether a portal session is active. It ends when its creator may no longer create sessions.
 create function logloom_private.portal_session_is_alive(p_session logloom.portal_sessions)
 returns boolean
 language plpgsql
@@ -13,7 +13,7 @@ begin
     and not logloom_private.is_being_deleted(p_session.tenant_id)
     and (
       p_session.created_by is null
-      -- Without a row only their next token would say whether they still have the role.
+      -- Without a row in tenant_members only the creator's next token would tell their role.
       or coalesce(
         v_role in ('admin', 'owner'),
         (select s.roles_from_token from logloom_private.settings s)
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- A scope within a view of its tenant, as the view is now: now in its query is this moment. PT403
--- where there is no such view, or its query does not compile.
+-- Narrows a scope to a view of its tenant, as the view is now. now in its query is the present
+-- time. PT403 if the view is missing or its query does not compile.
 create function logloom_private.scope_in_view(
   p_scope logloom_private.reading_scope,
   p_view_id uuid
@@ -56,8 +56,8 @@ begin
 end;
 $$;
 
--- What an API key lets read, by the SHA-256 of the key as hex: all of its tenant, or what its view
--- shows. PT401 for one that is unknown, revoked or expired, PT403 for one that may only send.
+-- The scope of an API key, by the SHA-256 of the key as hex: its whole tenant, or its view. PT401
+-- if it is unknown, revoked or expired, PT403 if it may only send.
 create function logloom_private.scope_of_key(p_key_digest text)
 returns logloom_private.reading_scope
 language plpgsql
@@ -82,9 +82,9 @@ begin
 end;
 $$;
 
--- What a portal session lets read: what its view shows, of that what its query finds. p_origin: of
--- the page that frames the portal, as the portal reports it; null where none does. PT401 for a
--- session that has ended, PT403 for a page that it does not name.
+-- The scope of a portal session: its view, narrowed by its query. p_origin: the origin of the page
+-- that frames the portal, if any. PT401 if the session has ended, PT403 for an origin that it does
+-- not name.
 create function logloom_private.scope_of_session(
   p_session logloom.portal_sessions,
   p_origin text
@@ -125,8 +125,8 @@ begin
 end;
 $$;
 
--- What the request's token lets read: all of its tenant, or what a viewer's view shows; of
--- service_role's the tenant that it names. PT403 for a viewer without a view.
+-- The scope of the request's token: its whole tenant, or a viewer's view; for service_role the
+-- named tenant. PT403 for a viewer without a view.
 create function logloom_private.scope_of_token(p_tenant_id text)
 returns logloom_private.reading_scope
 language plpgsql
@@ -156,8 +156,8 @@ begin
 end;
 $$;
 
--- What a log stream or the message of an alert reads, for which no request asks: all of its tenant,
--- or what its view shows. PT403 where there is no such view, or its query does not compile.
+-- The scope of a log stream or an alert's message, without a request: the whole tenant, or its
+-- view. PT403 if the view is missing or its query does not compile.
 create function logloom_private.scope_of_view(p_tenant_id text, p_view_id uuid)
 returns logloom_private.reading_scope
 language plpgsql

@@ -1,4 +1,4 @@
--- Writes down that a session is used, once a minute; its first use is audited.
+-- Notes that a session was used, once a minute. Audits its first use.
 create function logloom_private.note_session_use(p_session logloom.portal_sessions)
 returns void
 language plpgsql
@@ -10,7 +10,7 @@ begin
   if p_session.last_used_at >= date_trunc('minute', now()) then
     return;
   end if;
-  -- Skips a locked row: whoever holds it must not hold up requests, and another one will do.
+  -- Skips a locked row, so that requests do not wait. A later request notes it.
   update logloom.portal_sessions s
   set first_used_at = coalesce(s.first_used_at, now()), last_used_at = now()
   where s.session_id = (
@@ -28,13 +28,13 @@ begin
     );
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- Answer all the same.
   null;
 end;
 $$;
 
--- Counts a request of a tenant's portal sessions, in a row that nobody holds or in a further one.
--- PT429 with Retry-After when the minute has as many as the plan lets them have.
+-- Counts a request of a tenant's portal sessions, in an unlocked row or a new one. PT429 with
+-- Retry-After if the plan's limit for this minute is reached.
 create function logloom_private.take_portal_read(p_tenant_id text)
 returns void
 language plpgsql
@@ -69,7 +69,7 @@ begin
     values (p_tenant_id, v_minute, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- Answer all the same.
   null;
 end;
 $$;

@@ -1,4 +1,4 @@
--- Where buckets of a width are counted from: weeks begin on Mondays, and 1970 on a Thursday.
+-- The time from which buckets are counted: weeks begin on Mondays, and 1970 began on a Thursday.
 create function logloom_private.bucket_origin(p_seconds bigint)
 returns timestamptz
 language sql
@@ -6,7 +6,7 @@ immutable
 return case when p_seconds % 604800 = 0 then timestamp '1970-01-05' else timestamp 'epoch' end
   at time zone 'UTC';
 
--- The bucket of a record as SQL over the alias l.
+-- SQL for the bucket of a record, over the alias l.
 create function logloom_private.bucket_sql(p_seconds bigint)
 returns text
 language sql
@@ -16,15 +16,15 @@ return format(
   make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
 );
 
--- The most buckets of a histogram or series.
+-- The maximum number of buckets in a histogram or series.
 create function logloom_private.max_buckets()
 returns integer
 language sql
 immutable
 return 1000;
 
--- The least width of which p_buckets, by default 60, cover the range. Buckets are counted from an
--- origin of their own: one more than p_buckets may touch it. PT400 when out of bounds.
+-- The smallest width with which p_buckets (default 60) cover the range. The answer may have one
+-- bucket more, because buckets do not begin with the range. PT400 if p_buckets is out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql

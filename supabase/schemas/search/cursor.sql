@@ -1,6 +1,6 @@
--- A text that decode_cursor alone reads, another one each time: how far the writer is, which a tail
--- holds, and since when events wait, which an export holds, are of all tenants. What else a cursor
--- holds: of a page, page_cursor says; of the live tail, tail_logs.
+-- Encrypts a cursor, differently each time. The writer's position (in a tail's cursor) and the age
+-- of the queue (in an export's) would tell about other tenants. page_cursor and tail_logs say what
+-- cursors contain.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -11,7 +11,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded, so that its length does not tell of the number's.
+  -- Padded, so that its length does not tell the size of the numbers.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -22,9 +22,9 @@ begin
 end;
 $$;
 
--- The parts of a cursor as a regular expression captures them. PT400 where it does not match, or
--- this installation did not make it. Version 1.0.0 sealed none: its pages are still read, its tails
--- are not, since whoever can make one up learns by the answers how far the writer is.
+-- The parts of a cursor, captured by a regular expression. PT400 if it does not match, or if
+-- another installation made the cursor. Version 1.0.0 did not encrypt cursors. Its page cursors
+-- still work. Its tail cursors do not: answers to invented ones would tell the writer's position.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
 language plpgsql
@@ -74,10 +74,10 @@ create type logloom_private.page_cursor as (
 );
 
 comment on type logloom_private.page_cursor is
-  'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and '
-  'now: what the first page meant by its range and by now, so that no page moves away from it. '
-  'records_left: what limit leaves to this page and those after it. received_before: an export '
-  'holds what was received before it began.';
+  'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and '
+  'now are those of the first page, so that later pages keep its range. records_left: what limit '
+  'leaves for this page and later ones. received_before: an export returns only records received '
+  'before it began.';
 
 create function logloom_private.encode_page_cursor(p_cursor logloom_private.page_cursor)
 returns text
@@ -100,7 +100,7 @@ begin
 end;
 $$;
 
--- Null without one.
+-- All null for null.
 create function logloom_private.decode_page_cursor(p_cursor text)
 returns logloom_private.page_cursor
 language plpgsql

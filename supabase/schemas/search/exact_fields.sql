@@ -1,4 +1,4 @@
--- A field as it is in all records that a query finds.
+-- Counts one field over all records of a query.
 create function logloom_private.exact_field(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -48,9 +48,8 @@ begin
 end;
 $$;
 
--- Of names of columns those whose values the dictionaries of sealed blocks count, where they hold
--- all records of the range but a few: no more than two blocks and some thousand rows have to be
--- read.
+-- The columns whose values can be counted from the dictionaries of sealed blocks. Empty unless
+-- nearly all records of the range are sealed: at most two blocks and 20,000 rows may need reading.
 create function logloom_private.counted_columns(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -90,7 +89,7 @@ begin
   if v_count > v_max_rows then
     return '{}';
   end if;
-  -- Dictionaries of more than 256 values take too long.
+  -- Dictionaries with more than 256 values are too slow to count.
   v_names := array(
     select k.name
     from logloom_private.block_columns k
@@ -108,8 +107,8 @@ begin
 end;
 $$;
 
--- The fields, those of them exact that counts tell (level and service) or dictionaries. Hidden
--- fields are none of p_fields.
+-- Replaces sampled fields by exact ones where that is cheap: level and service from stored counts,
+-- other columns from dictionaries. p_fields must not contain hidden fields.
 create function logloom_private.with_exact_fields(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

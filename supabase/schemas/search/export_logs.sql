@@ -1,6 +1,6 @@
--- SQL: the cell of a CSV file that p_value, an SQL expression, is, as RFC 4180 quotes it. A
--- spreadsheet takes a text for a formula that begins as one: an apostrophe before it makes it text.
--- Most cells are as they are: to find these by strpos costs less than by an expression.
+-- SQL for a CSV cell (RFC 4180); p_value is an SQL expression. Spreadsheets run a text that looks
+-- like a formula, so it gets an apostrophe. Most cells need no quotes: strpos finds these faster
+-- than a regex.
 create function logloom_private.csv_cell_sql(p_value text)
 returns text
 language plpgsql
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- The columns of a CSV export, {name, sql} over the alias l: ts and id, then those of the query's
--- stage fields, or all.
+-- The columns of a CSV export (sql over the alias l): ts and id, then the fields of the stage
+-- fields, or all.
 create function logloom_private.csv_columns(p_fields jsonb)
 returns table (name text, sql text)
 language plpgsql
@@ -55,8 +55,8 @@ begin
 end;
 $$;
 
--- A cursor of read_log_page at the beginning of an export: at its range's end, of what had been
--- received when everything before that was visible.
+-- The read_log_page cursor at the beginning of an export. received_before is the watermark:
+-- everything before it is visible.
 create function logloom_private.export_cursor(
   p_range tstzrange,
   p_order text
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- A cursor of an export, moved to after the record that p_after names: its ts and its id.
+-- Moves the cursor of an export after the record that p_after names (ts,id).
 create function logloom_private.cursor_after(p_cursor text, p_after text)
 returns text
 language plpgsql
@@ -102,7 +102,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- In a range that has moved on since, records after that place may be missing.
+  -- The range may have moved on since, and its records after p_after may be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -130,7 +130,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set jit = off
 as $$
--- definer because no API role knows what the writer has written
+-- definer because no API role may read the state of the queue
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'export_logs');
@@ -155,7 +155,7 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- Of what comes last in a descending export, as much is missing as the range has moved on.
+  -- A descending export with a relative start loses its last records as the start moves on.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -166,7 +166,6 @@ begin
       logloom_private.search_range(p_ts_from, p_ts_to), v_order
     )
   );
-  -- By itself it opens no other records than that does.
   v_page := logloom_private.read_log_page(
     p_scope, p_query_dsl, p_ts_from, p_ts_to, null,
     logloom_private.cursor_after(v_export.cursor, p_after), v_order
@@ -184,7 +183,7 @@ begin
     return v_export;
   end if;
   select
-    -- A name is no formula, though an attribute's begins with an at sign.
+    -- Names need no apostrophe: @name is not run as a formula.
     string_agg(
       case when c.name ~ '[",\r\n]' then '"' || replace(c.name, '"', '""') || '"' else c.name end,
       ','
@@ -239,8 +238,8 @@ $$;
 
 comment on function public.export_logs(text, text, text, text, text, text, text) is
   'A page of an export: {text, records, cursor, next_cursor, logs}, for GET '
-  'logloom-read/v1/export. p_format: ndjson (the default), a record as search_logs has it in each '
-  'line of text; csv (RFC 4180); or json, the records in logs. '
-  'p_order: asc (the default) or desc. It holds what was received when it began and visible to its '
-  'end. p_cursor: next_cursor of the page before, or cursor of any page with p_after: <ts>,<id> of '
-  'the last record that was received. Errors: PT400, PT401, PT403, PT408, PT429.';
+  'logloom-read/v1/export. p_format: ndjson (default; one record a line, as in search_logs), csv '
+  '(RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. It returns '
+  'records that were received before it began. p_cursor: next_cursor of the page before, or cursor '
+  'of any page with p_after: <ts>,<id> of the last record that the client received. Errors: '
+  'PT400, PT401, PT403, PT408, PT429.';

@@ -1,20 +1,20 @@
--- Records that are looked at.
+-- How many records a sample has at most.
 create function logloom_private.sample_records()
 returns integer
 language sql
 immutable
 return 5000;
 
--- Their bytes; one record at least.
+-- How many bytes a sample has at most. It always has at least one record.
 create function logloom_private.sample_bytes()
 returns integer
 language sql
 immutable
 return 1200000;
 
--- The newest records that a query finds, with size and with fits, which of them stay within
--- p_bytes, decided before anything large is opened or sorted. Of msg it matters whether there is
--- one. Where the stored size is not there, what is read is measured.
+-- The newest records of a query. size is the stored size, or else the size of the fields read. fits
+-- says whether a record is within p_bytes; it is decided before large values are read or sorted.
+-- Only whether msg exists is read, not its text.
 create function logloom_private.newest_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- Whether the newest records are all that a query finds.
+-- Whether the newest records are all records of the query.
 create function logloom_private.sample_is_whole(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -75,8 +75,8 @@ begin
 end;
 $$;
 
--- The edges of the slices of a query's range that are looked at; of long ones at whole minutes, by
--- which records are counted. Each slice opens a sealed block, hence fewer where there are some.
+-- Where the slices of a query's range start and end. Long slices start at whole minutes, since
+-- records are counted per minute. Each slice may open a sealed block, so sealed ranges have fewer.
 create function logloom_private.slice_edges(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -104,7 +104,7 @@ begin
 end;
 $$;
 
--- How many records a query finds in each slice; null where counts do not answer it.
+-- How many records of a query each slice has, or null if stored counts cannot answer that.
 create function logloom_private.slice_counts(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -150,9 +150,9 @@ begin
 end;
 $$;
 
--- A sample of what a query finds: of each slice of its range the newest records, as many as its
--- share of p_counts, or the same of each where that is null. Of an extraction the newest of the
--- range: its bound is one of all that it reads.
+-- A sample of a query's records: the newest of each slice, in proportion to p_counts, or equally
+-- many if that is null. Queries that extract fields sample the newest records of the whole range,
+-- since they limit how many records are read in total.
 create function logloom_private.spread_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -193,7 +193,7 @@ begin
       ))
     );
   end loop;
-  -- Each slice has one record at least, however large: those that are first in theirs come first.
+  -- The first record of each slice comes first, so that every slice has one, however large.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '

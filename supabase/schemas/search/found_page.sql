@@ -1,4 +1,4 @@
--- Seam: the records that SQL selects, of which those without an id may be null.
+-- Seam: the records of a select. Records without an id may be null.
 create function logloom_private.read_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -13,7 +13,7 @@ begin
 end;
 $$;
 
--- The records that SQL selects. A subtransaction that is rolled back gives its locks back.
+-- The records of a select. Rolling back a subtransaction releases its locks.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -33,10 +33,10 @@ begin
 end;
 $$;
 
--- Up to p_limit records that a query finds, those after p_ts and p_id where they are given: part
--- after part of the range, until the page is full, by number or by p_bytes (default
--- max_page_bytes). It begins no further part after search_page_time, so that it may find fewer.
--- last_ts, last_id: after which the next page goes on; null where there is none.
+-- Up to p_limit records of a query, after p_ts and p_id if given. Reads part after part of the
+-- range until the page has p_limit records or p_bytes (default max_page_bytes). After
+-- search_page_time it begins no further part, so a page may have fewer records. last_ts, last_id:
+-- the position of the next page; null if there is none.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -74,7 +74,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The bound of an extraction is one of all that it reads.
+  -- The limit of extracted records counts for the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -86,14 +86,14 @@ begin
     v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
     );
-    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    -- Adding up sizes is slow and most pages have no large record. First assume that there is none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
-      -- After a single part nothing more is opened.
+      -- With a single part there is no need to release locks.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- What is extracted was measured at once.
+      -- Extracted records were measured the first time.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
@@ -106,7 +106,7 @@ begin
       last_id := logs[cardinality(logs)].id;
       exit;
     elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
-      -- Before or after all records of the parts that are left.
+      -- A position between this part and the next one
       if p_order = 'desc' then
         last_ts := lower(v_part);
         last_id := '00000000-0000-0000-0000-000000000000';

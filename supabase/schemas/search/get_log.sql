@@ -1,5 +1,5 @@
--- The tenant's record with an id that a query finds, where its ts is in the window; of rows, of
--- sealed ones, or both. Nulls where it is not there.
+-- The record with this id, if the query matches it and its ts is in the window; otherwise nulls.
+-- Looks at rows, at sealed records, or at both.
 create function logloom_private.log_within(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -61,7 +61,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because nobody but this file makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_log');
@@ -74,11 +74,11 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   perform logloom_private.require_parameter('p_id', p_id is null);
-  -- Around it: a client's clock may hold less than microseconds.
+  -- One second around it: a client may send milliseconds instead of microseconds.
   if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
     v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
   end if;
-  -- The id says when the event was received, and most events are received when they happen.
+  -- The id contains the time of receipt. Most events are received when they happen.
   v_received_at := to_timestamp(
     ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
   );
@@ -94,7 +94,7 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  -- Then all sealed records (blocks index ids), then the days with rows, newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -131,5 +131,5 @@ end;
 $$;
 
 comment on function public.get_log(uuid, timestamptz) is
-  'One record. p_ts, its time, finds it at once; without it the search begins at the time of '
-  'receipt, which the id holds. Errors: PT400, PT401, PT404, PT408.';
+  'One record. With p_ts, its time, it is found at once. Without it the search begins at the time '
+  'of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';

@@ -1,5 +1,5 @@
--- The neighbours of a record in a scope, of its host and service, on one side of it: of a very long
--- host or service those that begin alike, since a query is in memory many times.
+-- The records before or after a record in its scope, of the same host and service. Of a very long
+-- host or service only the beginning is compared, because a query is copied many times.
 create function logloom_private.log_neighbours(
   p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,
@@ -65,7 +65,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because nobody but the search functions makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_log_context');
@@ -79,7 +79,7 @@ begin
     perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
   v_log := logloom_private.read_log(p_scope, p_id, p_ts);
-  -- Half of what is left to each side, and a record at least.
+  -- Each side gets half of the remaining bytes, and at least one record.
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
@@ -116,7 +116,7 @@ end;
 $$;
 
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
-  'A record and those around it, of the same host and the same service (or likewise without), in '
-  'time order: p_before before it and p_after after it, 0 to 499 (default 20), within a day; of '
-  'large records fewer, some 4 MB a side. p_ts, its time, finds it at once. '
-  'Errors: PT400, PT401, PT404, PT408, PT429.';
+  'A record and its neighbours of the same host and service (or also without), in time order: '
+  'p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. '
+  'Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: '
+  'PT400, PT401, PT404, PT408, PT429.';

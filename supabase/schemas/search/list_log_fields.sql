@@ -1,4 +1,4 @@
--- A key as a segment of an attribute's path, quoted where the language wants it so.
+-- A key as a segment of an attribute's path, quoted if necessary.
 create function logloom_private.query_segment(p_key text)
 returns text
 language plpgsql
@@ -13,8 +13,9 @@ begin
 end;
 $$;
 
--- The members of public.logloom_log_field, of a sample. Objects are walked five deep and 200 keys
--- wide; a value of more than 200 characters is left out: hostile attrs cost no more than others.
+-- SQL that returns the members of public.logloom_log_field for the fields of a sample. To bound the
+-- cost of hostile attrs, objects are read five levels deep and 200 keys wide, and values of more
+-- than 200 characters are left out.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean
@@ -25,16 +26,16 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- An array is not kept: it may be as large as its record.
+  -- Arrays are dropped: one may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
     || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
   v_max_fields constant integer := 200;
-  -- Of a field.
+  -- For each field
   v_max_values constant integer := 10;
-  -- Attributes of all records together.
+  -- Attributes of all sampled records together
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -48,7 +49,7 @@ begin
   return format(
     $query$
       with recursive sample as materialized (
-        -- One character more than a value that is listed may have.
+        -- One character more than a listed value may have
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
@@ -77,7 +78,7 @@ begin
         select 'msg', 'string', null from sample s where s.has_msg
         union all
         select 'attrs.' || a.path, a.type, a.value
-        -- The recursion ends when nobody asks for more.
+        -- limit ends the recursion.
         from (select t.* from attributes t limit %4$s) a
         where a.type not in ('null', 'object')
       ), fields as (
@@ -134,7 +135,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 set work_mem = '4MB'
 as $$
--- definer because nobody but this file makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_log_fields');
@@ -196,6 +197,6 @@ end;
 $$;
 
 comment on function public.list_log_fields(text, text, text) is
-  'Fields of the records of the range that match p_query_dsl (all where it is blank), most '
+  'Fields of the records of the range that match p_query_dsl (all records if it is blank), most '
   'frequent first: of all records, or of a sample spread over the range. '
   'Errors: PT400, PT401, PT408.';

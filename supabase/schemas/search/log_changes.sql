@@ -1,7 +1,7 @@
--- How surprising it is that p_after of p_records_after and p_before of p_records_before are the
--- same share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the
--- Statistics of Surprise and Coincidence", Computational Linguistics 19 (1993). Chance brings it to
--- 10.83 once in a thousand times.
+-- How unlikely it is that p_after of p_records_after and p_before of p_records_before are the same
+-- share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the Statistics of
+-- Surprise and Coincidence", Computational Linguistics 19 (1993). Chance exceeds 10.83 once in a
+-- thousand times.
 create function logloom_private.surprise(
   p_after bigint,
   p_records_after bigint,
@@ -31,8 +31,8 @@ begin
 end;
 $$;
 
--- Of the records of a range that a query finds how many have each of a field's most frequent
--- values, or each of their most frequent patterns where p_field is null. is_cut: there are more.
+-- Counts the records of a query and range by the most frequent values of a field, or by pattern if
+-- p_field is null. is_cut: there are more values.
 create function logloom_private.facet_counts(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -60,8 +60,8 @@ begin
 end;
 $$;
 
--- The changes of a field's values, or of patterns, that are hardly due to chance, between a range
--- and the one before. Where a list is cut nothing is said of what it leaves out.
+-- Changes of a field's values (or of patterns) between a range and the one before that chance
+-- hardly explains. A value that is missing in a cut list is skipped.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -105,7 +105,7 @@ begin
     end,
     round(s.score::numeric, 2)::double precision
   from counted c
-  -- Patterns are those of the newest records, which may be fewer.
+  -- Patterns count only the newest records.
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
@@ -128,7 +128,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set jit = off
 as $$
--- definer because nobody but the search functions makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_changes');
@@ -154,13 +154,10 @@ begin
   v_answer.ts_to := upper(v_range);
   v_answer.before_from := lower(v_before);
   v_answer.changes := '{}';
-  v_answer.warnings := array(
-    select w
-    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-  );
+  v_answer.warnings := logloom_private.warnings_of(v_query);
   if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
     v_answer.warnings := v_answer.warnings || row(
-      null, 'the range before begins when records are no longer kept: what is new may be older',
+      null, 'some records of the range before are no longer kept: new values may be older',
       'Ask for a shorter or a later range.'
     )::public.logloom_query_warning;
   end if;
@@ -172,7 +169,7 @@ begin
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
-        -- Few values, of which each may say something.
+        -- Fields with few different values
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         'order by f.count desc, f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
@@ -184,14 +181,14 @@ begin
       )
     )
     into v_fields;
-    -- Null: patterns.
+    -- null: patterns
     foreach v_field in array
       array['level', 'service', 'env', 'host', 'route', null]::text[] || v_fields
     loop
       continue when logloom_private.is_hidden(coalesce(v_field, 'msg'), v_query.hidden_fields);
       if clock_timestamp() > v_deadline then
         v_answer.warnings := v_answer.warnings || row(
-          null, 'not all fields were compared, since that took too long',
+          null, 'not all fields were compared, because that took too long',
           'Narrow the filter or the range of time.'
         )::public.logloom_query_warning;
         exit;
@@ -239,7 +236,7 @@ end;
 $$;
 
 comment on function public.log_changes(text, text, text, integer) is
-  'What is different in [p_ts_from, p_ts_to) from the range of the same length before it, among '
-  'the records that match p_query_dsl: patterns of messages and values of fields that are new, '
-  'gone, grown or shrunk by more than chance explains (once in a thousand times), the most '
-  'surprising first. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+  'What changed in [p_ts_from, p_ts_to) against the range of the same length before it, among the '
+  'records that match p_query_dsl: message patterns and field values that are new, gone, grown or '
+  'shrunk by more than chance explains (once in a thousand times), the most significant first. '
+  'p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';

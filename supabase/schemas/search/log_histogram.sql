@@ -6,7 +6,7 @@ create type public.logloom_log_level_counts as (
   "none" bigint
 );
 
-comment on type public.logloom_log_level_counts is 'Records by level; none: without one.';
+comment on type public.logloom_log_level_counts is 'Records by level; none: without a level.';
 
 create type public.logloom_log_bucket as (
   ts timestamptz,
@@ -14,7 +14,7 @@ create type public.logloom_log_bucket as (
   levels public.logloom_log_level_counts
 );
 
-comment on type public.logloom_log_bucket is 'The records from ts on, for interval_seconds.';
+comment on type public.logloom_log_bucket is 'The records of interval_seconds, from ts on.';
 
 create type public.logloom_log_histogram as (
   interval_seconds bigint,
@@ -24,7 +24,38 @@ create type public.logloom_log_histogram as (
 
 comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
 
--- Rows of public.logloom_log_bucket.
+-- SQL for ts (in steps of p_seconds), the fields p_by (level, service) and the count of a query's
+-- records in a range.
+create function logloom_private.counts_sql(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_seconds bigint,
+  p_by text[]
+)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_source logloom_private.counted_source;
+  v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
+begin
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- Like count() by p_by
+  p_query.by_fields := p_by;
+  p_query.plan := jsonb_build_object('reads', p_by);
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
+  return format(
+    'select %s as ts%s, %s as count %s group by 1%2$s',
+    logloom_private.bucket_sql(p_seconds), v_by, v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
+  );
+end;
+$$;
+
+-- Selects rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -36,14 +67,7 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_source logloom_private.counted_source;
 begin
-  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- As count() by level is counted.
-  p_query.by_fields := array['level'];
-  p_query.plan := '{"reads": ["level"]}';
-  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     $query$
       with counted as (
@@ -55,11 +79,7 @@ begin
           sum(g.count) filter (where g.level = 'warn')::bigint as warn,
           sum(g.count) filter (where g.level = 'error')::bigint as error,
           sum(g.count) filter (where g.level is null)::bigint as none
-        from (
-          select %6$s as ts, l.level, %4$s as count
-          %5$s
-          group by 1, 2
-        ) g
+        from (%4$s) g
         group by g.ts
       )
       select row(
@@ -71,15 +91,15 @@ begin
         )::public.logloom_log_level_counts
       )::public.logloom_log_bucket
       from generate_series(
-        date_bin(%1$L::interval, %2$L::timestamptz, %7$L),
-        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', %7$L),
+        date_bin(%1$L::interval, %2$L::timestamptz, %5$L),
+        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', %5$L),
         %1$L::interval
       ) b (ts)
       left join counted c on c.ts = b.ts
       order by b.ts
     $query$,
-    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    logloom_private.source_sql(v_source.rows_sql), logloom_private.bucket_sql(p_seconds),
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range),
+    logloom_private.counts_sql(p_tenant_id, p_query, p_range, p_seconds, '{level}'),
     logloom_private.bucket_origin(p_seconds)
   );
 end;
@@ -99,7 +119,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_histogram');

@@ -1,33 +1,3 @@
--- SQL: ts, level, service and count of the records of a range that a query finds, ts in steps of
--- p_seconds.
-create function logloom_private.service_counts_sql(
-  p_tenant_id text,
-  p_query logloom_private.compiled_query,
-  p_range tstzrange,
-  p_seconds bigint
-)
-returns text
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_source logloom_private.counted_source;
-begin
-  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- As count() by service, level is counted.
-  p_query.by_fields := array['level', 'service'];
-  p_query.plan := '{"reads": ["level", "service"]}';
-  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
-  return format(
-    'select %s as ts, l.level, l.service, %s as count '
-      '%s group by 1, 2, 3',
-    logloom_private.bucket_sql(p_seconds), v_source.count_sql,
-    logloom_private.source_sql(v_source.rows_sql)
-  );
-end;
-$$;
-
 create function logloom_private.read_log_overview(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -43,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set jit = off
 as $$
--- definer because nobody but the search functions makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_overview');
@@ -53,7 +23,7 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- The same hours of the day: a load that comes every morning is no change.
+  -- The same hours of the day, so that a load that comes every morning is not a change
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
@@ -66,13 +36,10 @@ begin
   v_answer.ts_to := upper(v_range);
   v_answer.before_from := lower(v_before);
   v_answer.before_to := upper(v_before);
-  v_answer.warnings := array(
-    select w
-    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-  );
+  v_answer.warnings := logloom_private.warnings_of(v_query);
   if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
     v_answer.warnings := v_answer.warnings || row(
-      null, 'the range before begins when records are no longer kept: its counts are not whole',
+      null, 'some records of the range before are no longer kept: its counts are too low',
       'Ask for a shorter or a later range.'
     )::public.logloom_query_warning;
   end if;
@@ -105,8 +72,8 @@ begin
           limit $1
         )
     $query$,
-    logloom_private.service_counts_sql(v_tenant_id, v_query, v_range, v_seconds),
-    logloom_private.service_counts_sql(v_tenant_id, v_query, v_before, v_seconds)
+    logloom_private.counts_sql(v_tenant_id, v_query, v_range, v_seconds, '{level,service}'),
+    logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
   into v_answer.total_services, v_answer.services
   using v_limit;
@@ -136,7 +103,7 @@ end;
 $$;
 
 comment on function public.log_overview(text, text, text, integer) is
-  'The services among the records of [p_ts_from, p_ts_to) that match p_query_dsl: how many records '
-  'and errors each has, how many it had in the same hours the day before (of a longer range: as '
-  'many days before), and when it was last seen. The largest first. p_limit 1 to 1000 (default '
-  '100). Errors: PT400, PT401, PT408, PT429.';
+  'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and '
+  'errors now and in the same hours of the day before (for a range of several days: as many days '
+  'before), and when they were last seen. The largest first. p_limit 1 to 1000 (default 100). '
+  'Errors: PT400, PT401, PT408, PT429.';

@@ -1,10 +1,8 @@
--- Patterns: messages by their shape. What differs from event to event, numbers, ids, addresses and
--- times, is <*>.
+-- Patterns: messages with <*> for everything that varies: numbers, ids, addresses and times.
 
--- The shape of a message in two steps. The first is quick and is done for every record: from a
--- digit to the last one of its run, hexadecimal letters and what stands inside times, addresses
--- and paths of numbers included. The second looks at each different result of the first only: the
--- letters that stick to it are those of an id, of a zone or of a month.
+-- The first of two steps to a pattern, quick enough for every record. It replaces each run from its
+-- first digit to its last, hexadecimal letters and the separators of times, addresses and dotted
+-- numbers included.
 create function logloom_private.rough_shape_sql(p_value text)
 returns text
 language sql
@@ -12,6 +10,8 @@ immutable
 return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
   || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
 
+-- The second step, once for each distinct result of the first. It also replaces the letters of an
+-- id, a time zone or a month next to a <*>.
 create function logloom_private.shape(p_rough text)
 returns text
 language plpgsql
@@ -25,8 +25,7 @@ begin
   if strpos(v_shape, '<*>') = 0 then
     return v_shape;
   end if;
-  -- A look whether there may be any takes a tenth of the time that replacing takes.
-  -- Ids: hexadecimal letters around digits, or letters between them.
+  -- Testing first takes a tenth of the time of replacing.
   if v_shape collate "C" ~ '[a-fA-F]<\*>|<\*>[A-Za-z_<-]' then
     v_shape := regexp_replace(
       v_shape collate "C",
@@ -35,7 +34,7 @@ begin
       '<*>', 'g'
     );
   end if;
-  -- Addresses of IPv6, dates with the name of the month, lists of numbers.
+  -- IPv6 addresses, dates with the name of the month, lists of numbers.
   if v_shape collate "C" ~ '<\*>[:,]|[bcglnprtvy][ /-]{1,2}<\*>' then
     v_shape := regexp_replace(
       v_shape collate "C",
@@ -49,8 +48,8 @@ begin
 end;
 $$;
 
--- SQL: shape, count, first, last and example of the rough shapes of the newest messages, p_records
--- at most; of sealed ones, which are counted by their templates, p_templates at most and some more,
+-- SQL for shape, count, first, last and example of the rough shapes of the newest p_records
+-- messages. Sealed messages are counted by their templates, about p_templates of them, and have
 -- place instead of example. first and last are microseconds since 1970. is_cut: there are more.
 create function logloom_private.rough_shapes_sql(
   p_tenant_id text,
@@ -67,12 +66,12 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- Without a limit no block's end shows: it follows from the sizes of records.
+  -- No limit with hidden fields: the end of a block would tell about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
-  -- The newest, for there may be more than can be looked at.
+  -- The newest first, because not all may be read.
   if v_is_counted then
     v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
@@ -110,15 +109,15 @@ begin
 end;
 $$;
 
--- Templates of messages in blocks that the stage patterns counts, and of a block more.
+-- The stage patterns counts this many templates of blocks, and finishes the last block.
 create function logloom_private.max_templates()
 returns integer
 language sql
 immutable
 return 500000;
 
--- The shapes of the messages that a query finds: of the newest search_stage_records of those that
--- are read, of the newest max_templates of those that blocks count.
+-- The patterns of a query's messages: of the newest search_stage_records that are read, and of the
+-- newest max_templates in blocks.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -169,10 +168,7 @@ begin
       || 'then $1 || row($2, $3, $4)::public.logloom_query_warning else $1 end '
       || 'from chosen p left join messages m on m.place = p.place order by p.n'
   using
-    array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
-    ),
+    logloom_private.warnings_of(p_query),
     (p_query.plan -> 'first' -> 'position')::integer,
     format(
       'patterns reached its limit of %s records, or %s templates of blocks: these are the newest',

@@ -1,12 +1,12 @@
--- Groups that have a series of their own.
+-- The number of groups with their own series.
 create function logloom_private.max_series()
 returns integer
 language sql
 immutable
 return 20;
 
--- Groups as arrays of texts: the largest of the range by the first aggregate, which get a series of
--- their own.
+-- The largest groups of the range by the first aggregate, as arrays of texts. They get their own
+-- series.
 create function logloom_private.largest_groups(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -29,7 +29,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- They become a part of the statement. Those with long values are among the others.
+  -- The groups become part of the statement, so groups with long values get no series.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 
--- Rows of bucket, number of the series (from 0, null for the rest) and value.
+-- Selects bucket, number of the series (from 0, null for other groups) and value.
 create function logloom_private.log_series_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -70,7 +70,7 @@ begin
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
-    -- Which series it is is asked of each group of a bucket, not of each minute.
+    -- Find the series once for each group of a bucket, not for each minute.
     v_source.rows_sql := logloom_private.rows_from(
       '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
@@ -112,7 +112,7 @@ set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
 set jit = off
 as $$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_series');
@@ -174,11 +174,7 @@ begin
       in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
   return row(
-    v_seconds, coalesce(v_series, '{}'),
-    array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-    )
+    v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
   )::public.logloom_log_series_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -205,9 +201,8 @@ end;
 $$;
 
 comment on function public.log_series(text, text, text, integer) is
-  'The first aggregate of p_query_dsl, count() where it has none, over time: {interval_seconds, '
-  'series: [{group, points: [[ts, value], …]}], warnings}. The largest 20 groups of the range have '
-  'a series each, the others one together, group null. A bucket without records has the value 0 '
-  'of count, rate, sum and count_distinct, else null; rate is per minute of a bucket. p_buckets 1 '
-  'to 1000 (default 60), where the query has no by (5m) of its own. Errors: PT400, PT401, PT408, '
-  'PT429.';
+  'The first aggregate of p_query_dsl (default count()) over time: {interval_seconds, series: '
+  '[{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series; the '
+  'others share one, with group null. An empty bucket has the value 0 for count, rate, sum and '
+  'count_distinct, else null. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if '
+  'the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';

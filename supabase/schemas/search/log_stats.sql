@@ -1,4 +1,4 @@
--- A query's aggregates for a tenant, from the counts where they can answer. For jobs, too.
+-- The aggregates of a query for a tenant. Jobs call it, too.
 create function logloom_private.log_stats_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -19,10 +19,7 @@ begin
   else
     return query execute 'select s.*, $1 from ('
       || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
-    using array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
-    );
+    using logloom_private.warnings_of(p_query);
   end if;
 end;
 $$;
@@ -41,7 +38,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_stats');
@@ -54,7 +51,7 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
-  -- Values of groups may be long: rows end with max_page_bytes.
+  -- Group values may be long: stop after max_page_bytes.
   return query
   select (r.row).*
   from (
@@ -92,8 +89,8 @@ end;
 $$;
 
 comment on function public.log_stats(text, text, text, integer) is
-  'The aggregates of p_query_dsl, count() where it has none: a row for each group, {group, value, '
-  'values: {name: number}, total_groups, warnings}, largest first, of buckets of time the oldest '
-  'first; one row with group {} without by. For patterns a row for each pattern, values {count, '
-  'first, last, example}. p_limit 1 to 1000 (default 100); rows with long values end after 8 MB, '
-  'and total_groups says how many there are. Errors: PT400, PT401, PT408, PT429.';
+  'The aggregates of p_query_dsl (default count()): one row for each group, {group, value, values: '
+  '{name: number}, total_groups, warnings}, largest first, or oldest first with buckets; without '
+  'by one row with group {}. For patterns one row for each pattern, values {count, first, last, '
+  'example}. p_limit 1 to 1000 (default 100). Rows end after 8 MB; total_groups is the number of '
+  'all. Errors: PT400, PT401, PT408, PT429.';

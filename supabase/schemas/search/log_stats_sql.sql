@@ -1,5 +1,5 @@
--- Rows of public.logloom_log_stat but for the warnings. p_range is the caller's, by which rate()
--- divides where the rows have no bucket.
+-- Selects rows of public.logloom_log_stat without warnings. p_range is the caller's range: rate()
+-- divides by it if there are no buckets.
 create function logloom_private.log_stats_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -53,7 +53,7 @@ begin
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
       || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
   end if;
-  -- What is a text is one already.
+  -- Text columns need no cast.
   v_texts := array(
     select case
       when v_bucket is not null and k.n = 1
@@ -71,7 +71,7 @@ begin
         k.name,
         case
           when v_bucket is not null and k.n = 1 then '["g.k1"]'
-          -- Numbers, however they are written, before other texts.
+          -- Numbers in any notation come before other texts.
           when k.name ~ '^(?:@|attrs\.)' then jsonb_build_array(
             'logloom_private.text_number(' || v_texts[k.n] || ')', v_texts[k.n] || ' collate "C"'
           )
@@ -106,7 +106,7 @@ begin
       p_limit
     ));
 
-  -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
+  -- Arrays, because a function takes at most 100 arguments and a query may name more fields.
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')

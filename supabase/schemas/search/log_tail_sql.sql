@@ -1,5 +1,5 @@
--- The call that gives the sealed records of a tail; null where there are none. p_bytes: after so
--- many nothing but the place and the size is there.
+-- The call for the sealed records of a tail; null if there are none. After p_bytes, records have
+-- only their position and size.
 create function logloom_private.sealed_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -15,7 +15,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- What a client that was away for long missed may be sealed by now.
+  -- Records that a client missed may have been sealed meanwhile.
   return case when exists (
     select
     from logloom_private.blocks c
@@ -33,9 +33,9 @@ begin
 end;
 $$;
 
--- The tenant's records of the write sequences from p_first to p_last, of the first one those after
--- p_id where it is given, that a query finds; without its hidden fields. The first p_limit of them
--- in the order in which they became visible. p_sealed: what gives the sealed ones.
+-- The first p_limit records of a query with write sequences from p_first to p_last, in the order in
+-- which they became visible, without hidden fields. Of p_first only those after p_id, if given.
+-- p_sealed: the call for sealed records.
 create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -66,8 +66,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Day by day, so that one late event does not bring in all days between. A client that was
-        -- away for so long that there are many of them reads from the first to the last.
+        -- Day by day, so that one late event does not add all days between. A client that was away
+        -- for more days reads from the first to the last.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -80,7 +80,8 @@ begin
 end;
 $$;
 
--- These as records, with write_seq and id. Large ones are null, or with p_fits those after p_bytes.
+-- The same as records, with write_seq and id. Large records are null, or with p_fits the records
+-- after p_bytes.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

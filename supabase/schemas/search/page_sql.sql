@@ -1,4 +1,4 @@
--- How many bytes records have in an answer.
+-- The size of records in an answer, in bytes.
 create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
 returns bigint
 language plpgsql
@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- p_rows with size and with fits, whether those before it in their order have fewer than p_bytes:
--- records are chosen before anything of them is opened. p_size: an expression of their size; that
--- of what is stored where it is null.
+-- Adds size and fits to p_rows. fits: the rows before it have fewer than p_bytes together, so that
+-- records are chosen before large values are decompressed. p_size: an expression for the size;
+-- default the stored size.
 create function logloom_private.sized_rows_sql(
   p_rows logloom_private.sql_source,
   p_bytes bigint,
@@ -36,7 +36,7 @@ return logloom_private.rows_from(format(
   coalesce(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))')
 ));
 
--- The attributes that p_fields name, nested as they were; null where none is there.
+-- Picks the attributes of p_fields, nested as before; null if there are none.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
 returns jsonb
 language plpgsql
@@ -73,8 +73,8 @@ begin
 end;
 $$;
 
--- A record of the alias l, column after column, of which fields (null: all) are shown. id,
--- tenant_id and ts always are: they name the record.
+-- The columns of a record of alias l. Only p_fields (null: all) are shown, and always id, tenant_id
+-- and ts.
 create function logloom_private.shown_columns_sql(p_fields jsonb default null)
 returns text
 language plpgsql
@@ -103,8 +103,8 @@ begin
 end;
 $$;
 
--- What an answer has of a record that is larger than a page: the beginnings of its texts, and in
--- attrs.logloom_cut how many bytes it has.
+-- Shortens a record that is larger than a page: the beginnings of its texts, and its size in
+-- attrs.logloom_cut.
 create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
 returns public.logloom_log_record
 language plpgsql
@@ -127,10 +127,9 @@ begin
 end;
 $$;
 
--- SQL of a page, with p_others: the records of p_rows as the query stages and shows them, in their
--- order; p_limit at most, which together have less than p_bytes.
--- Those that do not fit are null, and unless p_is_exact each that is larger than its share: most
--- pages have no such one, and to add up sizes costs. What is extracted is always measured.
+-- SQL for a page: the records of p_rows after the query's stages, in order, and p_others. Records
+-- beyond p_bytes are null. Without p_is_exact, records larger than their share of p_bytes are null:
+-- most pages have none, and adding up sizes is slow. Extracted records are always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,
@@ -145,20 +144,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Without fields it is a constant to the planner.
+  -- The planner folds shown_columns_sql() into a constant.
   v_record constant text := 'row(' || case
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- Where the stored size is not there, what is shown is measured.
+  -- A record without stored size is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
   v_attrs text :=
     'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
-    -- What is extracted comes on top of what a record has.
+    -- Extracted attributes add to the stored size.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
     p_rows := logloom_private.staged_sql(p_query, p_rows);
@@ -171,8 +170,8 @@ begin
       logloom_private.source_sql(p_rows)
     );
   end if;
-  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
-  -- up to four times as much there as their text, and reading them more than that.
+  -- First choose by the known size, then decompress the attributes of these records: numbers take
+  -- up to four times their text in memory, and more while they are read.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record

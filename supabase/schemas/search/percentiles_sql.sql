@@ -1,6 +1,6 @@
--- A percentile as percentile_cont has it, of numbers of which those in [p_low, p_high] are known:
--- how many are p_low, which are between, how many are p_high. p_place: its place among them, from
--- 0. Null where it is not there.
+-- A percentile as percentile_cont computes it. p_place: its position among the sorted numbers, from
+-- 0. Only the numbers in [p_low, p_high] are known: the count of p_low, the numbers between, the
+-- count of p_high. Null if p_place lies outside.
 create function logloom_private.percentile_within(
   p_place double precision,
   p_low double precision,
@@ -36,7 +36,7 @@ begin
 end;
 $$;
 
--- A list of SQL with a member for each percentile: its name for @, its fraction for #.
+-- A list of SQL expressions, one for each percentile. @ stands for its name, # for its fraction.
 create function logloom_private.percentiles_list(p_percentiles jsonb, p_member text)
 returns text
 language plpgsql
@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- SQL of the table expressions bounds and limits: in arrays, by the ids of groups, between which
--- numbers each percentile of numbers almost certainly is, as some that are drawn at random tell.
+-- SQL for the table expressions bounds and limits: two numbers between which each percentile almost
+-- certainly lies, estimated from a random sample, in arrays by the ids of groups.
 create function logloom_private.percentile_limits_sql(p_percentiles jsonb)
 returns text
 language plpgsql
@@ -63,8 +63,9 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- So many that drawing them and sorting what they leave cost least together. The margin is
-        -- four standard deviations of a median's place among them, and more of another's.
+        -- The sample size for which drawing the sample and sorting the remaining numbers cost
+        -- least. The margin is four standard deviations of a median's position in the sample, and
+        -- more for other percentiles.
         select s.id, s.margin, %1$s
         from (
           select
@@ -77,7 +78,7 @@ begin
             from (
               select
                 n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
-                -- Without nulls a number is read where it stands.
+                -- An array without nulls is read in place.
                 case when array_position(n.doubles, null) is null then n.doubles
                   else array_remove(n.doubles, null) end as doubles
               from numbers n
@@ -87,7 +88,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- In the order of ids, so that the arrays of numbers are neither sorted nor hashed.
+        -- In the order of ids, so that number arrays are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -108,12 +109,12 @@ begin
 end;
 $$;
 
--- SQL: the rows of p_rows, whose columns are p_keys, texts, and p_others, among them doubles, an
--- array; then for each combination of keys a row with percentiles of all its doubles: names and
--- fractions in p_percentiles. To sort all takes longer than the rest, and more memory than a search
--- has. So some that are drawn at random tell between which two numbers a percentile almost
--- certainly is, and only those are sorted; all, where it is not. No join hashes rows with equal
--- keys: PostgreSQL keeps these in memory, however many there are.
+-- SQL for the rows of p_rows, and for each combination of p_keys (texts) one more row with the
+-- percentiles of all its doubles (an array in p_others). p_percentiles: names and fractions.
+-- Sorting all numbers would take longer than the rest, and more memory than a search has. So a
+-- random sample tells between which two numbers a percentile almost certainly lies, and only these
+-- are sorted; if it does not lie there, all are. No join hashes rows with equal keys, because
+-- PostgreSQL keeps all of them in memory.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],

@@ -1,5 +1,5 @@
--- The tenant's records of a range that a query finds, rows and sealed ones. Of what is not read
--- where it lies nothing but what p_reads names is there, all where it is null.
+-- The records of a query in a range: rows and sealed records. Copied records have only the fields
+-- of p_reads (null: all).
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -24,9 +24,9 @@ begin
 end;
 $$;
 
--- The rows of p_from that where after an aggregate lets through, by the keys of sort, then in
--- p_order, as many as the least of both limits. p_sql: by the name of an aggregate or a group the
--- columns that it is sorted by, an array.
+-- The rows of p_from after the stages where, sort and limit of an aggregate: ordered by the keys of
+-- sort, then by p_order, at most the smaller of both limits. p_sql: the sort expressions for each
+-- column name, as an array.
 create function logloom_private.chosen_rows_sql(
   p_from text,
   p_plan jsonb,
@@ -68,11 +68,10 @@ begin
 end;
 $$;
 
--- The first p_limit records of a bound query in p_order, those after p_ts and p_id where they are
--- given: as many of rows and of sealed ones, and of these the first; as many as an extraction may
--- read where a filter comes after it. p_reads: what is read besides ts and id; all may be where it
--- is null. p_bytes: of records after so many bytes nothing but the place and the size is there,
--- unless they are extracted from.
+-- The first p_limit records of a bound query in p_order, after p_ts and p_id if given. If a where
+-- follows an extraction, as many as an extraction may read. p_reads: the fields to read besides ts
+-- and id (null: all). After p_bytes, records have only their position and size, unless a stage
+-- extracts from them.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -90,7 +89,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_after constant text := case when p_ts is not null then format(
-    -- The comparison of rows drives the index.
+    -- A row comparison uses the index.
     '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
     case p_order when 'asc' then '>' else '<' end, p_ts, p_id
   ) else '' end;
@@ -124,9 +123,9 @@ begin
 end;
 $$;
 
--- Rows of ts, level, service and events of what is to be counted: the counts of the range's whole
--- minutes, in log_counts and in blocks, and the records of what it has of its first and last one.
--- Null where the counts cannot answer the query.
+-- A source of ts, level, service and events: the counts of the range's whole minutes (log_counts
+-- and blocks), and the records of its first and last partial minute. Null if counts cannot answer
+-- the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,13 +1,13 @@
--- Seam. SQL: the tenant's id, which p_tenant is SQL of, for a function that reads sealed records
--- and takes the scan slot meanwhile, wherever it runs.
+-- Seam. SQL for the tenant's id in a call that reads sealed records. On nodes it also hands over
+-- the scan slot. p_tenant: SQL for the id.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
 language sql
 stable
 return p_tenant;
 
--- The days of a range on which a tenant has rows, in order. Asked for in a statement of its own:
--- where records are sharded that costs a third of a statement with more in it.
+-- The days of a range on which a tenant has rows, in order. A statement of its own: sharded, it
+-- takes a third of the time of a larger statement.
 create function logloom_private.days_with_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 
--- SQL over the alias l: whether ts is on one of p_days. Days in a row are one span.
+-- SQL over the alias l: whether ts is on one of p_days. Consecutive days become one range.
 create function logloom_private.days_sql(p_days date[])
 returns text
 language plpgsql
@@ -58,9 +58,9 @@ begin
 end;
 $$;
 
--- The tenant's rows, as alias l, of a range that pass a filter. The only place that says whose rows
--- are read; whose blocks, candidate_blocks and sealed_page say.
--- Constants, not parameters: with them the planner leaves out the partitions of other days.
+-- The tenant's rows (alias l) of a range that pass a filter. Only this function decides whose rows
+-- are read; candidate_blocks and sealed_page decide whose blocks. Constants, not parameters: they
+-- let the planner skip the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -77,8 +77,8 @@ as $$
 declare
   v_days text := '';
 begin
-  -- No partition without rows of the tenant is opened. Of a range that touches two days at most,
-  -- both are: to ask which have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most two days opens both, because
+  -- looking up which have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -94,9 +94,9 @@ begin
 end;
 $$;
 
--- Seam: whether the tenant has sealed records of the range in this snapshot. Exact within a stable
--- function: it and the statement that it decides for share a snapshot, and in a snapshot a record
--- is a row or in a block.
+-- Seam: whether the tenant has sealed records in the range. Exact within a stable function: this
+-- query and the statement that it decides for share a snapshot, and in a snapshot a record is
+-- either a row or in a block.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -116,7 +116,7 @@ begin
 end;
 $$;
 
--- p_rows and sealed records, of the call p_sealed where it is not null, in the order of p_rows.
+-- p_rows and the sealed records of the call p_sealed (null: none), in the order of p_rows.
 create function logloom_private.with_sealed_sql(
   p_rows logloom_private.sql_source,
   p_sealed text
@@ -136,8 +136,8 @@ begin
 end;
 $$;
 
--- The tenant's rows, as alias l, of a range that pass a filter, where they lie or, of many days,
--- day by day. Parameters as those of rows_by_day.
+-- The tenant's rows (alias l) of a range that pass a filter: read in place, or for many days by
+-- rows_by_day, whose parameters these are.
 create function logloom_private.rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -168,9 +168,9 @@ begin
 end;
 $$;
 
--- The columns of logloom.logs, of the alias l, of which p_reads (null: all) are read. Each is a
--- value by itself: what points into a table must not outlive the lock on it. With p_are_sized of
--- those that do not fit nothing but their place and size.
+-- The columns of logloom.logs for p_reads (null: all), over the alias l. Values are copied, because
+-- a pointer into a table must not outlive the lock on the table. With p_are_sized, rows that do not
+-- fit have only their position and size.
 create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
 returns text
 language plpgsql
@@ -200,9 +200,9 @@ begin
 end;
 $$;
 
--- The tenant's rows of some search_parts that pass a filter, part after part; the first p_limit of
--- them in p_order where it is given. Of each what p_reads names is there, all where it is null.
--- p_bytes: of those that have so many before them only the size is there, besides what names them.
+-- The tenant's rows of search_parts that pass a filter, part after part; the first p_limit in
+-- p_order, if given. Rows have only the fields of p_reads (null: all). After p_bytes, rows have
+-- only their position and size.
 create function logloom_private.rows_by_day(
   p_tenant_id text,
   p_parts tstzrange[],

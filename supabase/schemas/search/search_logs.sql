@@ -1,4 +1,4 @@
--- Compiling a filter to machine code takes far longer than it saves here: jit is off.
+-- jit is off, because compiling a filter to machine code takes far longer than it saves here.
 create function logloom_private.read_log_page(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -15,7 +15,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'search_logs');
@@ -52,7 +52,7 @@ begin
     case when p_cursor is not null then tstzrange(v_cursor.ts_from, v_cursor.ts_to) end
   );
   v_query := logloom_private.search_query(v_scope, p_query_dsl, v_cursor."now", 'records');
-  -- That of the query's sort, or p_order.
+  -- The order of the query's sort, or p_order
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;
   if p_order not in ('desc', 'asc') then
@@ -69,7 +69,7 @@ begin
     v_limit := logloom_private.list_limit_max();
   end if;
   if p_limit is null and v_cursor.received_before is not null then
-    -- A page of export_logs.
+    -- A page of export_logs
     v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
@@ -89,10 +89,7 @@ begin
   end if;
   return row(
     v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
-    array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-    )
+    logloom_private.warnings_of(v_query)
   )::public.logloom_log_page;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -125,7 +122,6 @@ $$;
 comment on function public.search_logs(text, text, text, integer, text, text) is
   'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
   'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
-  'next_cursor of the page before; it keeps the range of the first page. A page of a long range '
-  'or of large records (some 8 MB) may end early, with fewer records and a next_cursor: only null '
-  'says that there is no more. '
-  'Errors: PT400, PT401, PT408 (took longer than 15 s).';
+  'next_cursor of the page before; it keeps the range of the first page. With a long range or '
+  'large records (about 8 MB) a page may have fewer records and still a next_cursor: only null '
+  'marks the last page. Errors: PT400, PT401, PT408 (took longer than 15 s).';

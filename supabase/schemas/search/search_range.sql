@@ -1,5 +1,5 @@
--- The range that is asked for, [from, to), by default the hour before its end. p_first, that of
--- a first page, stands for the bounds that are not given or move with now. PT400.
+-- The requested range [from, to), by default the hour before its end. p_first, the range of the
+-- first page, replaces bounds that are missing or relative to now. PT400 if invalid.
 create function logloom_private.search_range(
   p_ts_from text,
   p_ts_to text,
@@ -31,9 +31,9 @@ begin
 end;
 $$;
 
--- A range in p_order (asc or desc), in parts that hold 12 days of the tenant's rows and, with
--- p_counts_blocks, 200 blocks at most, or those of one day: what a statement opens stays locked
--- until its transaction ends, so that one over a year would hold thousands of locks.
+-- Cuts a range, in p_order (asc or desc), into parts with at most 12 days of the tenant's rows and,
+-- with p_counts_blocks, 200 blocks (or one day). Opened tables stay locked until the transaction
+-- ends, so a statement over a year would hold thousands of locks.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,

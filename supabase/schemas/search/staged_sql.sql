@@ -1,5 +1,5 @@
--- The records of p_rows, with the attributes that the stages json and logfmt extract, as far as
--- where lets them through. Raises PT400 where it would read more than search_stage_records.
+-- The records of p_rows after the stages json, logfmt and where. Raises PT400 if it would read more
+-- than search_stage_records.
 create function logloom_private.staged_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source
@@ -35,7 +35,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" has the members extracted once a record. A member that was there already stays.
+      -- "offset 0" makes it extract once for each record. Existing attributes win.
       v_sql := format(
         'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',

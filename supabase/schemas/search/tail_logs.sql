@@ -1,5 +1,5 @@
--- Moves a tail over the next p_records records, whether they match or not, since a search for those
--- that do took too long. more: whether there were any.
+-- Moves a tail over the next p_records records, matching or not, because a search for matching ones
+-- took too long. more: whether there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -51,9 +51,9 @@ begin
 end;
 $$;
 
--- Moves a tail on by p_limit records that match, by max_page_bytes of them, or as far as it comes
--- in its time. It looks at more and more of the writer's steps at a time: a client that was away
--- does not read all that it missed for each page.
+-- Moves a tail on by p_limit matching records, by max_page_bytes, or until its time is over. It
+-- reads more and more writer steps at a time, so that a client that was away does not read
+-- everything it missed for each page.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -105,7 +105,7 @@ begin
       p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_write_seqs) then
         p_tail.more := true;
-        -- After the last that this step found; where it was, if the page was full before.
+        -- Continue after the last record of this step, or unchanged if the page was already full.
         if cardinality(v_found) > 0 then
           p_tail.first := v_write_seqs[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
@@ -126,8 +126,8 @@ begin
   exception when query_canceled then
     p_tail.more := true;
   end;
-  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
-  -- no timeout any more, so that they are few.
+  -- Cancelled: keep the records found so far. If there are none, read a few records without
+  -- timeout.
   v_deadline := clock_timestamp() + v_page_time;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
     v_began_at := clock_timestamp();
@@ -136,7 +136,7 @@ begin
     );
     v_has_moved := true;
     exit when not p_tail.more;
-    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    -- Nothing stops the next read, so it must be small enough to end in time.
     if clock_timestamp() - v_began_at < v_page_time / 8 then
       v_records := least(v_records * 2, p_limit);
     end if;
@@ -152,9 +152,9 @@ create type public.logloom_log_tail as (
 );
 
 comment on type public.logloom_log_tail is
-  'Records in the order in which they became visible; more: whether others wait already.';
+  'Records in the order in which they became visible. more: more records are waiting.';
 
--- Without statistics of a new day the planner takes the index for useless: no sequential scans.
+-- Without statistics of a new day the planner would not use the index: no sequential scans.
 create function logloom_private.read_log_tail(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -170,7 +170,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 set enable_seqscan = off
 as $$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'tail_logs');
@@ -193,15 +193,15 @@ begin
   select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;
-    -- Write sequences and records are of one snapshot: what is not here yet comes after this
-    -- cursor.
+    -- Write sequences and records come from one snapshot: records that are not visible yet come
+    -- after this cursor.
     if p_backlog > 0 then
       v_tail.logs := array(
         select l
         from unnest((
           logloom_private.found_page(
             v_tenant_id, v_query,
-            -- An event lies 24 hours ahead at most.
+            -- An event may be 24 hours ahead.
             tstzrange(now() - interval '24 hours', now() + interval '25 hours'),
             p_backlog, 'desc', null, null
           )
@@ -223,7 +223,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- All of the last write sequence was seen. The days of later ones may be gone.
+    -- The last write sequence was read completely. The days of later ones may be gone.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -257,6 +257,5 @@ $$;
 
 comment on function public.tail_logs(text, text, integer, integer) is
   'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '
-  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, of '
-  'large ones as many as make 8 MB, and the cursor of now. p_limit 1 to 1000 (default 100). '
-  'Errors: PT400, PT401, PT408.';
+  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, up to 8 '
+  'MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';

@@ -1,16 +1,16 @@
--- The advisory lock that is a slot: of a tenant, 'of ', 'views of ', 'scans of ',
--- 'scans of views of ' or 'validations of ' before its id, or of 'all'.
+-- The key of a slot's advisory lock. p_owner is 'of ', 'views of ', 'scans of ', 'scans of views of
+-- ' or 'validations of ' with the tenant's id, or 'all'.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language sql
 stable
 return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 
--- What every operation that reads records calls first, once: takes a slot of the tenant and one of
--- the pool until the transaction's end. Readers of views and portals are a tenant's customers: all
--- together they get half of its slots and one scan slot beside its own, so that its members are
--- answered. PT429 with Retry-After where none is free: to wait would hold a connection. Locks, not
--- rows: a transaction that is cancelled, killed or cut off gives them back.
+-- Every operation that reads records calls this first, once: it takes a slot of the tenant and one
+-- of the pool until the transaction ends. Readers of views and portals are a tenant's customers.
+-- Together they get half of its slots and one extra scan slot, so that members can still search.
+-- PT429 with Retry-After if no slot is free, because waiting would occupy a connection. Advisory
+-- locks, not rows: a cancelled or killed transaction releases them.
 create function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -34,7 +34,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- The first that is free: with "limit" no further one is asked for.
+  -- Takes the first free slot. "limit" keeps it from taking more.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -42,11 +42,12 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Half of PostgREST's connections: the rest answers what does not search.
+  -- Half of PostgREST's connections: the other half answers other requests.
   select greatest(1, s.api_pool_size / 2), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
-  -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.
+  -- Parallel workers use processors, too: only the tenant's first search gets them, as many as the
+  -- plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -55,7 +56,7 @@ begin
     )::text,
     true
   );
-  -- The last quarter is for tenants that have nothing running.
+  -- The last quarter is for tenants without a running search.
   if v_own > 1 then
     v_slots := v_slots - v_slots / 4;
   end if;
@@ -79,8 +80,9 @@ begin
 end;
 $$;
 
--- A query's tree as a boolean expression over the alias l that takes the scan slot while it reads.
--- What an index answers stays outside: a condition within CASE is a filter to the planner.
+-- A tree as a boolean SQL expression over the alias l that takes the scan slot while it reads.
+-- Conditions that an index answers stay outside of CASE, because the planner uses no index for a
+-- condition within CASE.
 create function logloom_private.filter_by_scan_slot(p_tree jsonb)
 returns text
 language plpgsql
@@ -91,7 +93,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  -- Part of the SQL text: a node does not know the settings of this transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -104,7 +106,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null where a node is no leaf: each item stands on one of the two sides.
+      -- Null for a node that is not a leaf, so "is not true" above puts it with the costly ones.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;

@@ -1,5 +1,5 @@
--- One of two slots of the tenant for the time that a query is compiled; PT429 with Retry-After
--- where none is free. Not one of searches: a page that searches has its query checked meanwhile.
+-- Takes one of two validation slots of the tenant; PT429 with Retry-After if none is free. Search
+-- slots would not do: a page validates its query while it searches.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql
@@ -18,7 +18,8 @@ begin
 end;
 $$;
 
--- Such a slot for a query that is to be kept, unless it is so short that compiling it costs little.
+-- Takes a validation slot for a query that will be saved, unless it is so short that compiling
+-- costs little.
 create function logloom_private.take_slot_to_keep(p_tenant_id text, p_query_dsl text)
 returns void
 language plpgsql
@@ -33,7 +34,7 @@ begin
 end;
 $$;
 
--- What public.validate_query answers, in a slot of the tenant.
+-- The answer of public.validate_query, in a validation slot.
 create function logloom_private.read_query_validity(
   p_scope logloom_private.reading_scope,
   p_query_dsl text
@@ -44,7 +45,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because no API role calls the compiler's parts
+-- definer because no API role may call the compiler
 begin
   p_scope := logloom_private.checked_scope(p_scope, 'validate_query');
   perform logloom_private.take_validation_slot(p_scope.tenant_id);

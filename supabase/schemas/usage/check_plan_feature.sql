@@ -1,4 +1,4 @@
--- The plan's answer for a feature of the tenant of the request.
+-- A feature in the plan of the request's tenant.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -6,7 +6,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because a plan counts what a colleague keeps private, too
+-- definer because a plan also counts private saved searches of colleagues
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant();
 begin
@@ -28,5 +28,5 @@ end;
 $$;
 
 comment on function public.check_plan_feature(text) is
-  'Whether the plan includes p_feature (saved_searches, alerts), how many, and how many the tenant '
-  'has. An unknown feature is not enabled. Errors: PT400, PT401.';
+  'Whether the plan includes p_feature (saved_searches, alerts), its limit, and the number in use. '
+  'An unknown feature is not enabled. Errors: PT400, PT401.';

@@ -1,5 +1,4 @@
--- What a tenant's rows take, about: of each partition with its indexes the share that its records
--- have in it.
+-- An estimate of the disk space of a tenant's rows: their share of each partition with its indexes.
 create function logloom_private.hot_bytes(p_tenant_id text)
 returns bigint
 language plpgsql
@@ -7,14 +6,15 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The newest days, which older ones are taken to be like.
+  -- Older days are estimated from the newest.
   v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- What is known of the days first: records and partitions may be on other nodes than the catalog.
+  -- First the counts of the days, because records and partitions may be on other nodes than the
+  -- catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
   from (
@@ -58,8 +58,8 @@ begin
 end;
 $$;
 
--- What the records of the request's tenant take on disk. Blocks say it themselves; rows share
--- partitions with those of other tenants, so that theirs is a share of a partition's size.
+-- The disk space of the records of the request's tenant. Blocks have exact sizes. Rows share
+-- partitions with other tenants and are estimated.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -67,7 +67,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
--- definer because the API roles read neither blocks nor counts
+-- definer because no API role may read blocks and counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_sealed bigint;
@@ -77,7 +77,7 @@ begin
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception when query_canceled then
-  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  -- 504, because at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 end;
@@ -85,7 +85,7 @@ $$;
 
 create type public.logloom_usage_month as (month text, events bigint, bytes bigint);
 
-comment on type public.logloom_usage_month is 'Events and bytes accepted in a UTC month, YYYY-MM.';
+comment on type public.logloom_usage_month is 'Accepted events and bytes of a UTC month (YYYY-MM).';
 
 create type public.logloom_usage as (
   tenant_id text,
@@ -106,9 +106,9 @@ create type public.logloom_usage as (
 );
 
 comment on type public.logloom_usage is
-  'What a tenant used in the current UTC month, against the limits of its plan; and per month and '
-  'day of the months asked for, newest first. Bytes are those of request bodies. stored: what the '
-  'records take on disk. restored_records: what came back from the archive this month.';
+  'The usage of a tenant in the current UTC month and the limits of its plan; and by month and day '
+  'of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of '
+  'the records. restored_records: records restored from the archive this month.';
 
 -- usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
@@ -183,7 +183,7 @@ begin
     round(100.0 * v_result.events / nullif(v_tenant.monthly_events_limit, 0), 2);
   v_result.bytes_percent :=
     round(100.0 * v_result.bytes / nullif(v_tenant.monthly_bytes_limit, 0), 2);
-  -- As if the rest of the month went on like the month so far, of which at least a day has gone by.
+  -- Assumes that the rest of the month is like the month so far (at least one day).
   v_elapsed := greatest(extract(epoch from v_now - v_month::timestamp at time zone 'UTC'), 86400)
     / extract(epoch from v_result.resets_at - v_month::timestamp at time zone 'UTC');
   v_result.projected_events := greatest(v_result.events, round(v_result.events / v_elapsed));
@@ -193,6 +193,6 @@ end;
 $$;
 
 comment on function public.get_tenant_usage(text, integer) is
-  'What the tenant used in this UTC month, the limits, percentages, a projection for the month''s '
-  'end, the same per month and day of the last p_months (1 to 24, default 1), and what is stored. '
-  'What was acknowledged is counted. Errors: PT400, PT401, PT403, PT404.';
+  'The tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the '
+  'month, usage by month and day of the last p_months (1 to 24, default 1), and stored. All '
+  'acknowledged events count. Errors: PT400, PT401, PT403, PT404.';

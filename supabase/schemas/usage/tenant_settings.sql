@@ -16,12 +16,10 @@ end;
 $$;
 
 comment on function public.get_tenant_settings(text) is
-  'The settings in force: what the tenant set, else the defaults of its plan; and stored, what its '
-  'records take on disk. '
-  'Errors: PT400, PT401, PT403, PT404.';
+  'The current settings: the tenant''s own, else the defaults of its plan; and stored, the disk '
+  'space of its records. Errors: PT400, PT401, PT403, PT404.';
 
--- PT400 unless p_values is null or an object of valid settings: members that there are, of their
--- type, and a retention within bounds.
+-- Raises PT400 unless p_values is null or an object of known settings with valid values.
 create function logloom_private.check_settings(
   p_group text,
   p_values jsonb,
@@ -110,6 +108,6 @@ end;
 $$;
 
 comment on function public.update_tenant_settings(text, jsonb, jsonb) is
-  'Sets the members that are given and returns all settings. pipeline_config: retention_days (1 to '
-  'the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. '
-  'Errors: PT400, PT401, PT403.';
+  'Sets the given members and returns all settings. pipeline_config: retention_days (1 to the '
+  'plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. Errors: '
+  'PT400, PT401, PT403.';

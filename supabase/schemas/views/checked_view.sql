@@ -1,6 +1,6 @@
--- What a view is made of, checked and in its one form. PT400 where something is not taken.
+-- Checks the parts of a view and returns them in canonical form. PT400 if one is invalid.
 
--- The query of a view, null where it is blank: a filter alone, which means what it seems to mean.
+-- The query of a view: a filter without stages or warnings; null if blank.
 create function logloom_private.checked_view_query(p_tenant_id text, p_query_dsl text)
 returns text
 language plpgsql
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Hidden fields as scopes hold them: names of columns, attrs, and attrs.PATH with the keys between
--- dots, each once. With the level goes what ingest keeps of it where a sender calls it otherwise.
+-- Hidden fields as scopes have them: columns, attrs, and attrs.PATH with dots between keys, each
+-- once. Hiding level also hides attrs.original_level, in which ingest keeps an unknown level.
 create function logloom_private.checked_hidden_fields(p_hidden_fields text[])
 returns text[]
 language plpgsql
@@ -58,8 +58,7 @@ begin
 end;
 $$;
 
--- The operations that a view opens, each once; null, for what a view opens where it names none,
--- where they are the word all.
+-- The operations of a view, each once. The word all means null: the default operations.
 create function logloom_private.checked_view_operations(p_operations text[])
 returns text[]
 language plpgsql

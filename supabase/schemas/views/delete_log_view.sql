@@ -1,6 +1,5 @@
--- Who is bound to a view: its living API keys and portal sessions, viewers, alert rules, log
--- streams and saved searches, by name, at most ten. What a colleague keeps private has no name
--- here.
+-- What uses a view: active API keys and portal sessions, viewers, alert rules, log streams and
+-- saved searches, by name, at most ten. Private saved searches of colleagues are not named.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -47,7 +46,7 @@ begin
 end;
 $$;
 
--- Deletes a view that nothing is bound to. Keys that were revoked or have expired go with it.
+-- Deletes a view that nothing uses, and its revoked and expired keys.
 create function logloom_private.remove_log_view(p_tenant_id text, p_view_id uuid)
 returns public.logloom_success
 language plpgsql
@@ -95,5 +94,5 @@ end;
 $$;
 
 comment on function public.delete_log_view(uuid, text) is
-  'Deletes a view that nothing is bound to. Returns {success}. For admins. '
-  'Errors: PT400, PT401, PT403, PT404, PT409 (in use: by whom).';
+  'Deletes a view that nothing uses. Returns {success}. For admins. Errors: PT400, PT401, PT403, '
+  'PT404, PT409 (in use; names its users).';

@@ -1,4 +1,4 @@
--- A view as the operations show it.
+-- A view as operations return it.
 create function logloom_private.log_view_of(p_row logloom.log_views)
 returns public.logloom_log_view
 language sql
@@ -41,10 +41,9 @@ end;
 $$;
 
 comment on function public.list_log_views(text, integer, uuid) is
-  'Views of the tenant''s logs, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of '
-  'the last item of the page before. Errors: PT400, PT401, PT403.';
+  'The tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the '
+  'last item of the page before. Errors: PT400, PT401, PT403.';
 
--- Makes a view; what public.create_log_view answers.
 create function logloom_private.make_log_view(
   p_tenant_id text,
   p_name text,
@@ -115,13 +114,12 @@ end;
 $$;
 
 comment on function public.create_log_view(text, text, text, text[], text[]) is
-  'Creates a view of the logs and returns it. What is bound to it, a viewer or an API key, reads '
-  'the records that p_query_dsl finds (a query without stages; all by default), without '
-  'p_hidden_fields (names of fields, attrs, attrs.PATH), by p_operations (names of reading '
-  'operations; all by default, but for those that list alerts). p_name: 1 to 100 characters after '
-  'trimming. For admins. Errors: PT400 (plan limit, too), PT401, PT403, PT409 (the name is taken).';
+  'Creates a view and returns it. Its readers (viewers and API keys that are bound to it) get the '
+  'records that p_query_dsl finds (a query without stages; default all), without p_hidden_fields '
+  '(names of fields, attrs, attrs.PATH), by p_operations (names of reading operations; default '
+  'all, except those that list alerts). p_name: 1 to 100 characters after trimming. For admins. '
+  'Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
 
--- Changes a view; what public.update_log_view answers.
 create function logloom_private.change_log_view(
   p_tenant_id text,
   p_view_id uuid,
@@ -201,7 +199,7 @@ end;
 $$;
 
 comment on function public.update_log_view(uuid, text, text, text[], text[], text) is
-  'Changes what is given and returns the view; it holds for whoever is bound to it from their next '
-  'request on. An empty p_query_dsl takes the query away, empty p_hidden_fields hide nothing, and '
-  'p_operations ["all"] opens what a view opens that names none. For admins. '
-  'Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+  'Changes the given members and returns the view. Readers of the view get the change with their '
+  'next request. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and '
+  'p_operations ["all"] restores the default. For admins. Errors: PT400, PT401, PT403, PT404, '
+  'PT409 (the name is taken).';

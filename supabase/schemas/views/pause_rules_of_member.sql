@@ -1,6 +1,6 @@
--- Pauses the alert rules of a view that a member made who is removed, or becomes a viewer: who may
--- not read all that the view shows has no rules in it. Any member switches them on again. Rules
--- without a view are the tenant's, whoever made them.
+-- When a member is removed or becomes a viewer, pauses the alert rules that they created in a view,
+-- because they may no longer read everything in it. Any member can enable them again. Rules without
+-- a view belong to the tenant and go on.
 create function logloom_private.pause_rules_of_member()
 returns trigger
 language plpgsql

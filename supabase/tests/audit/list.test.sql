@@ -12,7 +12,8 @@ values ('umbrella', 'bob', 'member.added', 'theirs');
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   array(select e.subject from public.list_tenant_audit_events() e),
-  '{subject 1,subject 2,subject 3,subject 4,subject 5,subject 6}', 'newest first, one''s own'
+  '{subject 1,subject 2,subject 3,subject 4,subject 5,subject 6}',
+  'the tenant''s events, newest first'
 );
 select is(
   array(
@@ -22,7 +23,7 @@ select is(
       p_after => (select l.event_id from public.list_tenant_audit_events(p_limit => 2) l offset 1)
     ) e
   ),
-  '{subject 3,subject 4}', 'page by page'
+  '{subject 3,subject 4}', 'in pages'
 );
 select is(
   array(select e.subject from public.list_tenant_audit_events(p_action => 'member.added') e),
@@ -44,19 +45,19 @@ select throws_ok(
 select throws_ok(
   $$insert into logloom.audit_events (tenant_id, actor, action, subject)
     values ('acme', 'x', 'member.added', 'x')$$,
-  '42501', null, 'a user adds no event'
+  '42501', null, 'a user cannot add events'
 );
-select throws_ok('delete from logloom.audit_events', '42501', null, 'and removes none');
+select throws_ok('delete from logloom.audit_events', '42501', null, 'or delete them');
 
 select pg_temp.act_as_service_role();
-select throws_ok('delete from logloom.audit_events', '42501', null, 'nor does a service');
+select throws_ok('delete from logloom.audit_events', '42501', null, 'nor can a service');
 
 select pg_temp.act_as_postgres();
 update logloom_private.settings set audit_lifetime = '5 hours 30 minutes';
 select logloom_private.purge_old_rows();
 select is(
   (select count(*) from logloom.audit_events where tenant_id = 'acme'), 5::bigint,
-  'events past their lifetime go'
+  'events are deleted after their lifetime'
 );
 
 select * from finish();

@@ -25,10 +25,10 @@ select results_eq(
     {"title": "Errors", "query_dsl": "level:error | count()", "kind": "lines", "width": 6},
     {"title": "All", "query_dsl": "level:error | count()", "kind": "number", "width": 3}
   ]'::jsonb)$$,
-  'a dashboard as it was made'
+  'a created dashboard'
 );
 select is(
-  to_jsonb(public.get_log_dashboard(m.dashboard_id)), to_jsonb(m), 'is had again'
+  to_jsonb(public.get_log_dashboard(m.dashboard_id)), to_jsonb(m), 'can be read'
 ) from made m;
 
 select is(
@@ -65,11 +65,11 @@ select alike(
 );
 select is(
   pg_temp.attempt('select public.create_log_dashboard('' '')'),
-  'PT400 Invalid p_name: 1 to 200 characters after trimming', 'a name that is blank'
+  'PT400 Invalid p_name: 1 to 200 characters after trimming', 'a blank name'
 );
 select is(
   pg_temp.attempt('select public.create_log_dashboard()'),
-  'PT400 Missing required parameter: p_name', 'a name that is missing'
+  'PT400 Missing required parameter: p_name', 'a missing name'
 );
 
 create temp table private as
@@ -80,20 +80,20 @@ grant select on made, private to public;
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   array(select d.name from public.list_log_dashboards() d), '{Shop}',
-  'a colleague has the shared one'
+  'a colleague sees the shared one'
 );
-select is((public.get_log_dashboard(m.dashboard_id)).name, 'Shop', 'to look at') from made m;
+select is((public.get_log_dashboard(m.dashboard_id)).name, 'Shop', 'and can read it') from made m;
 select is(
   pg_temp.attempt(format('select public.get_log_dashboard(%L)', p.dashboard_id)),
-  'PT404 Dashboard not found', 'not the private one'
+  'PT404 Dashboard not found', 'but not the private one'
 ) from private p;
 select is(
   pg_temp.attempt(format('select public.update_log_dashboard(%L, ''mine'')', m.dashboard_id)),
-  'PT403 Only its creator may change or delete a dashboard', 'not to change'
+  'PT403 Only its creator may change or delete a dashboard', 'a colleague cannot change it'
 ) from made m;
 select is(
   pg_temp.attempt(format('select public.delete_log_dashboard(%L)', m.dashboard_id)),
-  'PT403 Only its creator may change or delete a dashboard', 'nor to delete'
+  'PT403 Only its creator may change or delete a dashboard', 'or delete it'
 ) from made m;
 
 -- Viewers.
@@ -106,14 +106,14 @@ from logloom.log_views v
 cross join (values ('alice', 'owner'), ('bob', 'member'), ('vera', 'viewer')) u (user_id, role);
 select pg_temp.act_as_user('acme', 'vera');
 select is(
-  array(select d.name from public.list_log_dashboards() d), '{Shop}', 'a viewer has the shared one'
+  array(select d.name from public.list_log_dashboards() d), '{Shop}', 'a viewer sees the shared one'
 );
 select is(
-  to_jsonb(public.get_log_dashboard(m.dashboard_id)), to_jsonb(m), 'to look at, as it is'
+  to_jsonb(public.get_log_dashboard(m.dashboard_id)), to_jsonb(m), 'and can read it'
 ) from made m;
 select is(
   pg_temp.attempt(format('select public.get_log_dashboard(%L)', p.dashboard_id)),
-  'PT404 Dashboard not found', 'not the private one'
+  'PT404 Dashboard not found', 'but a viewer not the private one'
 ) from private p;
 select is(
   pg_temp.attempt(format(c.call, m.dashboard_id)), 'PT403 A viewer may only read', c.call
@@ -127,7 +127,7 @@ cross join (
 
 -- Another tenant.
 select pg_temp.act_as_user('umbrella', 'alice');
-select is_empty('select * from public.list_log_dashboards()', 'another tenant has none of them');
+select is_empty('select * from public.list_log_dashboards()', 'another tenant sees none');
 select is(
   pg_temp.attempt(format('select public.get_log_dashboard(%L)', m.dashboard_id)),
   'PT404 Dashboard not found', 'not by its id either'
@@ -136,7 +136,7 @@ select is(
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   array(select d.name from public.list_log_dashboards() d order by d.name), '{Secret plans,Shop}',
-  'its creator has both'
+  'its creator sees both'
 );
 select results_eq(
   $$select d.name, d.is_shared, cardinality(d.panels)
@@ -144,43 +144,44 @@ select results_eq(
       m.dashboard_id, p_name => 'Shop 2', p_panels => '[]', p_updated_at => m.updated_at
     ) d$$,
   $$values ('Shop 2', true, 0)$$,
-  'what is given is changed, the rest stays'
+  'given members change, others stay'
 );
 select is(
   pg_temp.attempt(format(
     'select public.update_log_dashboard(%L, p_panels => ''[1]'')', m.dashboard_id
   )),
-  'PT400 Invalid panel 1: {title, query_dsl, kind, width}', 'and checked like a new one'
+  'PT400 Invalid panel 1: {title, query_dsl, kind, width}', 'panels are checked like new ones'
 ) from made m;
 
--- In this transaction all of it has the same time.
+-- now() does not change in this transaction.
 select is(
   pg_temp.attempt(format(
     'select public.update_log_dashboard(%L, p_updated_at => %L)', m.dashboard_id,
     m.updated_at - interval '1 microsecond'
   )),
-  'PT409 The dashboard has changed since p_updated_at', 'not where it was read before a change'
+  'PT409 The dashboard has changed since p_updated_at', 'refused if it changed after it was read'
 ) from made m;
 select is(
   pg_temp.attempt(format(
     'select public.update_log_dashboard(%L, p_updated_at => now())', gen_random_uuid()
   )),
-  'PT404 Dashboard not found', 'one that is not there has not changed'
+  'PT404 Dashboard not found', 'a missing one is not found'
 );
 
--- The plan's limit counts what a colleague keeps private.
+-- The plan's limit counts private dashboards of colleagues.
 select pg_temp.act_as_postgres();
 update logloom.plans set max_log_dashboards = 2 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   pg_temp.attempt('select public.create_log_dashboard(''n'')'),
-  'PT400 Plan limit exceeded: log_dashboards (max 2)', 'no third of two, by anybody'
+  'PT400 Plan limit exceeded: log_dashboards (max 2)',
+  'the limit holds for all users of the tenant together'
 );
 select pg_temp.act_as_user('acme', 'alice');
-select ok((public.delete_log_dashboard(m.dashboard_id)).success, 'one is deleted') from made m;
+select ok((public.delete_log_dashboard(m.dashboard_id)).success, 'one can be deleted') from made m;
 select is(
   pg_temp.attempt(format('select public.delete_log_dashboard(%L)', m.dashboard_id)),
-  'PT404 Dashboard not found', 'once'
+  'PT404 Dashboard not found', 'but only once'
 ) from made m;
 
 select pg_temp.act_as_postgres();
@@ -198,7 +199,7 @@ select results_eq(
       ]}
     }'),
     ('dashboard.deleted', 'alice', '{"is_shared": true, "name": "Shop 2"}')$$,
-  'the audit log has all of it, and nothing that a private one holds'
+  'the audit log has all changes, without the content of private dashboards'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- What narrows a portal session and what ends it.
+-- How a portal session is limited, and how it ends.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -34,21 +34,21 @@ select pg_temp.add_records('[
     "msg": "for 43", "attrs": {"customer": 43}}
 ]');
 
--- Two queries are joined as trees: no text of one opens the other.
+-- Queries are joined as trees, so that no text can break out of one.
 select pg_temp.act_as_user('acme', 'alice');
 select matches(
   pg_temp.attempt(format('select public.create_log_portal_session(p_query_dsl => %L)', q.query)),
-  '^PT400 ', q.query || ' is no query of its own'
+  '^PT400 ', q.query || ' is not a complete query'
 )
 from unnest(array['@customer:42) OR (level:info', '@customer:42 OR', '(@customer:42', '"42'])
   q (query);
 create temp table narrow as
 select * from public.create_log_portal_session(p_query_dsl => '@customer:42 OR @customer:44');
 grant all on narrow to public;
-select matches(pg_temp.read_with(n.token, q.query), '^PT400 ', 'nor is ' || q.query)
+select matches(pg_temp.read_with(n.token, q.query), '^PT400 ', 'refused: ' || q.query)
 from narrow n
 cross join unnest(array['x) OR (@customer:43', 'level:info) OR (level:info']) q (query);
-select is(pg_temp.read_with(n.token, q.query), q.found, 'within it: ' || q.query)
+select is(pg_temp.read_with(n.token, q.query), q.found, 'within the session''s query: ' || q.query)
 from narrow n
 cross join (
   values
@@ -58,7 +58,7 @@ cross join (
     ('level:info OR NOT level:info', '1 2')
 ) q (query, found);
 
--- A view is what it is now.
+-- The view as it is now
 select pg_temp.act_as_user('acme', 'alice');
 create temp table seen as
 select v.view_id, s.session_id, s.token
@@ -67,7 +67,7 @@ cross join lateral public.create_log_portal_session(
   p_view_id => v.view_id, p_query_dsl => '@customer:42', p_label => 'of the view'
 ) s;
 grant all on seen to public;
-select is(pg_temp.read_with(s.token), '1', 'what the view shows') from seen s;
+select is(pg_temp.read_with(s.token), '1', 'the session shows records of its view') from seen s;
 select pg_temp.act_as_user('acme', 'alice');
 select lives_ok(
   format(
@@ -77,16 +77,16 @@ select lives_ok(
   'the view changes'
 )
 from seen s;
-select is(pg_temp.read_with(s.token), '2', 'and what the session shows') from seen s;
+select is(pg_temp.read_with(s.token), '2', 'and so does the session') from seen s;
 select is(
   pg_temp.read_with(s.token, 'user_id:ann'), 'PT400 The field "user_id" is hidden from you',
-  'without what is hidden now'
+  'without newly hidden fields'
 )
 from seen s;
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   format('select public.delete_log_view(p_view_id => %L)', s.view_id), 'PT409', null,
-  'a view with a session is not deleted'
+  'a view with an active session is not deleted'
 )
 from seen s;
 select lives_ok(
@@ -98,7 +98,7 @@ select lives_ok(
   format('select public.delete_log_view(p_view_id => %L)', s.view_id), 'then the view is deleted'
 )
 from seen s;
-select matches(pg_temp.read_with(s.token), '^PT401 ', 'and the session stays ended') from seen s;
+select matches(pg_temp.read_with(s.token), '^PT401 ', 'and the session stays revoked') from seen s;
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (
@@ -106,11 +106,11 @@ select is(
     from public.list_tenant_audit_events() a
     where a.action = 'portal_session.revoked' and a.subject = s.session_id::text
   ),
-  true, 'the audit log says when it was used first and last'
+  true, 'the audit log has its first and last use'
 )
 from seen s;
 
--- Origins as browsers write them.
+-- Origins as browsers write them
 select is(
   pg_temp.attempt(format(
     'select public.create_log_portal_session(p_origins => array[%L])', o.origin
@@ -125,7 +125,7 @@ from (
     (E'https://app.example\nhttps://evil.example', false)
 ) o (origin, is_one);
 
--- A link that nobody opened in time is no session any more.
+-- A link that was not opened in time
 select pg_temp.act_as_postgres();
 update logloom_private.settings set portal_url = 'https://logs.example/portal.html';
 update logloom.plans set max_portal_sessions = 1 where plan_id = 'pro';
@@ -147,29 +147,34 @@ select throws_ok(
     'select public.open_log_portal_session(%L)',
     encode(sha256(convert_to(split_part(l.url, '#', 2), 'UTF8')), 'hex')
   ),
-  'PT401', 'This link has been used, or is too old', 'after ten minutes it cannot'
+  'PT401', 'This link has been used, or is too old', 'after ten minutes it cannot be opened'
 )
 from linked l;
 select pg_temp.act_as_user('managed', 'adam');
 select is(
-  (select s.status from public.list_log_portal_sessions() s), 'expired', 'which the list says'
+  (select s.status from public.list_log_portal_sessions() s), 'expired',
+  'the list shows it as expired'
 );
 create temp table of_adam as select * from public.create_log_portal_session();
 grant all on of_adam to public;
-select is(pg_temp.read_with(a.token), 'nothing', 'and there is room for another')
+select is(pg_temp.read_with(a.token), 'nothing', 'and it no longer counts')
 from of_adam a;
 
--- Where tokens bring roles, a member's row still goes before them.
+-- With roles from tokens, a member's row still wins.
 select pg_temp.act_as_postgres();
 update logloom_private.settings set roles_from_token = true;
 update logloom.tenant_members set role = 'member' where user_id = 'adam';
-select matches(pg_temp.read_with(a.token), '^PT401 ', 'it ends with the role of its maker')
+select matches(
+  pg_temp.read_with(a.token), '^PT401 ', 'a session ends when its creator loses the role'
+)
 from of_adam a;
 update logloom_private.settings set roles_from_token = false;
 delete from logloom.tenant_members where user_id = 'adam';
-select matches(pg_temp.read_with(a.token), '^PT401 ', 'and with the member') from of_adam a;
+select matches(pg_temp.read_with(a.token), '^PT401 ', 'and when they are removed') from of_adam a;
 insert into logloom.tenant_members (tenant_id, user_id, role) values ('managed', 'adam', 'admin');
-select matches(pg_temp.read_with(a.token), '^PT401 ', 'who brings none back') from of_adam a;
+select matches(
+  pg_temp.read_with(a.token), '^PT401 ', 'it stays ended when they return'
+) from of_adam a;
 select is(
   (
     select count(*)::integer
@@ -177,7 +182,7 @@ select is(
     join of_adam a on a.session_id::text = e.subject
     where e.action = 'portal_session.revoked' and e.details ->> 'created_by' = 'adam'
   ),
-  1, 'which the audit log says once'
+  1, 'the audit log has this once'
 );
 
 select * from finish();

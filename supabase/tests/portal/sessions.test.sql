@@ -1,4 +1,4 @@
--- Sessions with which customers read their logs.
+-- Portal sessions, in which customers read their logs.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -9,7 +9,7 @@ returns text
 language sql
 as $$ select encode(sha256(convert_to(p_secret, 'UTF8')), 'hex') $$;
 
--- ids' last digits of what a token finds, or what it is refused with.
+-- The last digits of the ids that a token finds, or its error.
 create function pg_temp.read_with(
   p_token text, p_query text default null, p_origin text default null
 )
@@ -45,7 +45,7 @@ select pg_temp.add_records('[
   {"tenant": "other", "ago": "1 minute", "level": "error", "msg": "of another"}
 ]');
 
--- Made by a user.
+-- Created by a user
 select pg_temp.act_as_user('acme', 'alice');
 create temp table made as
 select 'all' as what, c.* from public.create_log_portal_session() c
@@ -67,7 +67,7 @@ from public.create_log_portal_session(
 grant all on made to public;
 
 select matches(m.token, '^llp_[0-9A-Za-z]{36}$', 'a token') from made m where m.what = 'all';
-select is(m.url, null, 'and no link') from made m where m.what = 'all';
+select is(m.url, null, 'without a link') from made m where m.what = 'all';
 select is(m.expires_at, now() + interval '1 hour', 'for an hour by default')
 from made m where m.what = 'all';
 select is(m.expires_at, now() + interval '7 days', 'for a week at most')
@@ -109,26 +109,26 @@ select throws_like(
 select throws_ok(
   $$select public.create_log_portal_session(
     p_view_id => '018f0000-0000-7000-8000-000000000009')$$,
-  'PT404', 'View not found', 'a view of nobody'
+  'PT404', 'View not found', 'a view that does not exist'
 );
 select throws_ok(
   'select token_digest from logloom.portal_sessions', '42501', null, 'no user reads the digests'
 );
 
--- What it lets read.
+-- Reading
 select is(pg_temp.read_with(m.token), '1 2 3', 'a session reads its tenant''s records')
 from made m where m.what = 'all';
-select is(pg_temp.read_with(m.token, null), '1 2', 'what its query finds')
+select is(pg_temp.read_with(m.token, null), '1 2', 'narrowed by its query')
 from made m where m.what = 'customer 42';
-select is(pg_temp.read_with(m.token, 'level:info OR @customer:43'), '2', 'and no more')
+select is(pg_temp.read_with(m.token, 'level:info OR @customer:43'), '2', 'a query cannot widen it')
 from made m where m.what = 'customer 42';
-select is(pg_temp.read_with(m.token), '1', 'of what its view shows')
+select is(pg_temp.read_with(m.token), '1', 'and by its view')
 from made m where m.what = 'in view';
 select is(
   pg_temp.read_with(m.token, 'user_id:ann'),
   'PT400 The field "user_id" is hidden from you '
     'Leave it out. Whoever gave you access decides which fields are hidden.',
-    'without what the view hides'
+    'without the view''s hidden fields'
 )
 from made m where m.what = 'in view';
 select is(
@@ -136,30 +136,30 @@ select is(
     'select public.read_logs(%L, ''log_stats'')', pg_temp.digest(m.token)
   )),
   'PT403 This caller may not call log_stats',
-  'by no operation that it does not open'
+  'only by the view''s operations'
 )
 from made m where m.what = 'in view';
 select is(
   pg_temp.attempt(format('select public.read_logs(%L, %L)', pg_temp.digest(m.token), o.operation)),
-  'PT403 This caller may not call ' || o.operation, 'nor ' || o.operation
+  'PT403 This caller may not call ' || o.operation, 'a session may not call ' || o.operation
 )
 from made m
 cross join unnest('{list_alert_rules,list_alert_history,list_saved_searches}'::text[])
   o (operation)
 where m.what = 'customer 42';
 select is(
-  pg_temp.read_with(m.token, null, 'https://app.example'), '1 2', 'in a page that it names'
+  pg_temp.read_with(m.token, null, 'https://app.example'), '1 2', 'in a page of a named origin'
 )
 from made m where m.what = 'customer 42';
 select is(
   pg_temp.read_with(m.token, null, 'https://evil.example'),
   'PT403 This session is not for pages of https://evil.example '
     'p_origins of create_log_portal_session lists the origins that may use a session.',
-    'and no other'
+    'in no page of another origin'
 )
 from made m where m.what = 'customer 42';
 select alike(
-  pg_temp.read_with(m.token, null, 'https://app.example'), 'PT403%', 'in none where it names none'
+  pg_temp.read_with(m.token, null, 'https://app.example'), 'PT403%', 'in no page without origins'
 )
 from made m where m.what = 'all';
 
@@ -169,7 +169,7 @@ select is(
     select (s.first_used_at, s.last_used_at) = (now(), now())
     from public.list_log_portal_sessions() s where s.label is not null
   ),
-  true, 'its use is written down'
+  true, 'its use is noted'
 );
 select results_eq(
   $$select a.actor, a.action
@@ -184,33 +184,33 @@ select results_eq(
       select 'portal ' || s.session_id, 'portal_session.first_used'
       from public.list_log_portal_sessions() s where s.label is not null
     ) a$$,
-  'and who made it and used it first is in the audit log'
+  'the audit log has its creator and its first use'
 );
 
--- It ends.
+-- Ending
 select is(
-  public.revoke_log_portal_session(p_session_id => m.session_id)::text, '(t)', 'it is revoked'
+  public.revoke_log_portal_session(p_session_id => m.session_id)::text, '(t)', 'it can be revoked'
 )
 from made m where m.what = 'all';
 select is(
-  public.revoke_log_portal_session(p_session_id => m.session_id)::text, '(t)', 'once more'
+  public.revoke_log_portal_session(p_session_id => m.session_id)::text, '(t)', 'twice'
 )
 from made m where m.what = 'all';
 select alike(
-  pg_temp.read_with(m.token), 'PT401 % The portal session was revoked.', 'and reads no more'
+  pg_temp.read_with(m.token), 'PT401 % The portal session was revoked.', 'then it reads nothing'
 )
 from made m where m.what = 'all';
 select pg_temp.act_as_user('other', 'eve');
 select throws_ok(
   format('select public.revoke_log_portal_session(p_session_id => %L)', m.session_id),
-  'PT404', 'Portal session not found', 'nobody else revokes it'
+  'PT404', 'Portal session not found', 'another tenant cannot revoke it'
 )
 from made m where m.what = 'all';
 select is_empty(
-  'select public.list_log_portal_sessions()', 'nor sees it'
+  'select public.list_log_portal_sessions()', 'nor see it'
 );
 
--- Of a link.
+-- Links
 select pg_temp.act_as_postgres();
 update logloom_private.settings set portal_url = 'https://logs.example/portal.html';
 select pg_temp.act_as_service_role();
@@ -219,7 +219,7 @@ select * from public.create_log_portal_session(p_tenant_id => 'acme', p_link => 
 grant all on linked to public;
 select is(l.token, null, 'a link has no token') from linked l;
 select matches(
-  l.url, '^https://logs\.example/portal\.html#llc_[0-9A-Za-z]{36}$', 'and a code behind #'
+  l.url, '^https://logs\.example/portal\.html#llc_[0-9A-Za-z]{36}$', 'but a code after #'
 )
 from linked l;
 create temp table opened as
@@ -231,23 +231,23 @@ select throws_ok(
   format(
     'select public.open_log_portal_session(%L)', pg_temp.digest(split_part(l.url, '#', 2))
   ),
-  'PT401', 'This link has been used, or is too old', 'once'
+  'PT401', 'This link has been used, or is too old', 'only once'
 )
 from linked l;
-select is(pg_temp.read_with(o.token), '1 2 3', 'for a token that reads') from opened o;
+select is(pg_temp.read_with(o.token), '1 2 3', 'the token reads') from opened o;
 
--- Limits, and makers.
+-- Limits and creators
 select pg_temp.act_as_postgres();
 update logloom.plans set max_portal_sessions = 3, portal_requests_per_minute = 6
 where plan_id = 'pro';
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
   'select public.create_log_portal_session()', 'PT400',
-  'Plan limit exceeded: portal sessions (max 3)', 'a plan limits how many there are'
+  'Plan limit exceeded: portal sessions (max 3)', 'the plan limits sessions'
 );
 select alike(
   pg_temp.read_with(o.token), '%PT429%Rate limit exceeded: 6 portal requests per minute%',
-  'and how often they read'
+  'and requests'
 )
 from opened o;
 select pg_temp.act_as_postgres();
@@ -258,7 +258,7 @@ values ('managed', 'olga', 'owner'), ('managed', 'mike', 'member'), ('managed', 
 select pg_temp.act_as_user('managed', 'mike');
 select is(
   pg_temp.attempt('select public.create_log_portal_session()'),
-  'PT403 This requires the role admin', 'a member makes none'
+  'PT403 This requires the role admin', 'a member cannot create one'
 );
 select pg_temp.act_as_user('managed', 'adam');
 create temp table of_adam as select * from public.create_log_portal_session();
@@ -266,7 +266,7 @@ grant all on of_adam to public;
 select pg_temp.act_as_postgres();
 update logloom.tenant_members set role = 'member' where user_id = 'adam';
 select alike(pg_temp.read_with(a.token), 'PT401 % The portal session was revoked.',
-  'it ends when who made it becomes a member')
+  'it ends when its creator becomes a member')
 from of_adam a;
 
 select * from finish();

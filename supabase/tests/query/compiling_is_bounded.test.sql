@@ -1,7 +1,7 @@
 begin;
 select plan(6);
 
--- Steps that compiling a query takes, or the rule that stops it.
+-- Whether compiling a query stays within its steps, or is refused.
 create function pg_temp.steps(p_query text)
 returns text
 language plpgsql
@@ -27,20 +27,20 @@ from (
 ) a (part, closing);
 select is(
   (select count(*) from attacks a where pg_temp.steps(a.query) is null), 0::bigint,
-  'whatever is repeated, compiling takes 20,000 steps at most'
+  'compiling takes at most 20,000 steps, whatever is repeated'
 );
 select throws_ok(
   format('select logloom_private.compile_query(%L)', repeat(
     'msg:~"(?i)' || repeat('[' || chr(192) || '-' || chr(591) || ']', 45) || '" ', 4
   )),
   'PT400', 'The query is too complex: it takes more than 20000 steps to compile',
-  'the bound is named'
+  'the error names the limit'
 );
 select throws_ok(
   format('select logloom_private.compile_query(%L)', repeat('a', 513)), 'PT400',
   'The query is too complex: the texts that it looks for within others have more than '
     '512 characters together',
-  'so is that of texts to look for'
+  'and the limit of texts to search for'
 );
 select results_eq(
   $$
@@ -59,19 +59,19 @@ select results_eq(
       and ascii(lower(chr(c) collate pg_c_utf8)) not in (c, c + 1)
     order by 1
   $$,
-  'the letter cases that classes are folded by are those of lower()'
+  'letter_cases() agrees with lower()'
 );
 select is(
   logloom_private.query_sql(
     (logloom_private.compile_query('ts:>now-15m', '2026-03-03T12:00:00Z')).tree, 'l', '$1'
   ),
   '(l.ts >= ($1 + interval ''-899999999 microseconds''))',
-  'what names now is compiled once and asked of any now'
+  'a query relative to now is compiled once for any now'
 );
 select is(
   (logloom_private.compile_query('ts:>now-15m')).names_now
     and not (logloom_private.compile_query('ts:>2026-03-03 now')).names_now,
-  true, 'a query says whether it names now'
+  true, 'names_now says whether a query is relative to now'
 );
 
 select * from finish();

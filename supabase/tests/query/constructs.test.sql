@@ -1,7 +1,7 @@
 begin;
 select plan(179);
 
--- A dozen records, and for every construct of the language a query and the records that it finds.
+-- Eight records, and for every construct of the language a query and the records that it finds.
 create temporary table events (
   n integer, id uuid, ts timestamptz, received_at timestamptz, level text, msg text, service text,
   env text, req_id text, user_id text, route text, host text, attrs jsonb
@@ -42,7 +42,7 @@ $$;
 
 create temporary table cases (query text, expected text);
 insert into cases values
-  -- Nothing asked for
+  -- No filter
   ('', '1 2 3 4 5 6 7 8'),
   (e' \t\r\n\u00a0', '1 2 3 4 5 6 7 8'),
   (null, '1 2 3 4 5 6 7 8'),
@@ -186,7 +186,7 @@ insert into cases values
   -- Attributes
   ('attrs.status:500', '1 2'),
   ('attrs.status:>=500', '1 2 6'),
-  -- So many that they are asked one after another.
+  -- More than eight, which run one after another.
   ('level:* (' || repeat('@none:x OR ', 8) || 'any:blue OR @status:>=500)', '1 2 6'),
   ('@status:* ' || repeat('-@none:x ', 8) || '@status:>=500', '1 2 6'),
   ('NOT (' || repeat('@none:x OR ', 8) || '@status:>=500)', '3 4 5 7 8'),

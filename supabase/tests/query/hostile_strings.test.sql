@@ -1,8 +1,8 @@
 begin;
 select plan(33);
 
--- 250 strings, each made to break out of a text, a literal, a pattern or an identifier. Wherever
--- one is put, the query is refused with 400, or runs, sees its own tenant alone, changes nothing.
+-- 250 strings that try to break out of a text, a literal, a pattern or an identifier. In any place
+-- of a query they must get a 400, or run within their own tenant and change nothing.
 create temporary table hostile as
 select
   row_number() over (order by b.i, p.i) as n,
@@ -20,7 +20,7 @@ cross join unnest(array[
   '; delete from events returning *', 'like ''%''', 'l.attrs', 'x'' is not true or ''a''=''a',
   'x" OR service:* OR "x', '\u0027', '%', '(a+)+$', '$1', '{{}}', 'null'
 ]) with ordinality p (text, i)
--- Every beginning with every second attack, every attack with every second beginning.
+-- Every beginning with every second attack, and every attack with every second beginning
 where (b.i + p.i) % 2 = 0;
 
 create temporary table events (
@@ -33,7 +33,7 @@ select tenant_id, now(), now(), 'error', text, text, text,
 from hostile, unnest(array['mine', 'theirs']) tenant_id;
 select set_config('test.canary', 'alive', true);
 
--- A text as the language quotes it.
+-- Quotes a text for the query language.
 create function pg_temp.quoted(p_text text)
 returns text
 language sql
@@ -110,11 +110,11 @@ select is(
   (select array_agg(distinct outcome) from outcomes o
     where o.place = p.place and outcome not in ('ran', 'PT400') or foreign_seen > 0),
   null,
-  p.place || ': refused, or run and confined to its tenant'
+  p.place || ': refused, or run within its tenant'
 )
 from (select distinct place from outcomes) p;
 
--- Where a string is quoted it is found again, letter by letter, so it meant nothing but itself.
+-- A quoted string finds exactly itself, so no part of it had another meaning.
 select is(
   (select array_agg(h.text) from hostile h join outcomes o using (n)
     where o.place = p.place and o.seen is distinct from (
@@ -132,12 +132,12 @@ select is(
   (select array_agg(distinct place order by place) from outcomes where outcome = 'ran'),
   (select array_agg(distinct place order by place) from outcomes
     where place not in ('aggregate', 'id', 'level', 'number', 'time')),
-  'wherever a string can be right, some are'
+  'strings run in every place where one can be valid'
 );
 
 select is((select count(*) from hostile), 250::bigint, '250 strings');
-select is((select count(*) from events), 500::bigint, 'no record is gone');
-select is(current_setting('test.canary'), 'alive', 'no function of theirs was called');
+select is((select count(*) from events), 500::bigint, 'no record is deleted');
+select is(current_setting('test.canary'), 'alive', 'no function was called');
 
 select * from finish();
 rollback;

@@ -5,7 +5,7 @@ create temporary table compiler as
 select p.oid, p.proname, p.provolatile, p.prosecdef
 from pg_catalog.pg_proc p
 where p.pronamespace = 'logloom_private'::regnamespace
-  -- Its errors are registered, and a register is everyone's.
+  -- Except its list of errors, which everybody may call.
   and (p.proname ~ '^query_(?!errors$)' or p.proname in (
     'compile_query', 'validate_query', 'json_number', 'finite_double'
   ));
@@ -21,9 +21,9 @@ select is(
   (select array_agg(proname::text) from compiler
     where prosecdef or provolatile = 'v'),
   null,
-  'each part is an invoker that only reads'
+  'no part is a definer or volatile'
 );
-select cmp_ok((select count(*) from compiler), '>', 40::bigint, 'and there are parts to look at');
+select cmp_ok((select count(*) from compiler), '>', 40::bigint, 'and the compiler has parts');
 
 select * from finish();
 rollback;

@@ -17,7 +17,7 @@ select is(
     ) is not true
   ),
   '{}'::text[],
-  'each reader takes a scope and what its operation takes, and gives what it gives'
+  'each reader has the parameters of its operation after a scope, and the same result'
 );
 select is(
   array(
@@ -32,7 +32,7 @@ select is(
     select o.operation from logloom_private.reading_operations() o
   ),
   '{}'::text[],
-  'every operation that reads records is among them'
+  'every operation that reads records is a reading operation'
 );
 
 select pg_temp.act_as_user('acme', 'alice');
@@ -64,34 +64,34 @@ select is(
     pg_temp.digest('reads'), 'log_stats', '{"p_query_dsl": "| count() by host"}'
   )::text,
   '[]',
-  'rows that there are not are an empty list'
+  'no rows are an empty list'
 );
 select is(
   pg_temp.attempt(format('select public.read_logs(%L, ''search_logs'')', pg_temp.digest('sends'))),
   'PT403 This API key may only send',
-  'one without it does not'
+  'a key without it does not'
 );
 select is(
   pg_temp.attempt($$select public.read_logs('00', 'search_logs')$$),
   'PT401 Invalid token, API key, or missing tenant_id',
-  'an unknown one is nobody'
+  'an unknown key is refused'
 );
 select is(
   pg_temp.attempt('select public.read_logs(p_operation => ''search_logs'')'),
   'PT400 Missing required parameter: p_key_digest',
-  'no key'
+  'the digest is required'
 );
 select is(
   pg_temp.attempt(format('select public.read_logs(%L, ''run_writer'')', pg_temp.digest('reads'))),
   'PT404 No such reading operation: run_writer',
-  'another operation is not read by'
+  'other operations are refused'
 );
 
 select pg_temp.act_as_postgres();
 select is(
   (select k.last_used_at from logloom.api_keys k join keys u using (key_id) where u.what = 'reads'),
   now(),
-  'its use is written down'
+  'the key''s use is noted'
 );
 update logloom.api_keys k set expires_at = now() from keys u
 where u.key_id = k.key_id and u.what = 'late';
@@ -99,7 +99,7 @@ select pg_temp.act_as_service_role();
 select is(
   pg_temp.attempt(format('select public.read_logs(%L, ''search_logs'')', pg_temp.digest('late'))),
   'PT401 Invalid token, API key, or missing tenant_id',
-  'an expired one is nobody'
+  'an expired key is refused'
 );
 
 select pg_temp.act_as_user('other', 'mallory');
@@ -111,7 +111,7 @@ select is(
     )$$
   ),
   'PT403 search_logs is only for service_role',
-  'no user gives a scope of their own'
+  'a user cannot pass a scope'
 );
 select is(
   pg_temp.attempt(

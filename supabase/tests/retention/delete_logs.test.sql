@@ -187,11 +187,11 @@ from (
     ('''a | count()'', ''now-1h'', ''now''',
       'Invalid p_query_dsl: this operation returns records, not count()'),
     ('''not error'', ''now-1h'', ''now'', false',
-      'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
+      'Invalid p_query_dsl: not is read as a word: write operators in upper case'),
     ('''not error'', ''now-1h'', ''now'', true',
-      'Invalid p_query_dsl: not is looked for as a word: operators are in upper case'),
+      'Invalid p_query_dsl: not is read as a word: write operators in upper case'),
     ('''service=api'', ''now-1h'', ''now'', false',
-      'Invalid p_query_dsl: service=api is looked for as a text: a field is followed by a colon'),
+      'Invalid p_query_dsl: service=api is read as a text: write a colon after a field'),
     ('''('', ''now-1h'', ''now''', 'A term is missing at the end')
 ) c (arguments, message);
 

@@ -26,7 +26,7 @@ select is(
 )
 from created c, public.get_saved_search(c.id) s;
 select is(
-  array[s.created_at, s.updated_at], array[now(), now()], 'and when'
+  array[s.created_at, s.updated_at], array[now(), now()], 'with its times'
 )
 from created c, public.get_saved_search(c.id) s;
 select is(
@@ -36,7 +36,7 @@ select is(
     "is_shared": false, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0,
     "display": {}
   }',
-  'what is left out has its default'
+  'omitted members get defaults'
 )
 from bare b, public.get_saved_search(b.id) s;
 select lives_ok(
@@ -44,7 +44,7 @@ select lives_ok(
     p_name => repeat('ä', 200), p_query_dsl => '| count()',
     p_tags => array(select repeat('t', 50) from generate_series(1, 20))
   )$$,
-  'the limits themselves are allowed'
+  'values at the limits are allowed'
 );
 
 create temp table wrong (arguments text, message text);
@@ -91,7 +91,7 @@ select is(
 from wrong w, created c where w.message is not null;
 select matches(
   pg_temp.attempt(format('select public.create_saved_search(p_name => ''n'', %s)', w.arguments)),
-  '^PT400 .', 'create: what does not compile'
+  '^PT400 .', 'create: a query that does not compile'
 )
 from wrong w where w.message is null;
 select throws_ok(
@@ -114,12 +114,13 @@ select is(
     "is_shared": true, "tags": [], "created_by": "alice", "last_run_at": null, "run_count": 0,
     "display": {"cols": "host"}
   }',
-  'update: what is given changes, the empty text takes away, the rest stays'
+  'update: given members change, an empty text removes one, others stay'
 )
 from created c,
   public.update_saved_search(c.id, p_description => '', p_category => 'night', p_tags => '{}') s;
 select is(
-  array[s.created_at, s.updated_at], array[now() - interval '1 day', now()], 'update: and when'
+  array[s.created_at, s.updated_at], array[now() - interval '1 day', now()],
+  'update: with its times'
 )
 from created c, public.get_saved_search(c.id) s;
 

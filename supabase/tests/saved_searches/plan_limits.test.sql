@@ -15,7 +15,7 @@ from (
 ) v (f, a);
 select throws_ok(
   'select public.check_plan_feature()',
-  'PT400', 'Missing required parameter: p_feature', 'which feature'
+  'PT400', 'Missing required parameter: p_feature', 'p_feature is required'
 );
 
 select public.create_saved_search(p_name => 'n' || i, p_query_dsl => 'ts:*')
@@ -23,11 +23,12 @@ from generate_series(1, 10) i;
 select pg_temp.act_as_user('acme', 'bob');
 select throws_ok(
   $$select public.create_saved_search(p_name => 'n', p_query_dsl => 'ts:*')$$,
-  'PT400', 'Plan limit exceeded: saved_searches (max 10)', 'no eleventh of ten, by anybody'
+  'PT400', 'Plan limit exceeded: saved_searches (max 10)',
+  'the limit holds for all users of the tenant together'
 );
 select is(
   to_jsonb(f), '{"enabled": true, "maxCount": 10, "currentCount": 10}',
-  'check_plan_feature knows as much'
+  'check_plan_feature shows the count'
 )
 from public.check_plan_feature('saved_searches') f;
 
@@ -50,7 +51,7 @@ grant execute on function pg_temp.rule() to public;
 select is(
   array(select pg_temp.rule() from generate_series(1, 4)),
   '{created,created,created,"PT400 Plan limit exceeded: alerts (max 3)"}',
-  'no fourth alert rule of three, disabled ones counted'
+  'a limit of three alert rules counts disabled ones'
 );
 
 select pg_temp.act_as_postgres();
@@ -65,14 +66,14 @@ select is(
   pg_temp.rule(), 'PT400 Plan limit exceeded: alerts (max 0)', 'a plan without the feature'
 );
 select is(
-  to_jsonb(f), '{"enabled": false, "maxCount": 0, "currentCount": 4}', 'says so'
+  to_jsonb(f), '{"enabled": false, "maxCount": 0, "currentCount": 4}', 'check_plan_feature says so'
 )
 from public.check_plan_feature('alerts') f;
 select is(
-  public.get_saved_search_count(), 0::bigint, 'what is above a smaller plan stays'
+  public.get_saved_search_count(), 0::bigint, 'searches beyond a smaller plan stay: none of bob'
 );
 select pg_temp.act_as_user('acme', 'alice');
-select is(public.get_saved_search_count(), 10::bigint, 'with its creator');
+select is(public.get_saved_search_count(), 10::bigint, 'ten of alice');
 
 select * from finish();
 rollback;

@@ -23,7 +23,7 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(
   array(select s.name from public.list_saved_searches() s),
   '{alice private,alice shared,bob shared,bob shared too}',
-  'one''s own and what colleagues share, newest first'
+  'a user''s own and shared searches, newest first'
 );
 select is(
   array(select s.name from public.list_saved_searches(include_shared => null) s),
@@ -31,7 +31,7 @@ select is(
 );
 select is(
   array(select s.name from public.list_saved_searches(include_shared => false) s),
-  '{alice private,alice shared}', 'or one''s own only'
+  '{alice private,alice shared}', 'or only their own'
 );
 select is(
   array(select s.name from public.list_saved_searches(p_limit => 2) s),
@@ -42,40 +42,40 @@ select is(
     select s.name
     from public.list_saved_searches(true, 2, '00000000-0000-4000-8000-000000000002') s
   ),
-  '{bob shared,bob shared too}', 'the page after'
+  '{bob shared,bob shared too}', 'the next page'
 );
 select throws_ok(
   format('select * from public.list_saved_searches(p_after => %L)', id), 'PT400',
-  'Invalid p_after: no such saved search', 'not after what is not to be seen: ' || right(id, 1)
+  'Invalid p_after: no such saved search', 'p_after must be visible: ' || right(id, 1)
 )
 from unnest(
   '{00000000-0000-4000-8000-000000000003,00000000-0000-4000-8000-000000000006}'::text[]
 ) id;
-select is(public.get_saved_search_count(), 2::bigint, 'count: one''s own');
+select is(public.get_saved_search_count(), 2::bigint, 'count: only their own');
 select is(
-  public.get_saved_search_categories(), '{night,ops}', 'categories: of what one sees, each once'
+  public.get_saved_search_categories(), '{night,ops}', 'categories: of visible searches, each once'
 );
 select is(
   to_jsonb(f), '{"enabled": true, "maxCount": 10, "currentCount": 5}',
-  'the plan counts the tenant''s, private ones too'
+  'the plan counts all of the tenant, also private ones'
 )
 from public.check_plan_feature('saved_searches') f;
 
 select is(
   (public.get_saved_search('00000000-0000-4000-8000-000000000004')).name, 'bob shared',
-  'a colleague''s shared search is there to read'
+  'a colleague''s shared search can be read'
 );
 select throws_ok(
   $$select public.update_saved_search('00000000-0000-4000-8000-000000000004', 'mine')$$,
-  'PT403', 'Only its creator may change or delete a saved search', 'not to change'
+  'PT403', 'Only its creator may change or delete a saved search', 'but not changed'
 );
 select throws_ok(
   $$select public.delete_saved_search('00000000-0000-4000-8000-000000000004')$$,
-  'PT403', 'Only its creator may change or delete a saved search', 'or to delete'
+  'PT403', 'Only its creator may change or delete a saved search', 'or deleted'
 );
 select throws_ok(
   format('select public.%s(%L)', o, i),
-  'PT404', 'Saved search not found', format('not there at all: %s %s', o, right(i, 1))
+  'PT404', 'Saved search not found', format('invisible: %s %s', o, right(i, 1))
 )
 from unnest('{get_saved_search,update_saved_search,delete_saved_search}'::text[]) o,
   unnest(
@@ -85,12 +85,12 @@ select is(
   (public.update_saved_search(
     '00000000-0000-4000-8000-000000000002', p_is_shared => false
   )).is_shared,
-  false, 'what was shared can be taken back'
+  false, 'sharing can be undone'
 );
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   array(select s.name from public.list_saved_searches() s),
-  '{bob private,bob shared,bob shared too}', 'and is then the creator''s alone'
+  '{bob private,bob shared,bob shared too}', 'and then only the creator sees it'
 );
 
 select * from finish();

@@ -1,5 +1,5 @@
--- What a reader without some fields gets depends on no size of these: pages, tails and samples are
--- measured by what they show, of rows and of sealed records alike.
+-- The size of hidden fields has no effect: pages, tails and samples are measured by their visible
+-- fields, for rows and sealed records.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -14,7 +14,7 @@ return 20000;
 insert into logloom.tenants (tenant_id, plan_id)
 select t, 'pro' from unnest(array['short', 'long', 'sealed']) t;
 
--- Ten records that are alike but for the hidden message: short, or longer than a page.
+-- Ten records that differ only in the hidden message: short, or longer than a page.
 create function pg_temp.fill(p_tenant_id text, p_letters integer)
 returns void
 language sql
@@ -43,7 +43,7 @@ language sql
 as $$
   select row(p_tenant_id, null, 'key', null, p_hidden, null)::logloom_private.reading_scope
 $$;
--- ids' last digits, whether there is more, and what the cursor holds.
+-- The last digits of ids, and the position of the next page.
 create function pg_temp.page(p_tenant_id text, p_query text)
 returns text
 language sql
@@ -88,33 +88,33 @@ select pg_temp.act_as_service_role();
 
 select is(
   pg_temp.page(t, ''), '0123456 018f0000-0000-7000-8000-000000000006',
-  'a page ends where what it shows is full: ' || t
+  'a page ends when its visible fields fill it: ' || t
 )
 from unnest(array['short', 'long', 'sealed']) t;
 select is(
-  pg_temp.page(t, '| fields @n'), '0123456789', 'of which the columns that are shown count: ' || t
+  pg_temp.page(t, '| fields @n'), '0123456789', 'only shown columns count: ' || t
 )
 from unnest(array['short', 'long', 'sealed']) t;
 select is(
   pg_temp.fields(t, '{msg}'),
-  'attrs.a 7, attrs.n 7, id 7, received_at 7, service 10, ts 7', 'a sample is of as many: ' || t
+  'attrs.a 7, attrs.n 7, id 7, received_at 7, service 10, ts 7', 'a sample has as many: ' || t
 )
 from unnest(array['short', 'long', 'sealed']) t;
 select is(
   pg_temp.fields(t, '{user_id}'),
   'attrs.a 7, attrs.n 7, id 7, msg 7, received_at 7, service 10, ts 7',
-  'whatever it does not read: ' || t
+  'whichever field is hidden: ' || t
 )
 from unnest(array['short', 'long', 'sealed']) t;
 
--- A tail whose searches are cancelled looks at some records by themselves.
+-- A tail whose searches are cancelled examines a few records at a time.
 select pg_temp.act_as_postgres();
 \ir ../search/cancelled_tails.psql
 update logloom_private.settings set search_page_time = '0', max_page_bytes = 7000 where singleton;
 select pg_temp.act_as_service_role();
 select is(
   pg_temp.tail(t, 'tail 1'), '012 t tail 1 018f0000-0000-7000-8000-000000000002',
-  'and moves on by what it shows: ' || t
+  'such a tail is also measured by visible fields: ' || t
 )
 from unnest(array['short', 'long', 'sealed']) t;
 

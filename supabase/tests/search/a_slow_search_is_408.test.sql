@@ -9,7 +9,7 @@ select pg_temp.add_records(
 from generate_series(1, 5000) i;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 
--- Several times as long as the timeout, which in turn is many times what comes before a search.
+-- Takes several times the timeout. Everything before the search takes a small part of it.
 select string_agg(format('msg:~"(a+b?)+%s$"', chr(x)), ' OR ') as slow
 from generate_series(ascii('c'), ascii('z')) x \gset
 insert into logloom.saved_searches (id, tenant_id, created_by, name, query_dsl)
@@ -26,7 +26,7 @@ values
   ('run_saved_search(''00000000-0000-4000-8000-000000000001'')');
 grant select on calls to public;
 select pg_temp.act_as_user('acme', 'alice');
--- A function is compiled when it is called first, which is not to be cancelled.
+-- The first call compiles functions, which the timeout must not cancel.
 select format('select public.' || c.call, 'level:error')
 from calls c
 where c.call like '%\%L%' \gexec
@@ -35,7 +35,7 @@ select logloom_private.compile_query(:'slow', now()) \g /dev/null
 select pg_temp.act_as_user('acme', 'alice');
 set local statement_timeout = '500ms';
 
--- The timeout is a statement's: each call is one of its own.
+-- The timeout is for a statement, so each call is one.
 select format(
   'select throws_ok(%L, ''PT408'', ''The search took too long'', %L)',
   format('select public.' || c.call, :'slow'), split_part(c.call, '(', 1)
@@ -53,11 +53,11 @@ select is(
       )
       and c = 'statement_timeout=15s'
   ),
-  8, 'the operations have 15 s'
+  8, 'the operations have a timeout of 15 s'
 );
 select is(
   (public.get_saved_search('00000000-0000-4000-8000-000000000001')).run_count, 0::bigint,
-  'a run that was too slow is none'
+  'a run that was too slow is not counted'
 );
 
 select * from finish();

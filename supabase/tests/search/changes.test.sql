@@ -1,4 +1,4 @@
--- What changed: a range beside the one before.
+-- Changes between a range and the one before.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -9,14 +9,14 @@ select is(
   'G² by hand: 2 (10 ln 2 + 10 ln (10/15) + 20 ln (20/15))'
 );
 select is(
-  logloom_private.surprise(5, 50, 10, 100), 0::double precision, 'one share is no surprise'
+  logloom_private.surprise(5, 50, 10, 100), 0::double precision, 'equal shares are no surprise'
 );
 select is(
   round(logloom_private.surprise(110, 10000, 10, 10000)::numeric, 2), 98.02,
   'G² of eleven times as many'
 );
 
--- 40 an hour before last, 60 in the last one.
+-- 40 records in the first hour, 60 in the second.
 select pg_temp.add_records(jsonb_agg(r.record))
 from (
   select jsonb_build_object(
@@ -68,7 +68,7 @@ select results_eq(
     ('pattern', 'msg', 'request <*> done', 40, 30, 'shrunk'),
     ('value', 'attrs.region', 'eu', 40, 30, 'shrunk'),
     ('value', 'level', 'info', 40, 30, 'shrunk')$$,
-  'what is new, gone, grown and shrunk, by surprise, and no chance'
+  'new, gone, grown and shrunk values by surprise, without chance results'
 );
 select is(
   (select c.score from unnest((pg_temp.changes(null)).changes) c limit 1), 39::double precision,
@@ -76,39 +76,39 @@ select is(
 );
 select is(
   (select count(*) from unnest((pg_temp.changes('level:info')).changes) c), 0::bigint,
-  'among what a query finds'
+  'among records of a query'
 );
 select is(
   (
     select array_agg(distinct c.field order by c.field)
     from unnest((pg_temp.changes(null, '{msg,attrs.region}')).changes) c
   ),
-  '{level}', 'nothing of what is hidden'
+  '{level}', 'no hidden fields'
 );
 select is(
   (select row(c.records, c.records_before, c.changes)::text from pg_temp.changes('level:error') c),
-  '(30,0,{})', 'beside nothing there are no changes'
+  '(30,0,{})', 'no changes without records before'
 );
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.attempt('select public.log_changes(p_limit => 101)'),
-  'PT400 Invalid p_limit: 1 to 100', 'a hundred at most'
+  'PT400 Invalid p_limit: 1 to 100', 'at most 100'
 );
 select alike(
   pg_temp.attempt('select public.log_changes(p_query_dsl => ''| count()'')'), 'PT400 %',
-  'a filter alone'
+  'only a filter is allowed'
 );
 select is(
   cardinality((public.log_changes(
     p_ts_from => '2026-01-02T11:00:00Z', p_ts_to => '2026-01-02T12:00:00Z', p_limit => 2
   )).changes),
-  2, 'as many as are asked for'
+  2, 'as many as p_limit'
 );
 select is(
   (public.log_changes(p_ts_from => 'now-20000d')).warnings[1].message,
-  'the range before begins when records are no longer kept: what is new may be older',
-  'a warning where the range before was not kept'
+  'some records of the range before are no longer kept: new values may be older',
+  'a warning if the range before is not kept'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- What is answered from the counts is what a scan answers, whatever happened to the records.
+-- Answers from counts equal those of a scan, whatever happens to the records.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -13,7 +13,7 @@ as $$
 begin
   return jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
     'tenant', (array['acme', 'acme', 'umbrella'])[1 + floor(random() * 3)],
-    -- Microseconds, and often the very edge of a minute.
+    -- Random microseconds, and often exactly a minute's edge.
     'ts', case when random() < 0.2
       then date_trunc('minute', now()) - make_interval(mins => floor(random() * 120)::integer)
         - case when random() < 0.5 then interval '1 microsecond' else interval '0' end
@@ -38,7 +38,7 @@ values
   ('| count() by level'), ('| count() by service'), ('| rate() by service, level'),
   ('level:error | rate()'), ('service:web | count() by level'), ('-service:* | rate() by level');
 
--- A scan: the same SQL, but the counts decline where a field besides level and service is read.
+-- A scan: reading another field keeps the query from using counts.
 create function pg_temp.by_scan(p_query logloom_private.compiled_query)
 returns logloom_private.compiled_query
 language plpgsql
@@ -95,7 +95,7 @@ begin
 end;
 $$;
 
--- Every way in which records come and go.
+-- Every way in which records are added and removed.
 select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array_agg((r ->> 'ts')::timestamptz),
@@ -106,24 +106,26 @@ from jsonb_array_elements(pg_temp.random_records(800)) r;
 select logloom_private.flip_queue();
 select logloom_private.write_step();
 select is_empty('select * from pg_temp.disagreements(2)', 'after the writer');
-select ok((select count(*) > 0 from logloom_private.dead_letters), 'some could not be written');
+select ok(
+  (select count(*) > 0 from logloom_private.dead_letters), 'some events could not be written'
+);
 update logloom_private.dead_letters set level = 'error';
 select logloom_private.replay_dead_letters();
 select is_empty('select * from pg_temp.disagreements(2)', 'after a replay');
 select pg_temp.add_records(pg_temp.random_records(800), 100);
 select is_empty('select * from pg_temp.disagreements(2)', 'after late events');
 select logloom_private.compact_log_counts();
-select is_empty('select * from pg_temp.disagreements(2)', 'after the counts were summed up');
+select is_empty('select * from pg_temp.disagreements(2)', 'after compacting');
 select is(
   (select count(*) from logloom_private.log_counts),
   (select count(*) from (
     select distinct l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.level, l.service
     from logloom.logs l
   ) k),
-  'there is one row for each key then'
+  'then there is one row for each key'
 );
 
--- As sealing does by the week: the counts go into the block with the records.
+-- Like sealing by week: the block gets the counts with the records.
 create function pg_temp.seal(p_tenant_id text)
 returns void
 language plpgsql
@@ -138,20 +140,20 @@ begin
 end;
 $$;
 select pg_temp.seal('acme');
-select is_empty('select * from pg_temp.disagreements(2)', 'after blocks took records and counts');
+select is_empty('select * from pg_temp.disagreements(2)', 'after sealing with counts');
 select pg_temp.seal('umbrella');
 select logloom_private.compact_log_counts();
-select is_empty('select from logloom_private.log_counts', 'a count is in one place');
-select is_empty('select * from pg_temp.disagreements(2)', 'and when that was summed up');
+select is_empty('select from logloom_private.log_counts', 'sealed counts are not in log_counts');
+select is_empty('select * from pg_temp.disagreements(2)', 'and after compacting');
 select pg_temp.add_records(pg_temp.random_records(200), 102);
-select is_empty('select * from pg_temp.disagreements(1)', 'after events that came later');
+select is_empty('select * from pg_temp.disagreements(1)', 'after later events');
 select pg_temp.seal('acme');
 select logloom_private.rewrite_blocks('acme', array(
   select c.block_id from logloom_private.blocks c where c.tenant_id = 'acme'
 ));
-select is_empty('select * from pg_temp.disagreements(1)', 'and when they are in one block');
+select is_empty('select * from pg_temp.disagreements(1)', 'and after rewriting into one block');
 
--- An erasure in blocks, and rows again.
+-- An erasure in blocks, and unsealing
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro') on conflict do nothing;
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to
@@ -174,16 +176,16 @@ from (
   from logloom_private.blocks c
 ) d;
 select is_empty('select from logloom_private.blocks', 'nothing is sealed any more');
-select is_empty('select * from pg_temp.disagreements(2)', 'and the counts are rows again');
+select is_empty('select * from pg_temp.disagreements(2)', 'after unsealing');
 select logloom_private.compact_log_counts();
 
 select pg_temp.remove_records($$random() < 0.4 or l.service = 'web' and l.level = 'error'$$);
 select is_empty('select * from pg_temp.disagreements(2)', 'after a deletion');
 select logloom_private.compact_log_counts();
 select is_empty(
-  'select from logloom_private.log_counts c where c.is_other', 'which hides no service'
+  'select from logloom_private.log_counts c where c.is_other', 'no service is counted as other'
 );
-select is_empty('select * from pg_temp.disagreements(1)', 'and when it was summed up');
+select is_empty('select * from pg_temp.disagreements(1)', 'and after compacting');
 update logloom.logs l set service = 'api', ts = l.ts - interval '1 minute'
 where l.service = 'a''b' and l.ts > now() - interval '110 minutes';
 select logloom_private.recount_records(d.day)
@@ -191,7 +193,7 @@ from (select distinct logloom_private.utc_day(l.ts) as day from logloom.logs l) 
 select pg_temp.add_records(pg_temp.random_records(300), 101);
 select is_empty('select * from pg_temp.disagreements(2)', 'after an update by hand and a recount');
 select logloom_private.compact_log_counts();
-select is_empty('select * from pg_temp.disagreements(2)', 'and when all of it was summed up');
+select is_empty('select * from pg_temp.disagreements(2)', 'and after the last compacting');
 
 select ok(
   (
@@ -201,7 +203,7 @@ select ok(
     ) ~ 'logloom_private\.log_counts')
     from queries q
   ),
-  'the counts did answer'
+  'the counts answered'
 );
 select ok(
   logloom_private.log_stats_sql(
@@ -210,13 +212,13 @@ select ok(
     ),
     1
   ) !~ 'logloom_private\.log_counts',
-  'and the scan was one'
+  'and the scan used no counts'
 );
 
 select pg_temp.remove_records('true');
 select logloom_private.compact_log_counts();
 select is_empty(
-  'select c.tenant_id from logloom_private.log_counts c', 'no record, no count'
+  'select c.tenant_id from logloom_private.log_counts c', 'without records there are no counts'
 );
 
 select * from finish();

@@ -1,4 +1,4 @@
--- Hostile input cannot blow the counts up, and what they cannot tell is read from the records.
+-- Hostile input cannot add unlimited counts. Queries that the counts cannot answer read records.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -34,35 +34,37 @@ select pg_temp.add_records(
   jsonb_agg(jsonb_build_object('ago', '10 minutes', 'service', 's' || i, 'level', 'info'))
 )
 from generate_series(1, 100) i;
-select ok(pg_temp.uses_counts('service:s1'), 'as many services as are counted apart');
+select ok(pg_temp.uses_counts('service:s1'), 'counts answer for as many services as the limit');
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object('ago', '10 minutes', 'service', 'x' || i, 'level', 'info'))
 )
 from generate_series(1, 150) i;
 select is(
   (select count(*)::integer
-    from logloom_private.log_counts), 201, 'a step adds no more than the limit'
+    from logloom_private.log_counts), 201, 'a step adds no more rows than the limit'
 );
-select ok(not pg_temp.uses_counts('service:s1'), 'a service cannot be told then');
-select ok(not pg_temp.uses_counts('| count() by service'), 'nor services compared');
-select ok(pg_temp.uses_counts('level:info'), 'levels can');
+select ok(not pg_temp.uses_counts('service:s1'), 'then counts cannot answer for a service');
+select ok(not pg_temp.uses_counts('| count() by service'), 'nor by service');
+select ok(pg_temp.uses_counts('level:info'), 'but for levels');
 select is(pg_temp.stats('service:s1'), '1', 'a scan counts a service');
-select is(pg_temp.stats('service:x*'), '150', 'one that was folded, too');
-select is(pg_temp.stats('level:info'), '250', 'and the counts hold all levels');
+select is(pg_temp.stats('service:x*'), '150', 'also folded ones');
+select is(pg_temp.stats('level:info'), '250', 'and the counts have all levels');
 select logloom_private.compact_log_counts();
 select results_eq(
   $$select count(c.service), bool_and(c.service like 's%'), c.is_other, sum(c.events)
     from logloom_private.log_counts c group by c.is_other order by c.is_other$$,
   $$values (100::bigint, true, false, 100::numeric), (0, null, true, 150)$$,
-  'summing up folds beyond the limit'
+  'compacting folds services beyond the limit'
 );
 
 select pg_temp.remove_records($$l.service in ('x1', 'x2', 's1')$$);
 select logloom_private.compact_log_counts();
-select is(pg_temp.stats('level:info'), '247', 'deleting what was folded keeps the sum');
+select is(pg_temp.stats('level:info'), '247', 'deleting folded records keeps the sum right');
 select pg_temp.remove_records($$l.service like 'x%'$$);
 select logloom_private.compact_log_counts();
-select ok(pg_temp.uses_counts('service:s2'), 'when all that was folded is gone, services are back');
+select ok(
+  pg_temp.uses_counts('service:s2'), 'without folded records counts answer for services again'
+);
 
 select pg_temp.add_records(
   jsonb_build_array(jsonb_build_object('ago', '11 minutes', 'service', repeat('x', 201)))

@@ -1,4 +1,4 @@
--- A search opens the days in which the tenant has records, and no others.
+-- A search opens only days in which the tenant has records.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -47,15 +47,15 @@ begin
 end;
 $$;
 select is(pg_temp.partitions('acme', '1970-01-01'), 5::bigint, 'five days, five partitions');
-select is(pg_temp.partitions('acme', pg_temp.day(3)), 3::bigint, 'those of the range');
-select is(pg_temp.partitions('nobody', '1970-01-01'), 0::bigint, 'no day, no partition');
+select is(pg_temp.partitions('acme', pg_temp.day(3)), 3::bigint, 'only days of the range');
+select is(pg_temp.partitions('nobody', '1970-01-01'), 0::bigint, 'no partition without days');
 select pg_temp.act_as_user('umbrella', 'uma');
 select is(
   (public.get_log('01a1fe60-0000-7000-8000-000000000096')).msg, '150',
-  'a record of any of them is found by its id'
+  'a record of any day is found by its id'
 );
 
--- More days than are opened at once are visited in turn.
+-- More days than a search opens at once.
 select is(
   pg_temp.messages(
     (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text, 1000)).logs
@@ -85,20 +85,20 @@ select is(
   (select s.values ->> 'max(ts)' from public.log_stats(
     'msg:7 | min(ts), max(ts)', pg_temp.day(8)::text, pg_temp.day(6)::text
   ) s),
-  'and aggregated'
+  'aggregated'
 );
 select is(
   (public.log_histogram('msg:*', '1970-01-01', (now() + interval '1 hour')::text, 10)).total,
-  151::bigint, 'and drawn over time'
+  151::bigint, 'shown in a histogram'
 );
 select is(
   (select f.count from public.list_log_fields(
     '', '1970-01-01', (now() + interval '1 hour')::text
   ) f where f.field = 'msg'),
-  151::bigint, 'and looked at for their fields'
+  151::bigint, 'and sampled for their fields'
 );
 
--- A page whose time is up ends with the part of the range that it read.
+-- When its time is up, a page ends with the current part of the range.
 select pg_temp.act_as_postgres();
 update logloom_private.settings set search_page_time = '0';
 create function pg_temp.pages(p_order text)
@@ -128,7 +128,7 @@ select is(
 );
 select is(
   pg_temp.pages('asc'), '31 | 21 19 18 | 17 16 15 14 13 12 11 10 | 1',
-  'or oldest first, and those after it bring the rest'
+  'or oldest first, and later pages have the rest'
 );
 select pg_temp.act_as_postgres();
 update logloom_private.settings set search_page_time = '1 hour';
@@ -147,7 +147,7 @@ select is(
   pg_temp.messages(
     (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text)).logs
   ),
-  '0 1 2', 'what the tenant does not keep is not shown, deleted or not'
+  '0 1 2', 'records past the retention are not shown, deleted or not'
 );
 select throws_ok(
   $$select public.get_log('01a1fe60-0000-7000-8000-00000000041a')$$, 'PT404', null,

@@ -24,7 +24,7 @@ select is(
     'ts timestamp 3, attrs.http.method string 2, attrs.mixed mixed 2, '
     'attrs."a \"b\"" boolean 1, attrs.deep.a.b.c.d number 1, attrs.tags array 1, attrs.é string 1, '
     'msg string 1',
-  'fields, most frequent first, as a query names them'
+  'fields, most frequent first, as queries name them'
 );
 select is(
   (select f.values::text from public.list_log_fields() f where f.field = c.field), c.facets,
@@ -40,11 +40,11 @@ from (
 select is_empty(
   $$select f.field from public.list_log_fields() f
     where not (public.validate_query(f.field || ':*')).valid$$,
-  'each field is one that a query takes'
+  'a query accepts each field'
 );
 select is(
   (select f.count from public.list_log_fields(p_ts_from => 'now-3h') f where f.field = 'host'),
-  1::bigint, 'of the range'
+  1::bigint, 'only fields of the range'
 );
 select is(
   (select string_agg(f.field || ' ' || f.count || ' ' || f.values::text, ', ' order by f.n)
@@ -52,11 +52,11 @@ select is(
       with ordinality f (field, type, count, values, n)
     where f.field in ('service', 'level', 'attrs.status', 'attrs.tags')),
   'attrs.status 2 {"(404,1)","(500,1)"}, level 2 {"(error,1)","(info,1)"}, service 2 {"(web,2)"}',
-  'only what the query finds is counted'
+  'only records of the query count'
 );
 select throws_ok(
   $$select public.list_log_fields('* | count()')$$, 'PT400',
-  'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate has no fields'
+  'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate is refused'
 );
 select pg_temp.act_as_postgres();
 create or replace function logloom_private.sample_bytes()
@@ -118,7 +118,7 @@ select is(
     where f.exact),
   case when current_setting('logloom_test.sealed', true) in ('all', 'some')
     then '{attrs.status,host,level,service}' else '{level,service}' end::text[],
-  'counts tell of levels and services, dictionaries of what else has few values'
+  'levels, services and fields with few values are exact'
 );
 select results_eq(
   $$select f.field, f.count, f.records, pg_temp.values_of('', f.field)
@@ -129,13 +129,13 @@ select results_eq(
     cross join public.log_stats('| count() by ' || f.field) s
     where f.exact
     group by 1 order by 1$$,
-  'what is exact is what count() by says'
+  'exact counts equal those of count() by'
 );
 select results_eq(
   $$select f.field, pg_temp.values_of('level:error', f.field), f.exact, f.records
     from public.list_log_fields('level:error') f where f.field in ('level', 'service') order by 1$$,
   $$values ('level', 'error 500', true, 500::bigint), ('service', 'web 400, api 100', true, 500)$$,
-  'of a query, too'
+  'also of a query'
 );
 select results_eq(
   $$select f.field, f.exact, f.count = f.records, f.records between 180 and 240,
@@ -143,14 +143,14 @@ select results_eq(
         from unnest(f.values) v where v.value = 'new')
     from public.list_log_fields('$$ || q.query || $$') f where f.field = 'attrs.deep.host'$$,
   $$values ('attrs.deep.host', false, true, true, true)$$,
-  'a sample has of each part of the range its share: ' || q.query
+  'a sample is spread over the range: ' || q.query
 )
 from unnest('{"",level:info,@n:>0}'::text[]) q (query);
 select results_eq(
   $$select f.exact, f.records, f.count from public.list_log_fields('@n:<=150') f
     where f.field in ('host', 'id')$$,
   $$values (true, 150::bigint, 150::bigint), (true, 150, 150)$$,
-  'where all that is found is looked at, all of it is exact'
+  'all fields are exact if the sample is all records'
 );
 select pg_temp.act_as_postgres();
 create function pg_temp.fields_in_view()
@@ -170,7 +170,8 @@ as $$
 $$;
 select pg_temp.act_as_service_role();
 select is(
-  pg_temp.fields_in_view(), 'service true {"(web,1800)"}', 'a view is counted without what it hides'
+  pg_temp.fields_in_view(), 'service true {"(web,1800)"}',
+  'counts of a view leave out hidden records'
 );
 
 select * from finish();

@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 select plan(13);
 
--- Received now; happened now, half a day ago, twenty days ago and a while ahead.
+-- All received now, with different times.
 select pg_temp.add_records($$[
   {"ago": "1 second", "msg": "on time"},
   {"ago": "12 hours", "msg": "late"},
@@ -23,11 +23,11 @@ select is((public.get_log(r.id)).msg, r.msg, r.msg || ', without p_ts')
 from records r where r.tenant_id = 'acme';
 select is(
   (public.get_log(r.id, date_trunc('milliseconds', r.ts))).msg, 'very late',
-  'with p_ts, to the millisecond'
+  'with p_ts in milliseconds'
 )
 from records r where r.msg = 'very late';
 select is(
-  (public.get_log(r.id, now() - interval '1 year')).msg, 'late', 'a wrong p_ts is but a hint'
+  (public.get_log(r.id, now() - interval '1 year')).msg, 'late', 'a wrong p_ts is only a hint'
 )
 from records r where r.msg = 'late';
 select throws_ok(
@@ -37,7 +37,7 @@ select throws_ok(
 from records r where r.tenant_id = 'umbrella';
 select throws_ok(
   format('select public.get_log(%L, %L)', r.id, r.ts), 'PT404', 'Log record not found',
-  'with p_ts neither'
+  'also with p_ts'
 )
 from records r where r.tenant_id = 'umbrella';
 select throws_ok(

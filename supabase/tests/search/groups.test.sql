@@ -29,13 +29,13 @@ select results_eq(
   $$select * from pg_temp.grouped('| count() by host')$$,
   $$values ('{"host": "a"}', 3::double precision), ('{"host": ""}', 1), ('{"host": "b"}', 1),
     ('{"host": null}', 1)$$,
-  'by a field, the empty text apart from none'
+  'by a field; the empty text is not null'
 );
 select results_eq(
   $$select * from pg_temp.grouped('| count() by attrs.code')$$,
   $$values ('{"attrs.code": "200"}', 2::double precision), ('{"attrs.code": "500"}', 2),
     ('{"attrs.code": null}', 2)$$,
-  'by an attribute: a number as its text, null as none'
+  'by an attribute: a number as text, JSON null as null'
 );
 select results_eq(
   $$select * from pg_temp.grouped('| count() by attrs.code, host, level | sort by host, level')$$,
@@ -44,18 +44,18 @@ select results_eq(
     ('{"host": "a", "level": "info", "attrs.code": "200"}', 2),
     ('{"host": "b", "level": "error", "attrs.code": "500"}', 1),
     ('{"host": null, "level": "info", "attrs.code": null}', 1)$$,
-  'by several'
+  'by several fields'
 );
 select results_eq(
   $$select * from pg_temp.grouped('took -level:info | count() by host')$$,
   $$values ('{"host": "a"}', 1::double precision), ('{"host": "b"}', 1)$$,
-  'of those that a filter finds'
+  'with a filter'
 );
 select results_eq(
   $$select * from pg_temp.grouped('| count() by attrs.user.id')$$,
   $$values ('{"attrs.user.id": null}', 4::double precision), ('{"attrs.user.id": "7"}', 1),
     ('{"attrs.user.id": "8"}', 1)$$,
-  'by what is within an attribute'
+  'by a nested attribute'
 );
 select results_eq(
   $$select s."group" ->> 'pattern', s.value, s."values" ->> 'first', s."values" ->> 'last',
@@ -68,7 +68,7 @@ select results_eq(
       true),
     ('took <*> ms', 2, '2026-01-05T10:00:01.000000Z', '2026-01-05T10:01:02.000000Z', true),
     (null, 1, '2026-01-05T10:06:04.000000Z', '2026-01-05T10:06:04.000000Z', null)$$,
-  'patterns with their first and last time in the range, and one of their messages'
+  'patterns with their first and last time in the range and an example'
 );
 select is(
   (select jsonb_agg(jsonb_build_array(s."group" -> 'host', jsonb_path_query_array(
@@ -77,7 +77,7 @@ select is(
       '| count() by host', '2026-01-05T10:00:00Z', '2026-01-05T10:10:00Z', 2
     ) a, unnest(a.series) s),
   '[["a", [2, 1]], ["", [1]], ["b", [1]], [null, [1]]]',
-  'a series for each group, where it has records'
+  'a series for each group'
 );
 select results_eq(
   $$select f.field, f.count, (f.values[1]).value, (f.values[1]).count
@@ -100,7 +100,7 @@ select is(
   (select (s.warnings[1]).message
     from public.log_stats('| patterns', '2026-01-05T10:00:00Z', '2026-01-05T11:00:00Z') s limit 1),
   'patterns reached its limit of 1 records, or 1 templates of blocks: these are the newest',
-  'a limit of patterns is told'
+  'a reached limit of patterns is a warning'
 );
 select * from finish();
 rollback;

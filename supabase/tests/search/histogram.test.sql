@@ -42,7 +42,7 @@ select is(
   pg_temp.buckets('', '2026-03-01T10:00:00Z', '2026-03-01T10:04:00Z', 4),
   '60 s, 6: 10:00:00 3 (0,1,1,1,0); 10:01:00 1 (1,0,0,0,0); 10:02:00 0 (0,0,0,0,0); '
     '10:03:00 2 (0,0,0,1,1)',
-  'buckets of a minute, empty ones and levels included'
+  'buckets of a minute, with empty ones and levels'
 );
 select is(
   pg_temp.buckets('', '2026-03-01T10:00:30Z', '2026-03-01T10:03:30Z', 4),
@@ -56,7 +56,7 @@ select is(
 );
 select is(
   pg_temp.buckets('level:>=warn', '2026-03-01T10:00:00Z', '2026-03-01T10:10:00Z', 2),
-  '300 s, 3: 10:00:00 3 (0,0,1,2,0); 10:05:00 0 (0,0,0,0,0)', 'of a query'
+  '300 s, 3: 10:00:00 3 (0,0,1,2,0); 10:05:00 0 (0,0,0,0,0)', 'with a query'
 );
 select is(
   pg_temp.buckets(
@@ -121,7 +121,7 @@ select throws_ok(
   'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate'
 );
 
--- Weeks begin on Monday, wherever records are counted by week.
+-- Weeks begin on Monday in all operations.
 create function pg_temp.counts(p_query_dsl text)
 returns text
 language plpgsql
@@ -147,7 +147,7 @@ select is(
 select is(
   pg_temp.counts('| count() by (1d)'),
   '2026-03-15T00:00:00Z 1; 2026-03-16T00:00:00Z 1; 2026-03-18T00:00:00Z 1; 2026-03-22T00:00:00Z 1',
-  'days begin where they did'
+  'days begin at midnight UTC'
 );
 select is(
   (
@@ -155,7 +155,7 @@ select is(
     from public.log_histogram('', '2026-03-09T00:00:00Z', '2026-04-06T00:00:00Z', 4) h,
       unnest(h.buckets) b
   ),
-  'Mon 09 Mon 16 Mon 23 Mon 30', 'buckets of log_histogram that are a week wide'
+  'Mon 09 Mon 16 Mon 23 Mon 30', 'buckets of log_histogram with the width of a week'
 );
 
 select * from finish();

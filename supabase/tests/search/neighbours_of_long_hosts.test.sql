@@ -3,8 +3,8 @@ begin;
 \ir records.psql
 select plan(3);
 
--- Hosts and services of 3,000 and of 60,000 characters that differ at the end alone, of letters
--- that a pattern has a meaning for.
+-- Hosts and services of 3,000 and 60,000 characters that differ only at the end, with characters
+-- that are special in patterns.
 create function pg_temp.named(p_letters text, p_length integer, p_end text)
 returns text
 language sql
@@ -35,12 +35,13 @@ return (
   ) c
 );
 select is(
-  pg_temp.around(7, 2, 3), '{3,5,7,9,11,13}'::text[], 'of a long host those of the very same'
+  pg_temp.around(7, 2, 3), '{3,5,7,9,11,13}'::text[],
+  'neighbours on a long host have exactly this host'
 );
-select is(pg_temp.around(18, 1, 499), '{16,18,20,30}'::text[], 'and of the very same service');
+select is(pg_temp.around(18, 1, 499), '{16,18,20,30}'::text[], 'and exactly this service');
 select is(
   pg_temp.around(37, 499, 499), '{31,33,35,37,39,41,43,45,47,49}'::text[],
-  'and where it is so long that only its beginning is looked for'
+  'also if only the beginning of a very long host is searched for'
 );
 
 select * from finish();

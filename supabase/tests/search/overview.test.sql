@@ -1,4 +1,4 @@
--- The services of a range, beside the same hours of the days before.
+-- The services of a range, compared with the same hours of the days before.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -45,7 +45,7 @@ select results_eq(
     ('new', 1, 1, 0, 0, timestamptz '2026-01-02T10:30:00Z'),
     (null, 1, 0, 0, 0, timestamptz '2026-01-02T10:31:00Z'),
     ('gone', 0, 0, 1, 0, timestamptz '2026-01-01T10:16:00Z')$$,
-  'each service with its records and errors, now and a day before, the silent ones too'
+  'each service with its records and errors, now and a day before, also silent ones'
 );
 select results_eq(
   $$select o.ts_from, o.ts_to, o.before_from, o.before_to, o.total_services, o.warnings
@@ -61,32 +61,32 @@ select results_eq(
   $$select o.before_from, o.before_to
     from pg_temp.overview(p_from => '2026-01-02T00:00:00Z', p_to => '2026-01-03T06:00:00Z') o$$,
   $$values (timestamptz '2025-12-31T00:00:00Z', timestamptz '2026-01-01T06:00:00Z')$$,
-  'a longer range is compared with as many days before, so that the two share nothing'
+  'a longer range is compared with as many days before, without overlap'
 );
 select results_eq(
   $$select s.service, s.records from unnest((pg_temp.overview('host:web-1')).services) s$$,
   $$values ('api', 1::bigint)$$,
-  'among what a query finds, counts or not'
+  'among records of a query'
 );
 select results_eq(
   $$select s.service, s.records, s.errors
     from unnest((pg_temp.overview(null, '{service}')).services) s$$,
   $$values (null::text, 5::bigint, 2::bigint)$$,
-  'nothing of a hidden service'
+  'a hidden service is not shown'
 );
 select is(
   (select sum(s.errors) from unnest((pg_temp.overview(null, '{level}')).services) s), 0::numeric,
-  'nor of hidden levels'
+  'nor are hidden levels'
 );
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   pg_temp.attempt('select public.log_overview(p_limit => 1001)'),
-  'PT400 Invalid p_limit: 1 to 1000', 'a thousand at most'
+  'PT400 Invalid p_limit: 1 to 1000', 'at most 1000'
 );
 select alike(
   pg_temp.attempt('select public.log_overview(p_query_dsl => ''| count()'')'), 'PT400 %',
-  'a filter alone'
+  'only a filter is allowed'
 );
 select results_eq(
   $$select s.service, o.total_services
@@ -94,12 +94,12 @@ select results_eq(
       p_ts_from => '2026-01-02T10:00:00Z', p_ts_to => '2026-01-02T11:00:00Z', p_limit => 1
     ) o, unnest(o.services) s$$,
   $$values ('api', 4::bigint)$$,
-  'as many as are asked for, and how many there are'
+  'as many as p_limit, with their total'
 );
 select is(
   (public.log_overview(p_ts_from => 'now-20000d')).warnings[1].message,
-  'the range before begins when records are no longer kept: its counts are not whole',
-  'a warning where the range before was not kept'
+  'some records of the range before are no longer kept: its counts are too low',
+  'a warning if the range before is not kept'
 );
 
 select * from finish();

@@ -25,7 +25,7 @@ select is(
 select results_eq(
   $$select next_cursor, ts_from, ts_to from page$$,
   $$values (null::text, now() - interval '1 hour', now())$$,
-  'the last page has no cursor; the range is told'
+  'the last page has no cursor, but the range'
 );
 select is(
   (select to_jsonb(l) - 'id' from page, unnest(logs) l where l.msg = 'a'),
@@ -34,7 +34,7 @@ select is(
     'level', 'error', 'msg', 'a', 'service', 'api', 'env', 'prod', 'req_id', 'r1',
     'user_id', 'u1', 'route', '/x', 'host', 'h1', 'attrs', '{"n": 1}'::jsonb
   ),
-  'a record has every member of the event'
+  'a record has all fields of the event'
 );
 select is(
   (select to_jsonb(l) - 'id' from page, unnest(logs) l where l.msg = 'e'),
@@ -43,29 +43,29 @@ select is(
     'level', null, 'msg', 'e', 'service', null, 'env', null, 'req_id', null,
     'user_id', null, 'route', null, 'host', null, 'attrs', null
   ),
-  'and null for what it lacked'
+  'and null for missing ones'
 );
 select is(
   pg_temp.messages((public.search_logs('level:error')).logs), 'c a', 'the query filters'
 );
 select is(
   (public.search_logs('level:[error TO debug]')).logs, '{}',
-  'what no record can match finds none'
+  'a filter that no record matches finds none'
 );
 select is(
-  (public.search_logs('level:[error TO debug] AND msg:"c"')).logs, '{}', 'also beside a costly term'
+  (public.search_logs('level:[error TO debug] AND msg:"c"')).logs, '{}', 'also with a costly term'
 );
 select is(
-  (public.search_logs('level:[error TO debug] AND host:=h1')).logs, '{}', 'and beside a quick one'
+  (public.search_logs('level:[error TO debug] AND host:=h1')).logs, '{}', 'and with a quick one'
 );
 select is(
   pg_temp.messages((public.search_logs('NOT level:[error TO debug] AND msg:~"c|first"')).logs),
-  'c first', 'and what each matches narrows nothing'
+  'c first', 'its negation matches every record'
 );
 select is(
   (select coalesce(sum(s.value), 0) from public.log_stats('level:[error TO debug] | count()') s),
   0::double precision,
-  'nor is any of it counted'
+  'and it counts none'
 );
 select is(
   (public.search_logs('msg:"not yours"')).logs, '{}', 'another tenant''s records are not found'
@@ -90,11 +90,11 @@ select is(
 );
 select is(
   pg_temp.messages((public.search_logs('ts:>now-1d')).logs), 'e d c b a first',
-  'and never widens it'
+  'but never widens it'
 );
-select is((public.search_logs('ts:<2020-01-01')).logs, '{}', 'nothing is left of the range');
+select is((public.search_logs('ts:<2020-01-01')).logs, '{}', 'an empty range finds nothing');
 
--- Pages of one record each, records of one instant among them.
+-- Pages of one record each, some records with the same time
 create temp table walk as
 with recursive pages as (
   select 1 as n, p.*
@@ -107,9 +107,9 @@ with recursive pages as (
 select * from pages;
 select is(
   (select string_agg(pg_temp.messages(logs), ' ' order by n) from walk), 'e d c b a first',
-  'pages leave nothing out and repeat nothing'
+  'pages skip nothing and repeat nothing'
 );
-select is((select count(*)::integer from walk), 6, 'and the last is not empty');
+select is((select count(*)::integer from walk), 6, 'and the last page is not empty');
 select is(
   (
     with recursive pages as (
@@ -138,7 +138,7 @@ select is(
     select pg_temp.messages(p.logs)
     from cursor c, public.search_logs('ts:>now-30m', p_cursor => c.next_cursor) p
   ),
-  'c b between a', 'records that come meanwhile move no page'
+  'c b between a', 'new records do not move later pages'
 );
 select is(
   (
@@ -148,7 +148,7 @@ select is(
   (select row(ts_from, ts_to)::text from cursor), 'a cursor keeps the range of the first page'
 );
 select is(
-  pg_temp.messages(p.logs), 'c b between a', 'one that version 1.0.0 left open is read on'
+  pg_temp.messages(p.logs), 'c b between a', 'a cursor of version 1.0.0 still works'
 )
 from cursor c
 cross join encode(convert_to(pg_temp.parts_of(c.next_cursor), 'UTF8'), 'base64') b

@@ -6,8 +6,8 @@ select plan(19);
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
 
--- Sizes from some hundred bytes to more than a page, three records at the same time, write
--- sequences that have another order than times.
+-- Records from some hundred bytes to more than a page, three with each time, and write sequences in
+-- another order than times.
 select
   set_config(
     'logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true
@@ -28,7 +28,7 @@ select pg_temp.add_records(
 )
 from (select i, (i * 7) % 4 as write_seq from generate_series(1, 120) i) r
 group by write_seq \g /dev/null
--- Of some the size is not known, as of those from before there was one.
+-- Some have no stored size, like records of early versions.
 update logloom.logs l
 set record_bytes = logloom_private.bytes_of_record(l)
 where l.tenant_id = 'acme' and (l.attrs -> 'n')::integer % 13 <> 0;
@@ -116,11 +116,11 @@ select is(
 ) from unnest(array[1, 7, 1000]) l;
 select is(
   pg_temp.walked('filter'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
-  'what a filter reads'
+  'with a filter'
 );
 select is(
   pg_temp.walked('stages'), (select array_agg(e.n order by e.ts desc, e.id desc) from expected e),
-  'what a stage adds to'
+  'with a stage that adds attributes'
 );
 select is(
   (
@@ -148,7 +148,7 @@ select ok(
   'and ends no sooner'
 );
 
--- Around a record.
+-- The context of a record
 create temp table context as
 select e.id as middle, r.id, r.n
 from expected e
@@ -178,10 +178,10 @@ select is_empty(
     group by c.middle
     having sum(e.bytes) > 20000 + 2 * 30000
   $$,
-  'and is bounded'
+  'and is limited'
 );
 
--- Groups whose values are long.
+-- Groups with long values
 create temp table stats as
 select s.*, octet_length(to_json(s)::text) as bytes, row_number() over () as n
 from public.log_stats(
@@ -189,7 +189,7 @@ from public.log_stats(
 ) s;
 select is(
   (select array_agg(distinct s.total_groups) from stats s), array[100::bigint],
-  'how many groups there are is said'
+  'total_groups counts all groups'
 );
 select ok(
   (
@@ -199,10 +199,10 @@ select ok(
       and sum(s.bytes) filter (where s.n < (select count(*) from stats)) < 20000
     from stats s
   ),
-  'and the rows end with the bytes'
+  'but the rows end with the bytes'
 );
 
--- A record that is larger than a page.
+-- A record larger than a page
 select is(
   (
     select octet_length(to_json(g)::text) < 110000 and g.attrs ? 'logloom_cut'
@@ -210,12 +210,12 @@ select is(
     where e.bytes > 25000
     limit 1
   ),
-  true, 'of a record beyond a page there is a part'
+  true, 'a record larger than a page is cut'
 );
--- What is cut is no less exact in its place.
+-- Cut records are on their page, too.
 select is(
   (select count(distinct w.id) from walks w where w.name = 'desc 1000'), 120::bigint,
-  'all are there'
+  'no record is missing'
 );
 
 select * from finish();

@@ -1,8 +1,7 @@
 begin;
 select plan(4);
 
--- Numbers that a sample may mislead about, by kind, in arrays of one to 900. What is of no kind is
--- a group as well.
+-- Numbers for which a sample may mislead, by kind, in arrays of 1 to 900. Null is a kind, too.
 create temporary table given as
 select
   k.kind as k1, case when n.n < 2000 then n.n else 2000 + n.n / 900 end as part,
@@ -65,32 +64,32 @@ return logloom_private.percentiles_sql(
   'select * from arrays', array['k1'], array['events', 'doubles'],
   '{"p1": 0.01, "p50": 0.50, "p95": 0.95, "p99": 0.99}'
 );
--- The same with another sample.
+-- The same SQL with another sample
 create function pg_temp.replaced(p_drawn text, p_by text)
 returns text
 language plpgsql
 as $$
 begin
-  assert position(p_drawn in pg_temp.sampled()) > 0, 'the sample is not drawn so';
+  assert position(p_drawn in pg_temp.sampled()) > 0, 'the SQL draws its sample differently';
   return replace(pg_temp.sampled(), p_drawn, p_by);
 end;
 $$;
 
 select is_empty(
   'select * from pg_temp.differences(pg_temp.sampled())',
-  'percentiles of each group are those of all its numbers sorted'
+  'percentiles of each group equal those of all its numbers sorted'
 );
 select is_empty(
   $$select * from pg_temp.differences(
     pg_temp.replaced('d.doubles[1 + floor(random() * cardinality(d.doubles))::integer]', '5000.0')
   )$$,
-  '… where the sample misleads'
+  '… also if the sample misleads'
 );
 select is_empty(
   $$select * from pg_temp.differences(
     pg_temp.replaced('cardinality(n.doubles) * n.share + random()', '0')
   )$$,
-  '… where it is empty'
+  '… also if it is empty'
 );
 select results_eq(
   $$select logloom_private.percentile_within(p, 2, 2, '{5,3}', 8, 1)

@@ -1,4 +1,4 @@
--- Of the partitions, only those of the range are looked at, and the tenant's part of them by index.
+-- Queries read only partitions of the range, and the tenant's records by index.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -55,7 +55,7 @@ select is(
   pg_temp.partitions(
     pg_temp.page_sql('ts:2026-03-05 msg:x', '2026-03-01T00:00Z', '2026-03-09T00:00Z')
   ),
-  'logs_2026_03_05', 'ts in the query leaves out days, too'
+  'logs_2026_03_05', 'ts in the query skips days, too'
 );
 select is(
   pg_temp.partitions(pg_temp.page_sql('', '2026-03-01', '2026-03-09', '2026-03-02T12:00Z')),
@@ -80,7 +80,7 @@ select is(
     'acme', logloom_private.compile_query('level:error'),
     tstzrange('2026-03-03T10:00:30Z', '2026-03-07T10:00Z'), 100
   )),
-  'logs_2026_03_03', 'what counts answer reads the records of the edges only'
+  'logs_2026_03_03', 'with counts, only the partial minutes read records'
 );
 set local enable_seqscan = off;
 select ok(
@@ -89,10 +89,10 @@ select ok(
     from pg_temp.plan_of(pg_temp.page_sql('', '2026-03-03T10:00Z', '2026-03-04T10:00Z')) l (line)
     where l.line ~ 'Index Scan Backward using logs_2026_03_03_pkey'
   ),
-  'the newest are read from the end of the primary key'
+  'the newest records are read from the end of the primary key'
 );
 
--- One function that is not parallel safe, and one processor does all of it.
+-- A single function that is not parallel safe would leave all work to one process.
 set local enable_seqscan = on;
 set local max_parallel_workers_per_gather = 2;
 set local min_parallel_table_scan_size = 0;
@@ -124,7 +124,7 @@ select ok(
   pg_temp.shares(logloom_private.log_stats_sql(
     'acme', pg_temp.as_run(q), tstzrange('2026-03-03T10:00Z', '2026-03-09T10:00Z'), 100
   )),
-  'workers share the reading of ' || q
+  'parallel workers read ' || q
 )
 from unnest(array['"x" | count()', 'level:warn "x" | count(), p95(attrs.n) by host']) q;
 select ok(

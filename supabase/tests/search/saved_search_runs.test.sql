@@ -20,7 +20,7 @@ select * from public.run_saved_search('00000000-0000-4000-8000-000000000001', p_
 select results_eq(
   $$select pg_temp.messages(logs), stats is null, ts_from, ts_to from run$$,
   $$values ('b', true, now() - interval '1 hour', now())$$,
-  'a page of records, and no statistics'
+  'a page of records without statistics'
 );
 select results_eq(
   $$select s.run_count, s.last_run_at
@@ -35,11 +35,11 @@ select is(
       '00000000-0000-4000-8000-000000000001', p_cursor => run.next_cursor
     ) r
   ),
-  'a', 'the page after'
+  'a', 'the next page'
 );
 select is(
   (public.get_saved_search('00000000-0000-4000-8000-000000000001')).run_count, 1::bigint,
-  'belongs to the same run'
+  'is part of the same run'
 );
 select results_eq(
   $$select r.logs, r.next_cursor, r.ts_from, r.ts_to, r.stats::text
@@ -51,17 +51,17 @@ select results_eq(
     '{"(\"{\"\"level\"\": \"\"error\"\"}\",1,\"{\"\"count\"\": 1}\",2,{})",'
       '"(\"{\"\"level\"\": \"\"info\"\"}\",1,\"{\"\"count\"\": 1}\",2,{})"}'
   )$$,
-  'statistics where the query aggregates, and no records'
+  'statistics if the query aggregates, without records'
 );
 select is(
   cardinality(
     (public.run_saved_search('00000000-0000-4000-8000-000000000002', p_limit => 1)).stats
   ),
-  1, 'p_limit holds for them'
+  1, 'p_limit limits statistics, too'
 );
 select is(
   (public.get_saved_search('00000000-0000-4000-8000-000000000002')).run_count, 2::bigint,
-  'they count as runs'
+  'they count as runs, too'
 );
 
 select pg_temp.act_as_user('acme', 'bob');
@@ -73,23 +73,23 @@ select results_eq(
   $$select s.run_count, s.updated_at = s.created_at, s.created_by
     from public.get_saved_search('00000000-0000-4000-8000-000000000001') s$$,
   $$values (2::bigint, true, 'alice')$$,
-  'that counts too and changes nothing else'
+  'which counts, too, and changes nothing else'
 );
 select throws_ok(
   $$select public.run_saved_search('00000000-0000-4000-8000-000000000002')$$, 'PT404',
-  'Saved search not found', 'not a private one'
+  'Saved search not found', 'but not a private one'
 );
 select logloom_private.note_saved_search_run('00000000-0000-4000-8000-000000000002');
 select pg_temp.act_as_user('umbrella', 'alice');
 select throws_ok(
   $$select public.run_saved_search('00000000-0000-4000-8000-000000000001')$$, 'PT404',
-  'Saved search not found', 'nor another tenant'
+  'Saved search not found', 'nor can another tenant'
 );
 select logloom_private.note_saved_search_run('00000000-0000-4000-8000-000000000001');
 select pg_temp.act_as_postgres();
 select results_eq(
   $$select run_count from logloom.saved_searches order by id$$, $$values (2::bigint), (2::bigint)$$,
-  'and neither can count a run'
+  'neither can count a run'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(

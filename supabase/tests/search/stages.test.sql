@@ -23,11 +23,11 @@ select results_eq(
 );
 select is(
   (select s.value from public.log_stats('| json msg | where @user:bob | sum(@ms)') s),
-  5::double precision, 'json makes attributes that later stages use'
+  5::double precision, 'json adds attributes for later stages'
 );
 select is(
   (select s."group" from public.log_stats('lvl | logfmt msg | max(@ms) by @user') s),
-  '{"@user": "bob b"}', 'logfmt likewise'
+  '{"@user": "bob b"}', 'and so does logfmt'
 );
 select is(
   (select (p.logs[1]).attrs from public.search_logs('lvl | logfmt msg | fields @ms, @lvl') p),
@@ -36,12 +36,12 @@ select is(
 select is(
   (select cardinality(p.logs) || ' ' || (p.next_cursor is null)
     from public.search_logs('| limit 2') p),
-  '2 true', 'limit ends the pages'
+  '2 true', 'limit ends pages'
 );
 select is(
   (select cardinality(p.logs) || ' ' || (p.next_cursor is null)
     from public.search_logs('| limit 3', p_limit => 2) p),
-  '2 false', 'and goes on over them'
+  '2 false', 'and counts over several pages'
 );
 select throws_ok(
   $$select public.search_logs('| sort by ts', p_order => 'desc')$$, 'PT400',
@@ -51,7 +51,7 @@ select is(
   (select string_agg(split_part(c.msg, ' ', 2), ' ') from public.get_log_context(
     (select (p.logs[1]).id from public.search_logs('"user 18"') p), p_before => 5, p_after => 5
   ) c),
-  '17 18 "bob",', 'the context of a record is of its host and service, in time order'
+  '17 18 "bob",', 'the context of a record has the same host and service, in time order'
 );
 select is(
   (select jsonb_path_query_array(to_jsonb(s.series), '$[*].group') || to_jsonb(s.interval_seconds)
@@ -61,7 +61,7 @@ select is(
 select is(
   (select sum((p ->> 1)::numeric) from public.log_series('| rate() by service') s,
     unnest(s.series) e, jsonb_array_elements(e.points) p),
-  5::numeric, 'rate of a series is per minute of a bucket'
+  5::numeric, 'rate in a series is per minute'
 );
 create function pg_temp.attributes(p_count integer)
 returns text
@@ -70,15 +70,15 @@ return (select string_agg('@a' || n, ', ') from generate_series(1, p_count) n);
 select is(
   (select cardinality(s.series)
     from public.log_series('| count() by ' || pg_temp.attributes(150)) s),
-  1, 'a series by a hundred and fifty fields'
+  1, 'a series can group by 150 fields'
 );
 select throws_ok(
   $$select public.search_logs('| fields ' || pg_temp.attributes(51))$$, 'PT400',
-  'More than 50 fields', 'a page shows fifty fields'
+  'More than 50 fields', 'fields takes at most 50 fields'
 );
 select is(
   (select (w.warnings[1]).suggestion from public.log_stats('user or job') w), 'OR',
-  'warnings stand in each row'
+  'each row has the warnings'
 );
 
 select * from finish();

@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 select plan(36);
 
--- The write sequences here are numbers of the test's own.
+-- The test chooses its write sequences.
 select setval('logloom_private.write_seq', 999998) \g /dev/null
 
 create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)
@@ -24,7 +24,7 @@ select pg_temp.act_as_user('acme', 'alice');
 insert into seen select 'empty', * from pg_temp.tail('', null);
 select results_eq(
   $$select messages, more from seen where name = 'empty'$$, $$values (null::text, false)$$,
-  'no record was ever written'
+  'nothing before the first record'
 );
 
 select pg_temp.act_as_postgres();
@@ -33,13 +33,13 @@ select pg_temp.act_as_user('acme', 'alice');
 insert into seen select 'start', * from pg_temp.tail('', null);
 select results_eq(
   $$select messages, more from seen where name = 'start'$$, $$values (null::text, false)$$,
-  'without a cursor: no records'
+  'without a cursor no records'
 );
 select is(t.messages, 'old', 'a cursor from before the first record')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
 select is(t.messages, null, 'nothing new')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
-select is(pg_temp.parts_of(t.cursor), pg_temp.parts_of(s.cursor), 'and the place stays')
+select is(pg_temp.parts_of(t.cursor), pg_temp.parts_of(s.cursor), 'and the position stays')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
 
 select pg_temp.act_as_postgres();
@@ -56,18 +56,18 @@ insert into seen
 select 'all', t.* from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
 select results_eq(
   $$select messages, more from seen where name = 'all'$$, $$values ('a b c d e', false)$$,
-  'in the order of write_seq, however late'
+  'in the order of write_seq, also late events'
 );
-select is(t.messages, 'a c e', 'those that match')
+select is(t.messages, 'a c e', 'only matching records')
 from seen s, pg_temp.tail('level:error', s.cursor) t where s.name = 'start';
-select is(t.messages, null, 'and none twice')
+select is(t.messages, null, 'none twice')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
 insert into seen
 select 'none', t.* from seen s, pg_temp.tail('msg:nothing', s.cursor) t where s.name = 'start';
 select is(
   (select pg_temp.parts_of(cursor) from seen where name = 'none'),
   (select pg_temp.parts_of(cursor) from seen where name = 'all'),
-  'what matches nothing goes on as well'
+  'the position moves on without matches, too'
 );
 
 insert into seen
@@ -79,16 +79,16 @@ select 'page 3', t.* from seen s, pg_temp.tail('', s.cursor, 2) t where s.name =
 select results_eq(
   $$select messages, more from seen where name like 'page _' order by name$$,
   $$values ('a b', true), ('c d', true), ('e', false)$$,
-  'pages; more says that others wait'
+  'pages, with more until the last'
 );
 select is(
   (select pg_temp.parts_of(cursor) from seen where name = 'page 3'),
   (select pg_temp.parts_of(cursor) from seen where name = 'all'),
-  'the last page ends where all ends'
+  'the last page ends where a single page would'
 );
 insert into seen
 select 'in a step', t.* from seen s, pg_temp.tail('', s.cursor, 1) t where s.name = 'start';
-select is(t.messages, 'b c', 'a page that ends within a step loses nothing of it')
+select is(t.messages, 'b c', 'a page may end within a step')
 from seen s, pg_temp.tail('', s.cursor, 2) t where s.name = 'in a step';
 
 select pg_temp.act_as_postgres();
@@ -96,12 +96,12 @@ select logloom_private.compact_log_counts();
 select is(
   (select max(n) from (select count(*) as n
     from logloom_private.log_writes group by day) d), 1::bigint,
-  'one write_seq is kept for a day'
+  'one write_seq is kept for each day'
 );
 select pg_temp.act_as_user('acme', 'alice');
 select is(t.messages, 'a b c d e', 'an old cursor still finds all')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'start';
-select is(t.messages, 'old a b c d e', 'the oldest, too')
+select is(t.messages, 'old a b c d e', 'and so does the oldest')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'empty';
 
 select pg_temp.act_as_postgres();
@@ -132,24 +132,24 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(t.messages, null, 'a cursor from the future finds nothing until then')
 from seen s, pg_temp.tail('', pg_temp.cursor_of('tail', '999999')) t where s.name = 'all';
 
--- Write sequences are of all tenants: to see them is to see when others send.
-select isnt(t.cursor, s.cursor, 'a cursor of the same place is another text')
+-- Write sequences are global: they would show when other tenants send.
+select isnt(t.cursor, s.cursor, 'two cursors of one position differ')
 from seen s, pg_temp.tail('', s.cursor) t where s.name = 'all';
 select is(
   array_agg(distinct length(pg_temp.cursor_of('tail', n))), '{171}',
-  'as long as that of any number, in which nothing can be read'
+  'all cursors have the same length'
 )
 from unnest(array['9', '99999999']) n;
 select throws_ok(
   $$select public.tail_logs(p_cursor => 'dGFpbCAx')$$, 'PT400',
-  'Invalid p_cursor: it is from an earlier version of Logloom', 'an open one is refused'
+  'Invalid p_cursor: it is from an earlier version of Logloom', 'an unencrypted cursor is refused'
 );
 select throws_ok(
   format(
     'select public.tail_logs(p_cursor => %L)',
     overlay(s.cursor placing case substr(s.cursor, n, 1) when 'A' then 'B' else 'A' end from n)
   ),
-  'PT400', 'Invalid p_cursor', 'and one whose letter ' || n || ' is another'
+  'PT400', 'Invalid p_cursor', 'and one with a changed letter ' || n
 )
 from seen s, unnest(array[1, 44, 65, 170]) n where s.name = 'all';
 
@@ -168,7 +168,7 @@ select throws_ok(
   'Invalid p_query_dsl: this operation returns records, not count()', 'an aggregate'
 );
 
--- What a tail begins with.
+-- The backlog
 select is(
   pg_temp.messages((public.tail_logs(p_backlog => 2)).logs),
   (
@@ -177,21 +177,21 @@ select is(
       (public.search_logs(p_limit => 2, p_ts_from => 'now-1d', p_ts_to => 'now+1d')).logs
     ) l
   ),
-  'a backlog is the newest records, the oldest of them first'
+  'a backlog has the newest records, oldest first'
 );
 select is(
   pg_temp.parts_of((public.tail_logs(p_backlog => 2)).next_cursor),
   pg_temp.parts_of((public.tail_logs()).next_cursor),
-  'and its cursor is that of now'
+  'and the current cursor'
 );
-select is((public.tail_logs(p_backlog => 2)).more, false, 'nothing more waits');
+select is((public.tail_logs(p_backlog => 2)).more, false, 'without more');
 select is(
   pg_temp.messages((public.tail_logs('msg:nothing-like-it', p_backlog => 5)).logs), null,
-  'a backlog is of what matches'
+  'a backlog has matching records'
 );
 select is(
   cardinality((public.tail_logs('ts:*', (public.tail_logs()).next_cursor, p_backlog => 5)).logs), 0,
-  'with a cursor there is none'
+  'with a cursor there is no backlog'
 );
 select throws_ok(
   format('select public.tail_logs(p_backlog => %s)', b), 'PT400', 'Invalid p_backlog: 0 to 1000',

@@ -1,5 +1,4 @@
--- A text that is a number counts as one where a number is asked for, and letters in either case are
--- one letter.
+-- Texts with numbers count as numbers, and letter case is folded.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -19,15 +18,15 @@ select is_empty(
     from unnest(array[
       -- beyond a double
       '1e309', '-1e400', '1e-400', '2e-324', repeat('1', 310),
-      -- no numbers of the language
+      -- not in the syntax of the language
       '', '-', 'e40', '1e', '+1', '.1', '1.', '1.e4', ' 1', '1 ', e'1\n', '1x', 'Infinity', 'NaN',
       '1_000', '1,000', '0x1f', '1e4000', '12 MB', '٣'
     ]) t (text)
     where logloom_private.text_number(t.text) is not null$$,
-  'any other text has none'
+  'any other text has no number'
 );
 
--- Records in the form that logloom_test.sealed says.
+-- Records, sealed if logloom_test.sealed says so.
 select pg_temp.add_records($$[
   {"host": "tiny", "attrs": {"n": "1e-300"}},
   {"host": "five", "attrs": {"n": 5}},
@@ -42,7 +41,7 @@ select pg_temp.add_records($$[
   {"host": "3", "tenant": "greek", "msg": "η οδός σοφοσ", "attrs": {"name": "σοφοσ"}},
   {"host": "4", "tenant": "greek", "msg": "nothing", "attrs": {"name": "sofos"}}
 ]$$);
--- Texts among numbers, and quantities.
+-- Texts among numbers, and quantities
 select pg_temp.add_records((
   select jsonb_agg(jsonb_build_object(
     'tenant', 'loki', 'service', case when n % 2 = 0 then 'b' else 'a' end,
@@ -56,7 +55,7 @@ select pg_temp.add_records((
   from generate_series(1, 12) n
 ));
 
--- The hosts of the records that a query finds, or its statistics.
+-- The hosts of the records of a query, or its statistics.
 create function pg_temp.answer(p_tenant_id text, p_query text)
 returns text
 language plpgsql
@@ -104,7 +103,7 @@ from (values
   ('loki', '@bytes:5 | count()', '[{"count": 1}]'),
   ('loki', '@bytes:[4 TO 5] | count()', '[{"count": 2}]'),
   ('loki', '@took:>=1.1s | count()', '[{"count": 2}]'),
-  -- One letter with two small forms: a sigma at the end of a word is written otherwise.
+  -- Sigma has two small letters: one is for the end of a word.
   ('greek', 'σοφος', '1 2 3'),
   ('greek', 'σοφοσ', '1 2 3'),
   ('greek', 'ΣΟΦΟΣ', '1 2 3'),
@@ -120,7 +119,7 @@ from (values
 ) a (tenant_id, query, answer);
 select pg_temp.act_as_postgres();
 
--- What is extracted from a message is like what is stored.
+-- Extracted values have the form of stored ones.
 select is(
   logloom_private.extract_json(
     '{"a": 1e300, "b": [1.50e-300, -5e-324], "c": 1e39, "d": 1e40, "e": -12e40, "f": '
@@ -131,17 +130,17 @@ select is(
       || ', "d": "1e+40", "e": "-1.2e+41", "f": ' || repeat('7', 60)
       || ', "g": 0, "h": 1000000000000000000000}'
   )::jsonb,
-  'a number that is extracted is not written out either'
+  'an extracted number keeps its exponent if it is long'
 );
 select is(
   logloom_private.extract_json('{"a": 1' || repeat('0', 40) || ', "b": 1' || repeat('0', 39) || '}'
   ),
   ('{"a": "1e+40", "b": 1' || repeat('0', 39) || '}')::jsonb,
-  'nor one that was'
+  'a long number without an exponent gets one'
 );
 select is(
   logloom_private.extract_json('{"a": -1' || repeat('0', 39) || '}'), '{"a": "-1e+39"}',
-  'its sign is a letter of it, whatever stands beside it'
+  'the sign counts as a character of the number'
 );
 
 select * from finish();

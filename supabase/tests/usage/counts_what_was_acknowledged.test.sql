@@ -27,22 +27,24 @@ $$;
 
 select pg_temp.ingest('acme', 3, 30);
 select pg_temp.ingest('globex', 5, 50);
-select is(pg_temp.usage_now('acme'), '3 events, 30 bytes', 'counted while it is queued');
-select is(pg_temp.folded('acme'), null, 'though nothing is folded yet');
+select is(pg_temp.usage_now('acme'), '3 events, 30 bytes', 'queued events count');
+select is(pg_temp.folded('acme'), null, 'before they are folded');
 
 select logloom_private.flip_queue();
 select pg_temp.ingest('acme', 4, 40);
-select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'in the closed slot and the open one');
+select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'in the closed and the open slot');
 
 update logloom_private.settings set writer_step_events = 1;
 select logloom_private.write_step();
-select is(pg_temp.folded('acme'), 3::bigint, 'the first step folds the whole closed slot');
-select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'which changes no sum');
+select is(
+  pg_temp.folded('acme'), 3::bigint, 'the writer''s first step folds the whole closed slot'
+);
+select is(pg_temp.usage_now('acme'), '7 events, 70 bytes', 'which does not change the sum');
 select logloom_private.write_step();
 select logloom_private.write_step();
-select is(pg_temp.folded('acme'), 3::bigint, 'further steps fold nothing again');
+select is(pg_temp.folded('acme'), 3::bigint, 'later steps fold nothing again');
 
--- Slots that were moved and not emptied are filled further.
+-- Moved slots that were not emptied are filled again.
 do $$
 begin
   for i in 1..6 loop
@@ -53,8 +55,8 @@ begin
   end loop;
 end;
 $$;
-select is(pg_temp.folded('acme'), 13::bigint, 'nor does a slot that is filled again');
-select is(pg_temp.usage_now('acme'), '13 events, 76 bytes', 'so the sum is what was acknowledged');
+select is(pg_temp.folded('acme'), 13::bigint, 'nor is a slot folded twice that is filled again');
+select is(pg_temp.usage_now('acme'), '13 events, 76 bytes', 'the sum is what was acknowledged');
 select is(
   (select count(*) from logloom.logs where tenant_id = 'acme'), 13::bigint, 'and what was written'
 );
@@ -63,7 +65,7 @@ select is(pg_temp.usage_now('globex'), '5 events, 50 bytes', 'another tenant has
 select pg_temp.ingest('umbrella', 5, 50);
 select logloom_private.flip_queue();
 delete from logloom.tenants where tenant_id = 'umbrella';
-select is(logloom_private.write_step(), 5, 'a tenant deleted meanwhile does not stop the writer');
+select is(logloom_private.write_step(), 5, 'a deleted tenant does not stop the writer');
 
 select * from finish();
 rollback;

@@ -7,7 +7,8 @@ select plan(10);
 
 select pg_temp.act_as_user('acme', 'alice');
 select throws_ok(
-  'select public.get_tenant_usage()', 'PT404', 'Tenant not found', 'before its first write'
+  'select public.get_tenant_usage()', 'PT404', 'Tenant not found',
+  'not found before its first write'
 );
 select pg_temp.act_as_postgres();
 
@@ -38,7 +39,7 @@ select is(
     "monthly_bytes_limit": 3000, "events_percent": 12.30, "bytes_percent": 10.00,
     "stored": {"hot_bytes": 0, "sealed_bytes": 0}, "restored_records": 0
   }',
-  'this month against the limits, what is still queued included'
+  'this month and the limits, with queued events'
 );
 select is(
   (select a.usage -> 'months' from answer a),
@@ -47,18 +48,18 @@ select is(
       'month', to_char(now() at time zone 'UTC', 'YYYY-MM'), 'events', 123, 'bytes', 300
     )
   ),
-  'one month unless more are asked for'
+  'one month by default'
 );
 select is(
   (
     select sum((d ->> 'events')::integer)
     from answer a, jsonb_array_elements(a.usage -> 'days') d
   ),
-  123::bigint, 'per day'
+  123::bigint, 'by day'
 );
 select is(
   (select (a.usage ->> 'resets_at')::timestamptz from answer a),
-  date_trunc('month', now()) + interval '1 month', 'the limits start anew with the next month'
+  date_trunc('month', now()) + interval '1 month', 'the limits reset with the next month'
 );
 select ok(
   (
@@ -72,7 +73,7 @@ select ok(
       ) <= 1
     from answer a
   ),
-  'the month goes on as it began'
+  'the projection assumes that the month goes on like it began'
 );
 select is(
   (
@@ -93,7 +94,7 @@ select throws_ok(
   'select public.get_tenant_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
 );
 
--- Rows of long ago, and a block that holds its counts.
+-- Old rows, and a block with its own counts.
 select pg_temp.act_as_postgres();
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object('ago', (240 + i % 3 * 24) || ' hours', 'msg', 'event ' || i))
@@ -118,7 +119,7 @@ select pg_temp.act_as_user('acme', 'alice');
 select is(
   (public.get_tenant_usage()).stored,
   row(p.sealed_bytes, p.bytes)::public.logloom_stored,
-  'what rows take is known beside a block that holds its counts'
+  'the space of rows is known next to a block with its own counts'
 )
 from partitions p;
 select pg_temp.act_as_postgres();

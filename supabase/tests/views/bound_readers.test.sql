@@ -1,4 +1,4 @@
--- Who reads within a view: API keys and viewers.
+-- Readers within a view: API keys and viewers.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -64,11 +64,11 @@ begin
 end;
 $$;
 
-select is((select count(*) from keys k join views v using (view_id)), 5::bigint, 'keys name views');
+select is((select count(*) from keys k join views v using (view_id)), 5::bigint, 'keys have views');
 select is(pg_temp.read('all', 'search_logs'), 'accepted', 'a key reads in its view');
 select is(
   pg_temp.read('counts', 'log_histogram'), 'PT403 This caller may not call log_histogram',
-  'by the operations that the view opens'
+  'a bound reader calls only operations of the view'
 );
 select is(
   (select row_to_json(s)::jsonb from logloom_private.scope_of_key(pg_temp.digest('shop')) s),
@@ -80,37 +80,37 @@ select is(
     )
     from views v where v.name = 'shop'
   ),
-  'its scope is that of the view'
+  'its scope is the view''s'
 );
 select is(
   (logloom_private.scope_of_key(pg_temp.digest('lately'))).filter,
   (logloom_private.compile_query('ts:>=now-1h')).tree,
-  'now is the moment of reading'
+  'now is the time of reading'
 );
 select is(
   pg_temp.read('broken', 'log_stats'),
   'PT403 The query of the view broken is no longer valid',
-  'a view that does not compile shows nothing'
+  'an invalid view returns nothing'
 );
 select is(
   pg_temp.by('ann', format(
     'public.create_api_key(p_name => ''k'', p_scopes => ''{read,ingest}'', p_view_id => %s)',
     pg_temp.view_id('all')
   )),
-  'PT400 p_view_id is for API keys that only read', 'a key that sends is bound to no view'
+  'PT400 p_view_id is for API keys that only read', 'a key that sends cannot have a view'
 );
 select is(
   pg_temp.by('ann', format(
     'public.create_api_key(p_name => ''k'', p_view_id => %s)', pg_temp.view_id('all')
   )),
-  'PT400 p_view_id is for API keys that only read', 'as it is by default'
+  'PT400 p_view_id is for API keys that only read', 'which is the default'
 );
 select is(
   pg_temp.by('ann', format(
     'public.create_api_key(p_name => ''k'', p_scopes => ''{read}'', p_view_id => %s)',
     pg_temp.view_id('theirs')
   )),
-  'PT404 View not found', 'nor to a view of another tenant'
+  'PT404 View not found', 'nor a view of another tenant'
 );
 select is(
   pg_temp.by('ann', format(
@@ -118,7 +118,7 @@ select is(
     (select k.key_id from logloom.api_keys k where k.name = 'shop')
   )),
   (select v.view_id::text from views v where v.name = 'shop'),
-  'a new key in its place has its view'
+  'a rotated key keeps its view'
 );
 select is(
   pg_temp.by('ann', format(
@@ -126,7 +126,7 @@ select is(
     (select k.key_id from logloom.api_keys k where k.name = 'counts'), pg_temp.view_id('all')
   )),
   (select v.view_id::text from views v where v.name = 'all'),
-  'or another'
+  'or gets another'
 );
 
 -- Viewers.
@@ -135,12 +135,12 @@ select is(
 );
 select is(
   pg_temp.by('v-counts', '(select 1 from public.search_logs())'),
-  'PT403 This caller may not call search_logs', 'by the operations that the view opens'
+  'PT403 This caller may not call search_logs', 'a bound reader calls only operations of the view'
 );
 select is(
   pg_temp.by('v-broken', '(select 1 from public.log_stats())'),
   'PT403 The query of the view broken is no longer valid',
-  'a view that does not compile shows nothing'
+  'an invalid view returns nothing'
 );
 select is(
   pg_temp.attempt(
@@ -152,7 +152,7 @@ select is(
       )
     )$$
   ),
-  'PT403 A viewer may only read', 'nor sends'
+  'PT403 A viewer may only read', 'a viewer cannot send'
 );
 select is(pg_temp.by('v-all', c.call), 'PT403 A viewer may only read', c.call)
 from (
@@ -167,12 +167,13 @@ from (
     ('public.create_saved_search(p_name => ''s'', p_query_dsl => ''ts:*'')')
 ) c (call);
 select is(
-  pg_temp.by('v-all', '(select count(*) from logloom.' || t || ')'), '0', 'no row of ' || t
+  pg_temp.by('v-all', '(select count(*) from logloom.' || t || ')'), '0',
+  'a viewer sees no row of ' || t
 )
 from unnest(array['logs', 'log_views', 'tenant_members', 'api_keys']) t
 where t <> 'api_keys';
 select is(
-  pg_temp.by('v-all', '(select count(k.key_id) from logloom.api_keys k)'), '0', 'no row of keys'
+  pg_temp.by('v-all', '(select count(k.key_id) from logloom.api_keys k)'), '0', 'and no row of keys'
 );
 
 -- The role of a token.
@@ -190,14 +191,14 @@ select is(
     'tom', '(select count(*) from public.search_logs())',
     p_claims => pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
   ),
-  '1', 'a token names role and view'
+  '1', 'a token can have role and view'
 );
 select is(
   pg_temp.by(
     'tom', '(select count(*) from public.search_logs())',
     p_claims => pg_temp.as_viewer_of(w.view)
   ),
-  'PT403 The view of this reader does not exist', 'a token without one: ' || w.what
+  'PT403 The view of this reader does not exist', 'a token without a valid view: ' || w.what
 )
 from (
   select 'none', null
@@ -211,12 +212,13 @@ select is(
     'v-counts', '(select 1 from public.search_logs())',
     p_claims => pg_temp.as_viewer_of((select v.view_id::text from views v where v.name = 'all'))
   ),
-  'PT403 This caller may not call search_logs', 'the view of a row wins over that of a token'
+  'PT403 This caller may not call search_logs',
+  'the view of a member''s row is used before the token''s'
 );
 
 select is(
   pg_temp.by('ann', $$public.add_tenant_member('zoe', 'viewer')$$),
-  'PT400 A viewer needs p_view_id', 'a viewer has a view'
+  'PT400 A viewer needs p_view_id', 'a viewer needs a view'
 );
 select is(
   pg_temp.by('ann', format(

@@ -1,4 +1,4 @@
--- Views: made, listed, changed, deleted.
+-- Views are created, listed, changed and deleted.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -28,7 +28,7 @@ select is(
   '{"name": "shop", "query_dsl": "service:shop ts:>=now-7d", "tenant_id": "acme", '
     '"created_by": "abe", "operations": ["log_stats", "search_logs"], '
     '"hidden_fields": ["attrs.a.b.c", "attrs.user.email", "host", "msg"]}',
-  'an admin makes a view; fields and operations have one form'
+  'an admin creates a view; fields and operations are normalised'
 );
 select is(
   pg_temp.by('ann', $$(
@@ -37,19 +37,19 @@ select is(
   )$$),
   '{"name": "all", "query_dsl": null, "tenant_id": "acme", "created_by": "ann", '
     '"operations": null, "hidden_fields": []}',
-  'one that shows everything'
+  'a view that shows everything'
 );
 select is(
   pg_temp.by('mia', $$public.create_log_view(p_name => 'mine')$$),
-  'PT403 This requires the role admin', 'a member makes none'
+  'PT403 This requires the role admin', 'a member creates none'
 );
 select is(
   pg_temp.by('mia', $$(select array_agg(v.name order by v.name) from public.list_log_views() v)$$),
-  '{all,shop}', 'and lists them'
+  '{all,shop}', 'but lists them'
 );
 select is(
   pg_temp.by('eve', '(select count(*) from public.list_log_views())', 'umbrella'), '0',
-  'another tenant has none of them'
+  'another tenant sees none'
 );
 
 select is(pg_temp.by('ann', c.call), c.refusal, c.refusal)
@@ -92,7 +92,7 @@ select matches(
 );
 select matches(
   pg_temp.by('ann', 'public.create_log_view(p_name => ''v'', p_hidden_fields => ''{mgs}'')'),
-  '^PT400 ', 'a field that there is not'
+  '^PT400 ', 'a field that does not exist'
 );
 
 select is(
@@ -102,19 +102,19 @@ select is(
   )$$, pg_temp.view_id('shop'))),
   '{"name": "shop", "query_dsl": null, "tenant_id": "acme", "created_by": "abe", '
     '"operations": null, "hidden_fields": ["attrs.a.b.c", "attrs.user.email", "host", "msg"]}',
-  'what is given is changed'
+  'given members change'
 );
 select is(
   pg_temp.by('abe', format($$(
     select v.hidden_fields from public.update_log_view(%s, p_hidden_fields => '{}') v
   )$$, pg_temp.view_id('shop'))),
-  '{}', 'nothing is hidden any more'
+  '{}', 'empty p_hidden_fields hide nothing'
 );
 select is(
   pg_temp.by(
     'abe', format('public.update_log_view(%s, p_name => ''all'')', pg_temp.view_id('shop'))
   ),
-  'PT409 The tenant has another view of this name', 'a name is taken once'
+  'PT409 The tenant has another view of this name', 'a name is unique'
 );
 select is(
   pg_temp.by('mia', format('public.update_log_view(%s)', pg_temp.view_id('shop'))),
@@ -122,17 +122,17 @@ select is(
 );
 select is(
   pg_temp.by('eve', format('public.update_log_view(%s)', pg_temp.view_id('shop')), 'umbrella'),
-  'PT404 View not found', 'of another tenant there is none'
+  'PT404 View not found', 'another tenant cannot change it'
 );
 
--- In use.
+-- In use
 select is(
   pg_temp.by('ann', format(
     $$(select k.name from public.create_api_key(
       p_name => 'grafana', p_scopes => '{read}', p_view_id => %s) k)$$,
     pg_temp.view_id('shop')
   )),
-  'grafana', 'a key is bound to a view'
+  'grafana', 'a key uses a view'
 );
 select is(
   pg_temp.by('ann', format(
@@ -140,12 +140,12 @@ select is(
       'vic', 'viewer', p_email => 'vic@acme.example', p_view_id => %s) m)$$,
     pg_temp.view_id('shop')
   )),
-  'viewer', 'a viewer, too'
+  'viewer', 'a viewer uses it, too'
 );
 select is(
   pg_temp.by('ann', format('public.delete_log_view(%s)', pg_temp.view_id('shop'))),
   'PT409 The view is in use: API key grafana, member vic@acme.example',
-  'a view in use stays, and who uses it is named'
+  'a view in use is not deleted, and its users are named'
 );
 select is(
   pg_temp.by('ann', $$(
@@ -155,7 +155,7 @@ select is(
 );
 select is(
   pg_temp.by('ann', $$(select m.view_id from public.set_tenant_member_role('vic', 'member') m)$$),
-  null, 'the viewer is a member now'
+  null, 'the viewer becomes a member'
 );
 select is(
   pg_temp.by('ann', format('public.delete_log_view(%s)', pg_temp.view_id('shop'))), '(t)',
@@ -175,7 +175,7 @@ select results_eq(
     ('view.changed', '{"name": "shop", "hidden_fields":
       {"from": ["attrs.a.b.c", "attrs.user.email", "host", "msg"], "to": []}}'),
     ('view.deleted', '{"name": "shop", "hidden_fields": []}')$$,
-  'all of that is audited'
+  'all changes are audited'
 );
 
 select is(
@@ -183,7 +183,7 @@ select is(
     select v.hidden_fields
     from public.create_log_view(p_name => 'no level', p_hidden_fields => '{level}') v
   )$$),
-  '{attrs.original_level,level}', 'with the level goes what ingest keeps of it'
+  '{attrs.original_level,level}', 'hiding level hides attrs.original_level, too'
 );
 insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared, view_id)
 select 'acme', s.maker, s.name, 'ts:*', s.is_shared, v.view_id
@@ -195,13 +195,13 @@ where v.name = 'no level';
 select is(
   pg_temp.by('ann', format('public.delete_log_view(%s)', pg_temp.view_id('no level'))),
   'PT409 The view is in use: a private saved search of mia, saved search own, saved search shared',
-  'what a colleague keeps private has no name'
+  'private saved searches of colleagues are not named'
 );
 
 update logloom.plans set max_views = 1 where plan_id = 'free';
 select is(
   pg_temp.by('ann', 'public.create_log_view(p_name => ''more'')'),
-  'PT400 Plan limit exceeded: views (max 1)', 'a plan has a limit'
+  'PT400 Plan limit exceeded: views (max 1)', 'the plan limits the number of views'
 );
 
 select * from finish();

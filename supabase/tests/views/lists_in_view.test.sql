@@ -1,5 +1,4 @@
--- Alert rules, their history and saved searches, as readers within a view find them; rules that are
--- evaluated in a view.
+-- Lists of alert rules, their history and saved searches within a view; rules evaluated in a view.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -31,16 +30,22 @@ as $$
   )
 $$;
 
-select is(pg_temp.by('ann', pg_temp.rule('all', 'level:error', null)), 'all', 'a rule of all');
-select is(pg_temp.by('ann', pg_temp.rule('open', 'level:error', 'open')), 'open', 'of a view');
-select is(pg_temp.by('ann', pg_temp.rule('shop', 'level:error', 'shop')), 'shop', 'of another');
+select is(
+  pg_temp.by('ann', pg_temp.rule('all', 'level:error', null)), 'all', 'a rule without a view'
+);
+select is(
+  pg_temp.by('ann', pg_temp.rule('open', 'level:error', 'open')), 'open', 'a rule in a view'
+);
+select is(
+  pg_temp.by('ann', pg_temp.rule('shop', 'level:error', 'shop')), 'shop', 'a rule in another view'
+);
 select is(
   pg_temp.by('mia', pg_temp.rule('mine', 'level:error', 'shop')),
-  'PT403 This requires the role admin', 'a member binds none'
+  'PT403 This requires the role admin', 'a member cannot use a view'
 );
 select is(
   pg_temp.by('ann', pg_temp.rule('n', q, 'shop')),
-  'PT400 The query reads fields that the view shop hides', 'what is hidden is not asked for: ' || q
+  'PT400 The query reads fields that the view shop hides', 'a rule cannot use hidden fields: ' || q
 )
 from unnest(array[
   'host:a', 'attrs.user.email:x', 'any:x', 'level:error | count() by host', '| max(@user.email)'
@@ -52,7 +57,7 @@ select is(
     ))
     from logloom.alert_rules r where r.name = 'shop'
   ),
-  'nPT400 The query reads fields that the view shop hides', 'nor after a change'
+  'nPT400 The query reads fields that the view shop hides', 'nor get them by a change'
 );
 
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold, view_id)
@@ -62,22 +67,22 @@ select is(
   pg_temp.by('v-open', $$(select json_agg(
     json_build_array(r.name, r.notification_destinations, r.notification_config)
   ) from public.list_alert_rules() r)$$),
-  '[["open", [], {}]]', 'a viewer lists the rules of the view, without addresses'
+  '[["open", [], {}]]', 'a viewer sees the rules of the view, without addresses'
 );
 select is(
   pg_temp.by('v-open', $$(select json_agg(h.notification_channels)
     from public.list_alert_history() h)$$),
-  '[[]]', 'and what they found'
+  '[[]]', 'and their history'
 );
 select is(
   pg_temp.by('v-default', format('(select 1 from public.%s())', o)),
-  'PT403 This caller may not call ' || o, 'a view that does not name it opens no ' || o
+  'PT403 This caller may not call ' || o, 'a view must list ' || o
 )
 from unnest(array['list_alert_rules', 'list_alert_history']) o;
 select is(
   pg_temp.by('mia', $$(select count(*) from public.list_alert_rules() r
     where r.notification_config ->> 'webhook_url' = 'https://hooks.example/secret')$$),
-  '4', 'a member sees all of that'
+  '4', 'a member sees all, with addresses'
 );
 update logloom_private.settings set writing_clients = '{}';
 select is(
@@ -86,7 +91,7 @@ select is(
     '(select json_agg(distinct r.notification_config::text) from public.list_alert_rules() r)',
     p_claims => '{"client_id": "c"}'
   ),
-  '["{}"]', 'but not by an OAuth client'
+  '["{}"]', 'but an OAuth client gets no addresses'
 );
 
 select is(
@@ -102,10 +107,10 @@ from (
 ) s (name, is_shared, view);
 select is(
   pg_temp.by('v-open', '(select json_agg(s.name) from public.list_saved_searches() s)'),
-  '["of the view"]', 'a viewer lists the shared searches of the view'
+  '["of the view"]', 'a viewer sees the shared searches of the view'
 );
 
--- Evaluated in the view.
+-- Rules evaluated in a view
 select logloom_private.create_partition(logloom_private.utc_day(now() - interval '1 hour'))
 \g /dev/null
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, service, host)
@@ -125,17 +130,17 @@ as $$
 $$;
 select is(
   pg_temp.preview('level:error', '(select max(s.value) from unnest(p.series) s)'), '2',
-  'a preview counts what the view shows'
+  'a preview counts the records of the view'
 );
 select is(
   pg_temp.preview(
     'level:error | count() by service', '(select json_agg(g."group") from unnest(p.groups) g)'
   ),
-  '[{"service": "shop"}]', 'and groups that'
+  '[{"service": "shop"}]', 'and groups them'
 );
 select is(
   pg_temp.preview('host:h', '1'), 'PT400 The query reads fields that the view shop hides',
-  'and asks for nothing that is hidden'
+  'and refuses hidden fields'
 );
 select logloom_private.plan_alert_rules(now(), 10);
 select is(
@@ -153,7 +158,7 @@ select is(
     )),
     'l'
   ),
-  'a rule reads what the view shows'
+  'a rule reads the records of the view'
 );
 update logloom.log_views v set query_dsl = 'service:other', updated_at = now() + interval '1 s'
 where v.name = 'shop';
@@ -163,7 +168,7 @@ select is(
     from unnest(logloom_private.plan_alert_rules(now(), 10)) p (rule_id)
     join logloom.alert_rules r using (rule_id)
   ),
-  '{shop}', 'and is planned anew when that changes'
+  '{shop}', 'and is planned again when the view changes'
 );
 
 select * from finish();

@@ -1,5 +1,5 @@
--- Rules of a view: they pause with their maker, and what they found is shown for as long as the
--- view shows the same.
+-- Rules in a view are paused when their creator leaves, and their results are hidden when the view
+-- changes.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -44,27 +44,27 @@ as $$
   select string_agg(r.name, ', ' order by r.name) from logloom.alert_rules r where r.enabled
 $$;
 
-select is(pg_temp.enabled(), 'adam, adam all, ann, eve', 'all that are switched on');
+select is(pg_temp.enabled(), 'adam, adam all, ann, eve', 'the enabled rules');
 select is(
   pg_temp.by('ann', '(select r.role from public.set_tenant_member_role(''adam'', ''member'') r)'),
-  'member', 'who made a rule gets another role'
+  'member', 'a creator of rules becomes a member'
 );
-select is(pg_temp.enabled(), 'adam, adam all, ann, eve', 'in which they may have rules');
+select is(pg_temp.enabled(), 'adam, adam all, ann, eve', 'and may keep rules');
 select is(
   pg_temp.by('ann', '(select r.success from public.remove_tenant_member(''adam'') r)'),
-  'true', 'who made it is removed'
+  'true', 'the creator is removed'
 );
 select is(
-  pg_temp.enabled(), 'adam all, ann, eve', 'and with them pause their rules of a view, no others'
+  pg_temp.enabled(), 'adam all, ann, eve', 'their rules in a view are paused, others not'
 );
 select is(
   pg_temp.by('ann', format(
     '(select r.role from public.set_tenant_member_role(''eve'', ''viewer'', p_view_id => %L) r)',
     (select v.view_id from views v where v.name = 'other')
   )),
-  'viewer', 'who made one becomes a viewer'
+  'viewer', 'a creator becomes a viewer'
 );
-select is(pg_temp.enabled(), 'adam all, ann', 'it pauses, too');
+select is(pg_temp.enabled(), 'adam all, ann', 'their rules are paused, too');
 select is(
   (
     select json_agg(
@@ -74,25 +74,25 @@ select is(
     from logloom.audit_events e
     where e.action = 'alert_rule.paused'
   ),
-  '[["ann", "adam", "adam"], ["ann", "eve", "eve"]]', 'the audit says so'
+  '[["ann", "adam", "adam"], ["ann", "eve", "eve"]]', 'pausing is audited'
 );
 select is(
   pg_temp.by('mia', format(
     '(select r.enabled from public.update_alert_rule(%L, p_enabled => true) r)',
     (select r.rule_id from logloom.alert_rules r where r.name = 'adam')
   )),
-  'true', 'a member switches it on again'
+  'true', 'a member can enable a paused rule'
 );
 select is(
   pg_temp.by('ann', format(
     '(select r.role from public.set_tenant_member_role(''eve'', ''viewer'', p_view_id => %L) r)',
     (select v.view_id from views v where v.name = 'shop')
   )),
-  'viewer', 'a viewer of another view'
+  'viewer', 'a viewer moves to another view'
 );
-select is(pg_temp.enabled(), 'adam, adam all, ann', 'pauses nothing anew');
+select is(pg_temp.enabled(), 'adam, adam all, ann', 'which pauses nothing');
 
--- What was found in a view that has changed since.
+-- Results in a view that has changed
 create function pg_temp.seen()
 returns text
 language sql
@@ -113,17 +113,17 @@ as $$
     (select v.view_id from views v where v.name = 'shop'), p_changes
   ))
 $$;
-select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'a viewer sees what was found in the view');
-select is(pg_temp.change('p_name => ''store'''), 'store', 'the view gets another name');
-select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'which is the same');
+select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'a viewer sees the results in the view');
+select is(pg_temp.change('p_name => ''store'''), 'store', 'the view is renamed');
+select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'results stay');
 select is(
   pg_temp.change('p_query_dsl => ''service:shop'', p_hidden_fields => ''{}'''), 'store',
-  'nor is it another with what it had'
+  'the view is updated to the same values'
 );
-select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'so that it stays');
+select is(pg_temp.seen(), '[[{"service": "shop"}], 7]', 'results stay');
 select pg_temp.change('p_hidden_fields => ''{service}''') \g /dev/null
 select is(
-  pg_temp.seen(), '[null, null]', 'what hides a field shows nothing that was found before'
+  pg_temp.seen(), '[null, null]', 'hiding a field hides earlier results'
 );
 
 select * from finish();

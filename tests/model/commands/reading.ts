@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { LogRecord } from "../../../packages/logloom/src/read.ts";
-import { days, filter, rangeOf } from "../arbitrary.ts";
+import { days, filter, rangeOf } from "../random_values.ts";
 import { all, assertFound, numbersOf, onOneDay, timesOf } from "../assertions.ts";
 import { command } from "../command.ts";
 import { sealOf } from "../sealing.ts";
-import { everything, today } from "../world.ts";
+import { everything, today } from "../tenant_model.ts";
 
 const order = fc.constantFrom("asc" as const, "desc" as const);
 
@@ -21,7 +21,7 @@ const search = command("search", { filter, days, order }, async (
   });
 });
 
-/** Pages, between which days may become blocks, or rows again. */
+/** Pages through records. A day may be sealed or unsealed between pages. */
 const page = command("page", {
   filter,
   order,
@@ -45,7 +45,7 @@ const page = command("page", {
   });
 });
 
-/** All that it finds, but that of the newest half a minute some may be missing. */
+/** An export. Records of the newest half minute may be missing. */
 const exported = command("export", { filter, order }, async (
   { known, real, service },
   { filter, order },
@@ -91,7 +91,7 @@ const aggregate = command(
   },
 );
 
-/** Everything that is new since the tail last looked, once. */
+/** The tail returns everything since the last one, once. */
 const tail = command("tail", { limit: fc.constantFrom(2, 1000) }, async (
   { known, real, service },
   { limit },

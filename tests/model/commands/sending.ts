@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { apiKey } from "../../support/client.ts";
-import { drafts } from "../arbitrary.ts";
+import { drafts } from "../random_values.ts";
 import { type At, command } from "../command.ts";
 import { sendPatiently, statusOf } from "../service.ts";
-import { day, type Draft, type Kept, timeOf, today } from "../world.ts";
+import { day, type Draft, type Kept, timeOf, today } from "../tenant_model.ts";
 
-/** A request that was drawn: its body, and what is acknowledged of it. */
+/** The body of a drawn request, the records that must be stored, and the indexes of rejected events. */
 function requestOf({ known, model }: At, drawn: Draft[]) {
   const kept: Kept[] = [];
   const refused: number[] = [];
@@ -22,7 +22,7 @@ function requestOf({ known, model }: At, drawn: Draft[]) {
   return { body: JSON.stringify(events), kept, refused };
 }
 
-/** Sends what was drawn and has the model know what was acknowledged. */
+/** Sends drawn events and adds the acknowledged ones to the model. */
 export async function send(at: At, headers: Record<string, string>, drawn: Draft[]): Promise<void> {
   const { known } = at;
   const { body, kept, refused } = requestOf(at, drawn);
@@ -44,11 +44,11 @@ export async function send(at: At, headers: Record<string, string>, drawn: Draft
     },
   );
   known.acknowledge(kept);
-  // Of a request of which nothing was stored, no answer is kept.
+  // The service keeps no answer for a request of which nothing was stored.
   if (kept.length > 0) known.requests.push({ idempotencyKey, body, answer: answer.body });
 }
 
-/** A user's token, or one of the keys, revoked and replaced ones too. */
+/** Sends with a user's token or one of the keys, including revoked and rotated ones. */
 const ingest = command("ingest", { by: fc.nat(5), drafts }, async (at, { by, drafts }) => {
   const { known, real } = at;
   if (by === 0) return await send(at, real.owner.headers, drafts);

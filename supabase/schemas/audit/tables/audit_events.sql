@@ -1,4 +1,4 @@
--- No foreign key: the log outlives what it tells of, the tenant too.
+-- No foreign key: the log outlives its subjects, and its tenant.
 create table logloom.audit_events (
   event_id uuid primary key default gen_random_uuid(),
   tenant_id text not null,
@@ -38,12 +38,11 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'What was done to keys, members, incidents, views, log streams, dashboards, settings '
-  'and plans, and deletions of records. Nobody changes or removes an event before '
-  'settings.audit_lifetime has gone by.';
+  'Changes of keys, members, incidents, views, log streams, dashboards, settings and plans, and '
+  'deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
 
 comment on column logloom.audit_events.actor is
-  'The claim sub of a request; else its role, or the database user.';
+  'The claim sub of the request, or its role, or the database user.';
 
 comment on column logloom.audit_events.client_id is
-  'The OAuth client that acted for the user, where the token was issued to one.';
+  'The OAuth client of the token, if it has one.';

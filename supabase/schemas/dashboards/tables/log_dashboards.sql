@@ -60,9 +60,9 @@ on logloom.log_dashboards to authenticated, service_role;
 
 comment on table logloom.log_dashboards is
   'Dashboards: private to their creator, or shared with the tenant to look at. Each reader sees '
-  'the records of their own scope in them.';
+  'the records of their own scope.';
 
-comment on column logloom.log_dashboards.created_by is 'The claim sub of who made it.';
+comment on column logloom.log_dashboards.created_by is 'The claim sub of its creator.';
 
 comment on column logloom.log_dashboards.panels is
-  'Objects with the members of public.logloom_log_panel, in the order of the grid.';
+  'Objects with the members of public.logloom_log_panel, in their order in the grid.';

@@ -6,8 +6,8 @@ create type public.logloom_log_panel as (
 );
 
 comment on type public.logloom_log_panel is
-  'A panel of a dashboard. kind: lines (over time), bars (a bar for each group) or number. width: '
-  'of the twelve columns of the grid.';
+  'A panel of a dashboard. kind: lines (over time), bars (one for each group) or number. width: 1 '
+  'to 12 columns of the grid.';
 
 create type public.logloom_log_dashboard as (
   dashboard_id uuid,
@@ -21,5 +21,4 @@ create type public.logloom_log_dashboard as (
 );
 
 comment on type public.logloom_log_dashboard is
-  'Queries that are shown together, in the order of panels. created_by: the claim sub of who made '
-  'it.';
+  'Queries shown together, in the order of panels. created_by: the claim sub of its creator.';

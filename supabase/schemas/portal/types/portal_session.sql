@@ -15,7 +15,7 @@ create type public.logloom_portal_session as (
 );
 
 comment on type public.logloom_portal_session is
-  'A portal session as lists show it. status: active, revoked or expired.';
+  'A portal session in a list. status: active, revoked or expired.';
 
 create type public.logloom_created_portal_session as (
   session_id uuid,
@@ -25,7 +25,7 @@ create type public.logloom_created_portal_session as (
 );
 
 comment on type public.logloom_created_portal_session is
-  'A new portal session. token, or the url of its link, is shown this once.';
+  'A new portal session. token (or url, with a link) is shown only once.';
 
 create type public.logloom_opened_portal_session as (
   session_id uuid,
@@ -34,4 +34,4 @@ create type public.logloom_opened_portal_session as (
 );
 
 comment on type public.logloom_opened_portal_session is
-  'The session of a link: its token, which is shown this once.';
+  'The session of a link. token is shown only once.';

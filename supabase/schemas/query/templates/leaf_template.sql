@@ -1,5 +1,6 @@
--- A text in lower case, cut at all that stands in ASCII beside letters; an end is empty where it is
--- cut there. Digits cut, too: a template's ids have few letters that follow one another.
+-- Splits a text, in lower case, at ASCII characters that are not letters. The first or last piece
+-- is empty if the text begins or ends with one. Digits split, too, because ids of a template have
+-- few letters in a row.
 create function logloom_private.cut_words(p_text text)
 returns text[]
 language sql
@@ -8,7 +9,7 @@ return regexp_split_to_array(
   lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
 );
 
--- The template of a text: each digit is 0. Nested, since translate takes 30 times as long.
+-- The template of a text: each digit becomes 0. Nested replace: translate takes 30 times as long.
 create function logloom_private.template_of(p_text text)
 returns text
 language sql
@@ -18,12 +19,11 @@ return replace(replace(replace(replace(replace(replace(replace(replace(replace(
   p_text, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'), '8', '0'),
   '9', '0');
 
--- What a leaf over messages, of a test with values, asks of their templates, as the test's file
--- says; null for a test that they tell nothing of.
---   by, values  the test that templates pass, in lower case where the leaf folds case
---   decides     whether they alone tell, or only leave out
---   literal     a text in each of them
---   words       texts that words_of of such templates hold, in any letter case, with σ for ς
+-- What templates of messages tell about a test; null for a test that they tell nothing about.
+--   by, values  the test for templates, in lower case if the leaf folds case
+--   decides     whether a matching template decides, or its records must be tested as well
+--   literal     a text that every matching template contains
+--   words       words of the literal, to look up in words_of (any letter case, σ for ς)
 create function logloom_private.leaf_template(p_test text, p_values jsonb)
 returns jsonb
 language plpgsql
@@ -46,7 +46,7 @@ begin
   end case;
   v_pieces := logloom_private.cut_words(v_template ->> 'literal');
   return v_template || jsonb_build_object('words', array(
-    -- A word may begin before what the literal has of it, and end after it.
+    -- The first and the last word of the literal may be parts of longer words.
     select case when p.n > 1 then ' ' else '' end || replace(p.piece, 'ς', 'σ')
       || case when p.n < cardinality(v_pieces) then ' ' else '' end
     from unnest(v_pieces) with ordinality p (piece, n)

@@ -1,4 +1,4 @@
--- A text inside a text, in either letter case: msg and any. values: a LIKE pattern in lower case.
+-- msg:text, any:text: a text inside a text, ignoring case. values: a LIKE pattern in lower case.
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
   p_field jsonb,

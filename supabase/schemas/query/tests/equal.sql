@@ -1,5 +1,5 @@
--- field:=value, field:i=value in either letter case, and what is exact without a sign. values: the
--- texts, each of which will do.
+-- field:=value, field:i=value (ignoring case), and field:value for exact fields. values: the texts,
+-- one of which must be equal.
 
 create function logloom_private.query_check_equal(
   p_state logloom_private.query_state,
@@ -40,7 +40,7 @@ begin
 end;
 $$;
 
--- What stands after the value.
+-- The operator and the values.
 create function logloom_private.equal_test(p_values jsonb)
 returns text
 language plpgsql
@@ -57,7 +57,7 @@ begin
 end;
 $$;
 
--- The index of req_id holds its beginning: a whole one may be too long for an index.
+-- The index of req_id has its first 200 characters, because longer ones may not fit.
 create function logloom_private.req_id_equal_sql(p_values jsonb, p_value text, p_sql text)
 returns text
 language plpgsql
@@ -71,8 +71,8 @@ begin
 end;
 $$;
 
--- Equality with an attribute. Containment finds a scalar, and a scalar that an array holds. A
--- number or boolean has a text too; 5 contains 5.0, so a number's text is compared again.
+-- Equality with an attribute. Containment finds a scalar, and a scalar in an array. A number or
+-- boolean is also compared as a value. 5 contains 5.0, so the text of a number is compared again.
 create function logloom_private.attr_equal_sql(p_values jsonb, p_value text)
 returns text
 language plpgsql
@@ -111,7 +111,7 @@ begin
     'values', (
       select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
     ),
-    -- What is equal to a text holds it.
+    -- An equal text contains it.
     'literal', case when jsonb_array_length(p_values) = 1
       then logloom_private.template_of(p_values ->> 0) else '' end
   );

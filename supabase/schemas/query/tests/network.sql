@@ -1,6 +1,6 @@
--- host:10.0.0.0/8, an address of a network. values: the network.
+-- host:10.0.0.0/8: an address in a network. values: the network.
 
--- An IPv4 or IPv6 network in the notation address/bits, or null where a token is no such thing.
+-- The IPv4 or IPv6 network of a token address/bits, or null if it is something else.
 create function logloom_private.query_network(p_token text, p_position integer)
 returns inet
 language plpgsql
@@ -15,10 +15,10 @@ begin
   elsif p_token ~ '^[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}$' then
     v_is_valid := pg_input_is_valid(p_token, 'inet') and p_token !~ '(?:^|\.)0[0-9]';
   elsif p_token ~ '^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*/[0-9]{1,3}$' then
-    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    -- PostgreSQL also accepts ::1: and ::1..2.
     v_is_valid := pg_input_is_valid(p_token, 'inet')
       and p_token ~ '(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})/';
-    -- 12:30:45/2 is a text.
+    -- 12:30:45/2 is a text, not a network.
     if not v_is_valid and strpos(p_token, '::') = 0
       and p_token !~ '^(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}/'
     then
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- Is a text an address, IPv4 with or without a port or IPv6, of a network?
+-- Whether a text is an address (IPv4, with or without port, or IPv6) in a network.
 create function logloom_private.address_in(p_text text, p_network inet)
 returns boolean
 language plpgsql
@@ -53,7 +53,7 @@ begin
       p_text collate "C"
       from '^((?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3})(?::[0-9]{1,5})?$'
     ),
-    -- PostgreSQL reads more than the notation allows, as ::1: or ::1..2.
+    -- PostgreSQL also accepts ::1: and ::1..2.
     substring(
       p_text collate "C"
       from '^[0-9a-fA-F:]*(?:::|:[0-9a-fA-F]{1,4}|:[0-9]{1,3}(?:\.[0-9]{1,3}){3})$'

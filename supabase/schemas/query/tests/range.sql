@@ -1,6 +1,6 @@
--- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null is no bound. Texts
--- are compared by code point; of attributes numbers as decimals, JSON strings that are numbers
--- included, or, with a unit (seconds or bytes), JSON strings that are quantities.
+-- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null: no bound. Texts are
+-- compared by code point. Attributes are compared as decimals: JSON numbers and strings with a
+-- number, or, if the bounds have a unit, strings with a quantity.
 
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
@@ -88,7 +88,7 @@ begin
 end;
 $$;
 
--- The bounds that a range has, or null. p_type is what a bound is cast to.
+-- The comparisons of a range, or null without bounds. p_type: a cast for the bounds.
 create function logloom_private.bounds_sql(p_bounds jsonb, p_value text, p_type text default '')
 returns text
 language sql

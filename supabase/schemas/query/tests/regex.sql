@@ -1,4 +1,4 @@
--- field:~"regex". values: the regular expression in PostgreSQL's dialect; size and position: for
+-- field:~"regex". values: the regular expression in PostgreSQL's syntax. size and position: for
 -- query_check_regexes.
 
 create function logloom_private.query_check_regex(
@@ -33,8 +33,8 @@ begin
 end;
 $$;
 
--- Checks the regular expressions of a tree together: what compiling them costs, and that
--- PostgreSQL takes each, so that it refuses none in the middle of a search.
+-- Checks all regular expressions of a tree: whether they compile fast enough together, and whether
+-- PostgreSQL accepts each, so that none fails during a search.
 create function logloom_private.query_check_regexes(p_tree jsonb)
 returns void
 language plpgsql
@@ -62,9 +62,8 @@ begin
 end;
 $$;
 
--- What a regular expression of the query language, in PostgreSQL's dialect, asks of templates: each
--- of its digits is 0. literal: a text that stands in all in which it is found; empty where none is
--- plain to see.
+-- The template of a regular expression (in PostgreSQL's syntax): its digits become 0. literal: a
+-- text that every match contains; empty if none is obvious.
 create function logloom_private.regex_template(p_values jsonb)
 returns jsonb
 language plpgsql
@@ -87,7 +86,7 @@ begin
     order by m.n
   ) loop
     if left(v_part, 1) = '[' then
-      -- A class that tells digits apart.
+      -- A class with only some of the digits
       if replace(v_part, '0-9', '') ~ '[0-9]' then
         v_decides := false;
         v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
@@ -103,7 +102,7 @@ begin
     end if;
     v_is_choice := v_is_choice or v_depth = 0 and v_part = '|';
     v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
-    -- What may be absent is not needed; what repeats ends the run.
+    -- An optional atom is not part of the literal. A repeat ends the run.
     if v_part in ('*', '?') or left(v_part, 1) = '{' then
       v_run := left(v_run, -1);
     end if;

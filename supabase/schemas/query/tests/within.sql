@@ -1,5 +1,5 @@
--- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from, to, null is no bound, and from_shift
--- and to_shift, the microseconds from now of a bound that moves with it.
+-- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from and to (null: no bound), and
+-- from_shift and to_shift, the microseconds from now of a relative bound.
 
 create function logloom_private.query_check_within(
   p_state logloom_private.query_state,
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 
--- A bound of time: a constant, or so far from p_now_sql where it moves with now.
+-- A time as SQL: a constant, or p_shift microseconds from p_now_sql if it is relative.
 create function logloom_private.instant_sql(
   p_instant text,
   p_shift bigint,

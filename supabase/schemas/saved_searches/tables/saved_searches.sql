@@ -94,13 +94,12 @@ grant update (name, description, query_dsl, category, is_shared, tags, updated_a
 on logloom.saved_searches to authenticated, service_role;
 
 comment on table logloom.saved_searches is
-  'Queries that users keep: private to their creator, or shared with the tenant to read and run.';
+  'Saved queries: private to their creator, or shared with the tenant to read and run.';
 
-comment on column logloom.saved_searches.created_by is 'The claim sub of who made it.';
+comment on column logloom.saved_searches.created_by is 'The claim sub of its creator.';
 
 comment on column logloom.saved_searches.view_id is
-  'The view whose readers find it in their list, if it is shared.';
+  'The view whose readers see it in their list, if it is shared.';
 
 comment on column logloom.saved_searches.display is
-  'What a page shows beside the query: its range, columns and the like. The page says what it '
-  'means.';
+  'Settings of the page that shows it, such as range and columns. The database does not read them.';

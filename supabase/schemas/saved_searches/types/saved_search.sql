@@ -1,5 +1,3 @@
--- Saved searches, and the plan's features, of which they are the first.
-
 create type public.logloom_saved_search as (
   id uuid,
   name text,
@@ -18,6 +16,6 @@ create type public.logloom_saved_search as (
 );
 
 comment on type public.logloom_saved_search is
-  'A saved search. created_by: the claim sub of who made it. run_count: runs by anybody. '
-  'view_id: the view whose readers find it in their list. display: what a page shows beside the '
-  'query, such as its range and columns.';
+  'A saved search. created_by: the claim sub of its creator. run_count: runs by anybody. view_id: '
+  'the view whose readers see it in their list. display: settings of the page that shows it, such '
+  'as range and columns.';

@@ -12,7 +12,7 @@ create table logloom.log_streams (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
-  -- What is before this was sent: write sequences before position_seq and, of that one, the ids up
+  -- Everything before this position was sent: lower write sequences, and of position_seq the ids up
   -- to position_id.
   position_seq bigint not null,
   position_id uuid,
@@ -39,7 +39,7 @@ create table logloom.log_streams (
   last_status integer,
   last_error text,
   last_answer text,
-  -- Its address and secrets work: the receiver took something since they were set.
+  -- The receiver accepted something since its address and secrets were set.
   is_proven boolean not null default false,
   failing_told_at timestamptz,
   refused_in_a_row integer not null default 0,
@@ -76,7 +76,7 @@ create table logloom.log_streams (
   constraint log_streams_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
 )
--- A stream that has records is updated twice for each batch.
+-- A stream is updated twice for each batch.
 with (fillfactor = 50);
 
 create index log_streams_tenant_id_created_at_idx
@@ -92,46 +92,47 @@ grant select (
 ) on logloom.log_streams to authenticated, service_role;
 
 comment on table logloom.log_streams is
-  'Where a tenant''s records are sent as they become visible, and how far each of these is.';
+  'Destinations to which a tenant''s records are sent as they become visible, and their progress.';
 
 comment on column logloom.log_streams.query_dsl is
-  'Which records: a query without stages. Null: all.';
+  'The records to send: a query without stages. Null: all.';
 
 comment on column logloom.log_streams.config is
-  'Where to: what the kind needs, and nothing secret.';
+  'The destination, as its kind needs it. No secrets.';
 
 comment on column logloom.log_streams.secrets is
   'Name and sealed text of each secret. Only the edge function can open it.';
 
 comment on column logloom.log_streams.maker is
-  'The user by whose rights it reads: who made it, or enabled it last. Null: the project itself.';
+  'The user whose rights it reads with: who created it, or enabled it last. Null: the project '
+  'itself.';
 
 comment on column logloom.log_streams.pending_since is
-  'Since when records wait. Null: none does, as of what was noted last.';
+  'Since when records are waiting. Null: none were at the last check.';
 
 comment on column logloom.log_streams.batch_id is
-  'The batch under way, the same however often it is sent: the records from the position to '
-  'batch_end_seq and batch_end_id (null: all of that write sequence).';
+  'The current batch, unchanged by retries: the records from the position to batch_end_seq and '
+  'batch_end_id (null: all of that write sequence).';
 
 comment on column logloom.log_streams.batch_limit is
-  'Records of the next batch at most: halved when the receiver refuses one, doubled when it takes '
-  'one.';
+  'The maximum number of records in the next batch: halved when the receiver refuses one, doubled '
+  'when it accepts one.';
 
 comment on column logloom.log_streams.batch_bytes is
-  'Bytes of the next batch at most: half of one that was too large for the receiver, and a tenth '
-  'more for each that it takes.';
+  'The maximum bytes of the next batch: half of a batch that was too large for the receiver, a '
+  'tenth more after each accepted one.';
 
 comment on column logloom.log_streams.batch_size is
-  'Bytes of the batch under way, as it was read last.';
+  'Bytes of the current batch when it was last read.';
 
 comment on column logloom.log_streams.last_answer is
-  'What the receiver said, where it did not take the batch: the first 500 characters.';
+  'The receiver''s answer to a batch that it refused: the first 500 characters.';
 
 comment on column logloom.log_streams.is_proven is
-  'Until it is, nothing that the receiver refuses is set aside: the stream pauses where it is.';
+  'Until then refused records are not skipped: the stream pauses.';
 
 comment on column logloom.log_streams.failing_told_at is
-  'When owners got a mail that it fails; null once it works again.';
+  'When owners got a mail that it fails; null when it works.';
 
 comment on column logloom.log_streams.kept_day is
-  'The first day that the tenant kept when the stream read last.';
+  'The first day that the tenant still kept at the last read.';

@@ -44,27 +44,27 @@ grant select (
 ) on logloom.portal_sessions to authenticated, service_role;
 
 comment on table logloom.portal_sessions is
-  'With which customers read their logs in a page of their own. Tokens and codes are never stored.';
+  'Sessions in which customers read their logs in a page. Tokens and codes are never stored.';
 
 comment on column logloom.portal_sessions.query_dsl is
-  'The records that the session shows, of those that its view shows: a query without stages. '
-  'Null: all.';
+  'A query without stages that narrows the view. Null: all records of the view.';
 
-comment on column logloom.portal_sessions.origins is 'Of the pages that may frame it.';
+comment on column logloom.portal_sessions.origins is 'Origins of the pages that may frame it.';
 
 comment on column logloom.portal_sessions.token_digest is
-  'SHA-256 of the whole token. Null before the code of its link is exchanged for it.';
+  'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
 
 comment on column logloom.portal_sessions.code_digest is
-  'SHA-256 of the code of its link, until it is exchanged.';
+  'SHA-256 of the code of its link. Null once exchanged.';
 
 comment on column logloom.portal_sessions.created_by is
-  'The user, without whom the session ends. Null: the project itself, by its secret key.';
+  'The user who created it; it ends when they may no longer create sessions. Null: created with '
+  'the project''s secret key.';
 
 comment on column logloom.portal_sessions.last_used_at is
-  'Right to the minute: one update a minute, not a request.';
+  'Exact to the minute: updated once a minute, not for each request.';
 
--- Unlogged: after a crash a minute begins anew, which is all that is lost.
+-- Unlogged: a crash only resets the count of the current minute.
 create unlogged table logloom_private.portal_reads (
   tenant_id text not null,
   minute timestamptz not null,
@@ -76,5 +76,5 @@ create index portal_reads_tenant_id_minute_idx
 on logloom_private.portal_reads (tenant_id, minute);
 
 comment on table logloom_private.portal_reads is
-  'Requests of a tenant''s portal sessions in a minute. Several rows of one minute are summed up: '
-  'each was held when a request beside it was counted.';
+  'Requests of a tenant''s portal sessions in a minute. A minute may have several rows: a request '
+  'that finds all rows locked adds one.';

@@ -9,9 +9,9 @@ create type public.logloom_log_change as (
 );
 
 comment on type public.logloom_log_change is
-  'How often records had a value of a field, or a message of a pattern, in a range (after) and in '
-  'the one before it. kind: pattern or value. change: new, gone, grown or shrunk, by the share of '
-  'the records. score: how surprising that is (G-squared of Dunning).';
+  'How often records had a value of a field or a pattern, in a range (after) and in the one before '
+  'it. kind: pattern or value. change: new, gone, grown or shrunk, by the share of records. '
+  'score: how unlikely the change is by chance (Dunning''s G-squared).';
 
 create type public.logloom_log_changes as (
   ts_from timestamptz,
@@ -24,7 +24,7 @@ create type public.logloom_log_changes as (
 );
 
 comment on type public.logloom_log_changes is
-  'What differs in [ts_from, ts_to) from [before_from, ts_from), the most surprising first.';
+  'What changed in [ts_from, ts_to) against [before_from, ts_from), the most significant first.';
 
 create type public.logloom_log_export as (
   text text,
@@ -35,9 +35,8 @@ create type public.logloom_log_export as (
 );
 
 comment on type public.logloom_log_export is
-  'A page of an export: text, its lines, each with its end, or logs, its records; records, how '
-  'many they are. cursor: of its beginning; next_cursor: of the page after it, null where there '
-  'is none.';
+  'A page of an export. text: its lines, with line ends; or logs: its records. records: their '
+  'number. cursor: of this page; next_cursor: of the next page, null if there is none.';
 
 create type public.logloom_log_service as (
   service text,
@@ -49,9 +48,9 @@ create type public.logloom_log_service as (
 );
 
 comment on type public.logloom_log_service is
-  'What a service (null: records without one) sent in a range, and in the same hours of the days '
-  'before. last_seen: the minute of its newest record of both; of a range of more than a day, to '
-  'its 1,440th part.';
+  'Records of a service (null: without service) in a range, and in the same hours of the days '
+  'before. last_seen: the minute of its newest record in either; for more than a day, exact to '
+  '1/1,440 of the range.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,
@@ -64,7 +63,7 @@ create type public.logloom_log_overview as (
 );
 
 comment on type public.logloom_log_overview is
-  'The services of [ts_from, ts_to), the largest first, beside [before_from, before_to).';
+  'The services of [ts_from, ts_to), the largest first, compared with [before_from, before_to).';
 
 create type public.logloom_log_series as (
   "group" jsonb,
@@ -73,7 +72,7 @@ create type public.logloom_log_series as (
 
 comment on type public.logloom_log_series is
   'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. '
-  'group null: all groups but the largest together.';
+  'group null: all other groups together.';
 
 create type public.logloom_log_series_answer as (
   interval_seconds bigint,
@@ -92,10 +91,10 @@ create type public.logloom_log_stat as (
 );
 
 comment on type public.logloom_log_stat is
-  'What aggregates say of a group: group {field: text}, null where records lack the field, ts for '
-  'the beginning of a bucket; value, the first aggregate; values, all of them by name; '
-  'total_groups, how many rows there are without p_limit and limit; warnings, what the query '
-  'probably means otherwise, the same in each row.';
+  'The aggregates of a group. group: {field: text}, null for records without the field; ts is the '
+  'beginning of a bucket. value: the first aggregate. values: all aggregates by name. '
+  'total_groups: the number of rows without p_limit and limit. warnings: parts of the query that '
+  'probably mean something else, the same in each row.';
 
 create type logloom_private.counted_source as (
   rows_sql logloom_private.sql_source,
@@ -105,9 +104,9 @@ create type logloom_private.counted_source as (
 );
 
 comment on type logloom_private.counted_source is
-  'Where an aggregate reads: rows of the alias l, and what count() is over them. '
-  'keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has '
-  'numbers, total, minimum and maximum, and double in place of the attribute.';
+  'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
+  'group expressions, if they differ from by_sql of the query. has_numbers: it has numbers, total, '
+  'minimum, maximum and percentiles instead of the attribute.';
 
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}
@@ -117,7 +116,7 @@ create type public.logloom_log_record as (
 );
 
 comment on type public.logloom_log_record is
-  'A log record. Members that the event did not have are null.';
+  'A log record. Fields that the event did not have are null.';
 
 create type public.logloom_log_page as (
   logs public.logloom_log_record[],
@@ -128,9 +127,8 @@ create type public.logloom_log_page as (
 );
 
 comment on type public.logloom_log_page is
-  'Records of [ts_from, ts_to), and the cursor of the next page; null where this is the last, '
-  'and there only: a page may end early. '
-  'warnings: what the query probably means otherwise.';
+  'Records of [ts_from, ts_to), and the cursor of the next page. Only the last page has the cursor '
+  'null: any page may end early. warnings: parts of the query that probably mean something else.';
 
 create type logloom_private.log_tail as (
   "first" bigint,
@@ -140,5 +138,5 @@ create type logloom_private.log_tail as (
 );
 
 comment on type logloom_private.log_tail is
-  'Where a tail stands: it goes on with the write_seq first, of which it saw what is up to id, and '
-  'has found logs since. more: whether there is more to look at.';
+  'The position of a tail, and the records found. It continues with write_seq "first", after id if '
+  'set. more: whether there is more to read.';

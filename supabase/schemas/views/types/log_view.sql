@@ -11,6 +11,6 @@ create type public.logloom_log_view as (
 );
 
 comment on type public.logloom_log_view is
-  'What a reader is limited to who is bound to it: the records that query_dsl finds (null: all), '
-  'without hidden_fields, by operations (null: all that read, but for those that list alerts). '
-  'created_by: the claim sub of who made it, or service_role.';
+  'A view limits its readers to the records that query_dsl finds (null: all), without '
+  'hidden_fields, by operations (null: all that read, except those that list alerts). created_by: '
+  'the claim sub of its creator, or service_role.';

@@ -10,7 +10,7 @@ const checkout = new URL("../../../../..", import.meta.url).pathname;
 
 const warning = {
   position: 1,
-  message: "service=api is looked for as a text: a field is followed by a colon",
+  message: "service=api is read as a text: write a colon after a field",
   suggestion: "service:api",
 };
 

@@ -1,4 +1,4 @@
--- The parser of terms: free ones, and fields with their names.
+-- Parses terms: free terms, and fields with values.
 
 -- A free term: a word or a quoted text.
 create function logloom_private.query_parse_free(p_state logloom_private.query_state)
@@ -16,7 +16,7 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Every record, also one without a message: the counts answer it as the empty filter.
+    -- Every record, also one without a message. The counts answer it like the empty filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(
@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- field:value, or a free term. The name ends at its first colon; quoted segments of an attribute's
--- path make it several tokens.
+-- field:value, or a free term. The name ends at the first colon. With quoted segments in an
+-- attribute's path it is several tokens.
 create function logloom_private.query_parse_term(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -85,7 +85,7 @@ begin
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
-    -- No colon: a free term.
+    -- No colon
     return logloom_private.query_parse_free(p_state);
   end if;
   v_meant := logloom_private.query_meant_term(
@@ -122,8 +122,8 @@ begin
 end;
 $$;
 
--- Takes p_head, a field with its colon or a sign, off the token that comes next. What it applies
--- to is the rest of the token, or the next one where nothing is left.
+-- Removes p_head (a field with its colon, or a sign) from the current token. If nothing is left,
+-- goes to the next token.
 create function logloom_private.query_take(
   p_state logloom_private.query_state,
   p_head text

@@ -1,8 +1,8 @@
--- Regular expressions: ours, written anew as PostgreSQL's, so that nothing of its dialect that ours
--- lacks can be reached.
+-- Translates our regular expressions to PostgreSQL's, part by part, so that no other syntax of
+-- PostgreSQL gets through.
 
--- How often a quantifier repeats what stands before it as copies: {least, most}. What has no end
--- is one copy more that may be absent.
+-- The number of copies that PostgreSQL makes for a quantifier: {least, most}. An open end is one
+-- more optional copy.
 create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
 returns integer[]
 language plpgsql
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 
--- What an escape or a character that repeats can follow is in PostgreSQL's dialect.
+-- Translates one atom: a character, an escape or a class.
 create function logloom_private.query_regex_atom(
   p_part text,
   p_position integer,
@@ -66,13 +66,13 @@ begin
 end;
 $$;
 
--- The regular expression of a quoted token: {"pattern", "fold", "size", "position", "steps"}.
+-- Translates a quoted token: {"pattern", "fold", "size", "position", "steps"}.
 --
--- PostgreSQL's matching time does not explode, but its compiling does: it copies what a bounded
--- repeat repeats, and connects all that can be skipped. v_sizes adds up what that costs, by
--- measurement: a character or class 1, a copy that may be absent 3 more, \b 50. At 1000, compiling
--- takes some 60 ms at worst. That a repeat is lazy changes which text matches, never whether one
--- does, so its mark is dropped.
+-- PostgreSQL's time to match a regular expression is bounded, its time to compile one is not: it
+-- copies the body of a bounded repeat and connects all optional parts. v_sizes adds up the measured
+-- cost: 1 for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling
+-- takes 60 ms at worst. The mark of a lazy repeat is dropped: it changes which text matches, never
+-- whether one does.
 create function logloom_private.query_regex(p_token text, p_position integer)
 returns jsonb
 language plpgsql
@@ -87,7 +87,8 @@ declare
   v_sql text := '';
   v_bounds integer[];
   v_depth integer := 1;
-  -- By depth: the size so far, and the size of the atom that a quantifier would repeat, or null.
+  -- By depth: the size so far, and the size of the atom before the next part (null: not
+  -- repeatable).
   v_sizes integer[] := array[0];
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
@@ -148,7 +149,7 @@ begin
       when left(v_part, 2) = '(?' then
         perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
-        -- A folded range looks through all letters that have two cases.
+        -- query_regex_range compares a folded range with all letters that have two cases.
         if v_fold and left(v_part, 1) = '[' then
           v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
         end if;

@@ -1,5 +1,5 @@
--- The grammar of a word or a quoted text after a field's colon: which test it is, by its sign (''
--- where it stands for itself) and its field. A check answers the state with the leaf as node.
+-- Finds the test of a value after a field's colon from its sign ('' for none) and its field.
+-- Returns the state with the leaf as node, like every query_check function.
 create function logloom_private.query_check_value(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -38,7 +38,11 @@ begin
   elsif v_name not in ('level', 'id', 'ts', 'received_at')
     and logloom_private.query_has_wildcard(p_token)
   then
-    return logloom_private.query_check_like(p_state, p_field, p_token, p_position);
+    p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+    p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+      'test', 'like', 'values', array[logloom_private.query_like(p_token)]
+    ));
+    return p_state;
   elsif v_name in ('attrs', 'host') then
     v_network := logloom_private.query_network(p_token, p_position);
     if v_network is not null then

@@ -1,15 +1,15 @@
 import postgres from "postgres";
 import type { Event, Json } from "./event.ts";
-import { now } from "./arbitrary.ts";
+import { now } from "./random_queries.ts";
 
-/** What the database makes of a query: the numbers of the events that match, or where it is wrong. */
+/** The database's result for a query: the indexes of matching events, or an error. */
 export interface Outcome {
   position?: number;
   message?: string;
   matches?: number[];
-  /** Rows of log_stats in their order, where the query aggregates. */
+  /** Rows of log_stats in order, if the query aggregates. */
   rows?: Row[];
-  /** Records after the stages, where the query has some and does not aggregate. */
+  /** Records after the stages, if the query has stages without aggregates. */
   records?: Shown[];
   sqlstate?: string;
 }
@@ -20,7 +20,7 @@ export interface Row {
   total: number;
 }
 
-/** What a page shows of a record, as far as the tests look at it. */
+/** The fields of a page's record that the tests compare. */
 export interface Shown {
   id: string;
   ts: string;
@@ -29,7 +29,7 @@ export interface Shown {
   attrs: { [key: string]: Json } | null;
 }
 
-/** The range that rows are asked of: all times of the events. Its width is a whole number of minutes. */
+/** The range of aggregates: it covers all events and is a whole number of minutes. */
 export const range = { from: now - 86_400e6 * 30, to: now + 86_400e6 * 30 };
 
 export interface Database extends AsyncDisposable {
@@ -43,7 +43,7 @@ export async function openDatabase(): Promise<Database> {
   const sql = postgres(url, {
     max: 1,
     onnotice: () => {},
-    // As the pre-request check has it for our operations: numbers with all their digits.
+    // Like the pre-request check: numbers with all digits.
     connection: { extra_float_digits: 1 },
   });
   await sql.unsafe(setup);
@@ -58,7 +58,7 @@ export async function openDatabase(): Promise<Database> {
       }));
       let outcomes: Outcome[] = [];
       await sql.begin(async (one) => {
-        // Events have fixed days, which are past the retention some day. A plan and a tenant for each connection:
+        // Events have fixed days, so the plan keeps them for ever. Each connection has its own plan and tenant, so that
         // none waits for another.
         await one`insert into logloom.plans
           select (jsonb_populate_record(p, jsonb_build_object(
@@ -95,7 +95,7 @@ const nothingStays = new Error("The transaction is rolled back.");
 const setup = `
   create temporary table logs (like logloom.logs);
   alter table logs alter column tenant_id drop not null;
-  -- The events' table for that of all tenants, which has no day with records of this one.
+  -- Replaces logloom.logs, which has no records of this tenant, by the events' table.
   create function pg_temp.over_events(p_sql text)
   returns text
   language sql
@@ -130,7 +130,7 @@ const setup = `
         v_records := null;
         execute 'select jsonb_agg(l.write_seq order by l.write_seq) from logs l where ' || v_query.filter
         into v_matches;
-        -- The counts know nothing of a temporary table: a field that they lack keeps them out.
+        -- Stored counts lack the temporary table. Reading msg keeps a query from using them.
         v_query.tree := jsonb_build_object('type', 'and', 'items', jsonb_build_array(
           v_query.tree, '{"type": "all", "reads": ["msg"]}'::jsonb
         ));

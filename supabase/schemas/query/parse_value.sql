@@ -1,8 +1,7 @@
--- The parser of what follows the colon of a field. Each rule takes the state at its first token and
--- answers it after its last, with the tree as node.
+-- Parses the value after a field's colon. Each function takes the state at the value's first token
+-- and returns it after the last, with the tree as node.
 
--- field:(a OR b), field:=(a OR b). The exact texts become one leaf, so that an index can serve them
--- together.
+-- field:(a OR b), field:=(a OR b). Exact texts become one leaf, so that one index scan finds them.
 create function logloom_private.query_parse_any_of(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -33,12 +32,12 @@ begin
     p_state := logloom_private.query_count_leaf(p_state, v_position);
     if lower(v_token collate "C") in ('and', 'or', 'not') then
       p_state := logloom_private.query_warn(
-        p_state, v_position, v_token || ' is looked for as a value: OR is in upper case', 'OR'
+        p_state, v_position, v_token || ' is read as a value: write OR in upper case', 'OR'
       );
     elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
       p_state := logloom_private.query_warn(
-        p_state, v_position, 'A comma is a plain character: the value ' || v_token
-          || ' is looked for', rtrim(v_token, ',') || ' OR'
+        p_state, v_position, 'A comma does not separate values: ' || v_token
+          || ' is read as one value', rtrim(v_token, ',') || ' OR'
       );
     end if;
     p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
@@ -104,7 +103,7 @@ begin
 end;
 $$;
 
--- What follows the colon of a field.
+-- Any value.
 create function logloom_private.query_parse_value(
   p_state logloom_private.query_state,
   p_field jsonb

@@ -3,68 +3,22 @@ import { textFields } from "../../supabase/functions/_shared/record_fields.ts";
 import { ofTexts } from "../support/each_text_field.ts";
 import type { Event, Json } from "./event.ts";
 
-// Texts are drawn from few words, so that queries find something, and those are the awkward ones.
+const { raw } = String;
+
+// Few words, so that queries find something, and difficult ones.
 const words = [
-  "api",
-  "API",
-  "Api",
-  "worker",
+  ...raw`api API Api worker AND OR NOT TO or * ? a*b % _ a%b a_b axb \ a\b \d " ' o'k $$ {} (a) a:b
+    10.0.0.1:80 - -5 5 5.0 10 1e3 1000 0.1 true false null ß SS ÄÖ äö İ i I k ΑΣ ας ασ 日本 日 👍
+    now warn Error timeout /api/users /api/ #!=@+/~<> äapi api_ 1.5s 1500ms 1m30s -2h 10MiB
+    10485760B 10mb 1KB 10.0.0.7 10.0.0.7:443 10.1.2.3 192.168.0.1 010.0.0.1 ::1 fe80::1:2
+    2001:db8::8 10.0.0.0/8 {} ["a"]`.split(/\s+/),
   "",
   " ",
   "a b",
-  "AND",
-  "OR",
-  "NOT",
-  "TO",
-  "or",
-  "*",
-  "?",
-  "a*b",
-  "%",
-  "_",
-  "a%b",
-  "a_b",
-  "axb",
-  "\\",
-  "a\\b",
-  "\\d",
-  '"',
   'say "hi"',
-  "'",
-  "o'k",
   "''; --",
-  "$$",
-  "{}",
   "[1, 2]",
-  "(a)",
-  "a:b",
-  "10.0.0.1:80",
-  "-",
-  "-5",
-  "5",
-  "5.0",
-  "10",
-  "1e3",
-  "1000",
-  "0.1",
-  "true",
-  "false",
-  "null",
-  "ß",
-  "SS",
-  "ÄÖ",
-  "äö",
-  "İ",
-  "i",
-  "I",
   "\u212a",
-  "k",
-  "ΑΣ",
-  "ας",
-  "ασ",
-  "日本",
-  "日",
-  "👍",
   "e\u0301",
   "a\fb",
   "a\vb",
@@ -73,45 +27,21 @@ const words = [
   "a\tb",
   "\u00a0",
   "\u2003",
-  "now",
-  "warn",
-  "Error",
   "time out",
-  "timeout",
-  "/api/users",
-  "/api/",
-  "#!=@+/~<>",
   "a api b",
-  "äapi",
-  "api_",
-  "1.5s",
-  "1500ms",
-  "1m30s",
-  "-2h",
   "90 s",
-  "10MiB",
-  "10485760B",
-  "10mb",
-  "1KB",
   "5 kib",
-  "10.0.0.7",
-  "10.0.0.7:443",
-  "10.1.2.3",
-  "192.168.0.1",
-  "010.0.0.1",
-  "::1",
-  "fe80::1:2",
-  "2001:db8::8",
-  "10.0.0.0/8",
   '{"a": "api", "b": 5}',
   ' {"a": {"b": 1.50}, "http.status": [1e1, "x"], "n": 0.10}',
   '{"a": 1',
-  "{}",
-  '["a"]',
   'a=api b="x \\"y\\" z" n=1.50',
   "lvl=info a=5 b= c==d e=007 日=1",
   '=x a="unclosed b=1',
 ];
+
+/** One of the words of a text, or of further texts. */
+const oneOf = (text: string, ...further: string[]) =>
+  fc.constantFrom(...text.split(/\s+/), ...further);
 
 const text = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...words) },
@@ -166,7 +96,7 @@ const keys = [
 ];
 const key = fc.oneof(fc.constantFrom(...keys), fc.constantFrom("a", "b"));
 
-/** Texts that count as numbers, and what comes near to one. */
+/** Texts that are numbers in the query language, and texts that almost are. */
 const writtenNumbers = [
   ...[
     "12",
@@ -207,7 +137,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-/** Few attributes with few values, and those that tell near misses apart: 5 and 5.0, a null, a path and a key. */
+/** Few attributes with values that are almost equal: 5 and 5.0, a null, a path and a flat key. */
 const near = fc.constantFrom<Json>(
   ...[5, "5", "5.0", "05", "10", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, [
     "api",
@@ -222,7 +152,7 @@ const attrs = fc.oneof(
   fc.record({ a: near, "a.b": near, b: near }, { requiredKeys: [], noNullPrototype: true }),
 );
 
-/** In the tests "now" is this. */
+/** The time that "now" means in tests. */
 export const now = Date.UTC(2026, 10, 21, 12) * 1000;
 
 const time = fc.oneof(
@@ -246,11 +176,11 @@ export const event: fc.Arbitrary<Event> = fc.record({
   attrs: maybe(attrs),
 });
 
-// Queries, as text
+// Queries as text
 
 const escape = (c: string) => `\\${c}`;
 
-/** A text as a word, each character that means something escaped, and some that do not. */
+/** A text as a word. Escapes all special characters and some others. */
 function asWord(value: string, extra: number): string {
   return [...value].map((c, i) =>
     /[ \t\r\n\u00a0()[\]{}"|\\*?:<>~-]/.test(c) || (i + extra) % 7 === 0 ? escape(c) : c
@@ -269,7 +199,7 @@ const word = fc.tuple(text, fc.nat(20)).map(([value, extra]) => {
 });
 const quoted = text.map(asQuoted);
 
-/** A word in which wildcards stand for some of the text. */
+/** A word with wildcards in place of some characters. */
 const wild = fc.tuple(text, fc.nat(6), fc.nat(3), fc.constantFrom("*", "?", "**", "*?"))
   .map(([value, from, count, mark]) => {
     const chars = [...value];
@@ -285,63 +215,12 @@ const term = fc.oneof(
 );
 
 const regexAtom = fc.oneof(
-  fc.constantFrom(
-    "a",
-    "b",
-    "p",
-    "i",
-    "I",
-    "K",
-    "ß",
-    "ä",
-    "Ä",
-    ".",
-    "\\d",
-    "\\w",
-    "\\s",
-    "\\.",
-    "\\\\",
-    '\\"',
-    "\\*",
-    "[a-c]",
-    "[^a-z]",
-    "[A-Z]",
-    "[\\d_]",
-    "[^\\s\\w]",
-    "[%_]",
-    "[*-?]",
-    "[α-ω]",
-    "\\D",
-    "\\W",
-    "\\S",
-    "\\n",
-    "\\t",
-    "[\\n\\t]",
-    "[\\D5]",
-    "[^\\W_]",
-    "[\\S]",
-    "[[:alpha:]]",
-    "[^[:digit:]a]",
-    "[[:upper:]]",
-    "[[:punct:][:space:]]",
-    "[À-Þ]",
-    "[Ā-ž]",
-    "[Ā-Ș]",
-    "[İ-Ň]",
+  oneOf(
+    raw`a b p i I K ß ä Ä . \d \w \s \. \\ \" \* [a-c] [^a-z] [A-Z] [\d_] [^\s\w] [%_] [*-?] [α-ω] \D
+      \W \S \n \t [\n\t] [\D5] [^\W_] [\S] [[:alpha:]] [^[:digit:]a] [[:upper:]]
+      [[:punct:][:space:]] [À-Þ] [Ā-ž] [Ā-Ș] [İ-Ň] [Ⅰ-Ⅿ] [K-Å] [Α-Ω] [\]\-] 日 👍 \b ^ $ } ] -`,
     "[\u0080-\u{1efff}]",
-    "[Ⅰ-Ⅿ]",
-    "[K-Å]",
-    "[Α-Ω]",
-    "[\\]\\-]",
-    "日",
-    "👍",
-    "\\b",
-    "^",
-    "$",
     " ",
-    "}",
-    "]",
-    "-",
   ),
   text.map((value) => value.replace(/[\\^$.*+?()[\]{}|"/-]/g, escape)),
 );
@@ -383,49 +262,16 @@ const isoTime = time.map((us) => {
 });
 const timeLiteral = fc.oneof(
   isoTime,
-  fc.constantFrom(
-    "2026-11-21",
-    "2026-11-20",
-    "2026-11-19",
-    "2024-02-29",
-    "now",
-    "now-15m",
-    "now+1h",
-    "now-1d",
-    "now-0s",
-    "-15m",
-    "-2d",
-    "+1h",
-    "-0s",
-    "2026-11-21T12:00",
-    "2026-11-21T12:00:00",
-    "2026-11-21t14:00:00.0+02:00",
-    "2026-11-21T09:30-0230",
+  oneOf(
+    raw`2026-11-21 2026-11-20 2026-11-19 2024-02-29 now now-15m now+1h now-1d now-0s -15m -2d +1h -0s
+      2026-11-21T12:00 2026-11-21T12:00:00 2026-11-21t14:00:00.0+02:00 2026-11-21T09:30-0230
+      2026-11-21T11:59:59.999999999Z`,
     '"2026-11-21 12:00:00z"',
-    "2026-11-21T11:59:59.999999999Z",
   ),
 );
-const levelWord = fc.constantFrom(
-  "debug",
-  "info",
-  "warn",
-  "error",
-  "ERROR",
-  "Warning",
-  '"err"',
-  "fatal",
-  "notice",
-  "trace",
-  "10",
-  "35",
-  "40",
-  "60",
-  "70",
-  "emerg",
-  "fail",
-  "Ftl",
-  "dbug",
-  "ok",
+const levelWord = oneOf(
+  raw`debug info warn error ERROR Warning "err" fatal notice trace 10 35 40 60 70 emerg fail Ftl dbug
+    ok`,
 );
 const quantityLiteral = fc.constantFrom(
   ...["1.5s", "1500ms", "1m30s", "90s", "-2h", "0s", "1us", "2w", "1.5µs"],
@@ -438,7 +284,7 @@ const numberLiteral = fc.oneof(
 );
 const textLiteral = fc.oneof(word, quoted);
 
-/** Networks, and what comes near to one. */
+/** Texts that are networks or almost are. */
 const networkLike = fc.tuple(
   fc.array(fc.constantFrom(":", ":", "::", "1", "db8", "ffff", "1.2.3.4", ".", "01", "12345"), {
     minLength: 2,
@@ -455,20 +301,9 @@ const network = fc.oneof(
   ),
 );
 
-const segment = fc.constantFrom(
-  "a",
-  "b",
-  "0",
-  "http",
-  "status",
+const segment = oneOf(
+  raw`a b 0 http status "q\"" "a.b" "http.status" "" 日 x-y_1 "\\"`,
   '"a b"',
-  '"q\\""',
-  '"a.b"',
-  '"http.status"',
-  '""',
-  "日",
-  "x-y_1",
-  '"\\\\"',
 );
 const path = fc.tuple(
   fc.constantFrom("attrs.", "@"),
@@ -476,69 +311,20 @@ const path = fc.tuple(
 ).map(([start, parts]) => start + parts.join("."));
 const nearRegex = fc.tuple(
   fc.constantFrom("msg", "service", "attrs.a"),
-  fc.constantFrom(
-    ...[
-      "a\\sb",
-      "a[\\s]b",
-      "a[^\\w]b",
-      "\\bb",
-      "a\\b",
-      "^a.b$",
-      "a$",
-      "^a",
-      "^b",
-      "(?i)^API$",
-      "(?i)[A-Z]P",
-      "(?i)ä",
-      "a{1,2}.?b",
-      "日$",
-      "^.$",
-    ],
-    ...[
-      "(?i)[Α-Ω]ς",
-      "[^\\d]b",
-      "a|/",
-      "(a|b).(a|b)",
-      "^(?:a|p|i)*$",
-      "(?i)k",
-      "(?i)İ",
-      "^[A-Z]+$",
-      "\\.|:",
-      "[.*%_]",
-    ],
+  oneOf(
+    raw`a\sb a[\s]b a[^\w]b \bb a\b ^a.b$ a$ ^a ^b (?i)^API$ (?i)[A-Z]P (?i)ä a{1,2}.?b 日$ ^.$
+      (?i)[Α-Ω]ς [^\d]b a|/ (a|b).(a|b) ^(?:a|p|i)*$ (?i)k (?i)İ ^[A-Z]+$ \.|: [.*%_]`,
   ),
 ).map(([name, source]) => `${name}:~"${source}"`);
 const nearField = fc.tuple(
   fc.constantFrom("attrs.a", "attrs.a.b", 'attrs."a".b', 'attrs."a.b"', "attrs.b"),
-  fc.constantFrom(
-    ...[
-      "5",
-      "5.0",
-      '"5"',
-      "1000",
-      "1e3",
-      "true",
-      '"api"',
-      "api",
-      "API",
-      "a*",
-      "null",
-      '""',
-      "*",
-      "(api OR 5)",
-      '~"(?i)^API$"',
-    ],
-    ...[
-      ">=9007199254740993",
-      ">9007199254740991",
-      "[5 TO 5]",
-      "{5 TO *]",
-      "<5",
-      "<=5",
-      '~"5"',
-      "??",
-      "[* TO *]",
-    ],
+  oneOf(
+    raw`5 5.0 "5" 1000 1e3 true "api" api API a* null "" * ~"(?i)^API$" >=9007199254740993
+      >9007199254740991 <5 <=5 ~"5" ??`,
+    "(api OR 5)",
+    "[5 TO 5]",
+    "{5 TO *]",
+    "[* TO *]",
   ),
 ).map(([name, value]) => `${name}:${value}`);
 const textColumn = fc.constantFrom(...textFields.filter((field) => field !== "msg"));
@@ -552,11 +338,11 @@ const fieldWith = (field: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.tuple(field, value).map(([name, written]) => `${name}:${written}`);
 const plainValue = fc.oneof(term, quoted);
 
-/** A value under a sign: exactly, in any letter case, a word. */
+/** A value with a sign: exact, ignoring case, or a word. */
 const signed = (value: fc.Arbitrary<string>) =>
   fc.tuple(fc.constantFrom("=", "i=", "w=", "= ", "i="), fc.oneof(value, anyOf(value)))
     .map((parts) => parts.join(""));
-/** Words by themselves, so that a whole one is found now and then. */
+/** Short words, so that w= sometimes matches. */
 const shortWord = fc.constantFrom(
   "api",
   "API",
@@ -665,7 +451,7 @@ const oneAggregate = fc.oneof(
 );
 const width = fc.constantFrom("(5m)", "(1h)", "( 1d )", "(90s)", "(1w)");
 
-/** Aggregates with names of their own, so that where and sort can name them. */
+/** Aggregates with names for where and sort. */
 const aggregates = fc.tuple(
   fc.array(oneAggregate, { minLength: 1, maxLength: 3 }),
   fc.array(fc.oneof({ weight: 3, arbitrary: groupField }, width), { maxLength: 2 }),
@@ -694,7 +480,7 @@ const aggregate = fc.tuple(
     (parts & 4 ? ` | limit ${1 + pick % 3}` : "");
 });
 
-/** What is done to records before anything is counted. */
+/** Stages that extract attributes and filter. */
 const extraction = fc.tuple(
   fc.constantFrom("json msg", "logfmt msg", "json @a", "logfmt service", "json host"),
   fc.oneof({ weight: 2, arbitrary: fc.constant("") }, fc.oneof(nearField, leaf)),
@@ -713,7 +499,7 @@ const stages = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("patterns", "patterns | where count > 1 | limit 2") },
 );
 
-/** Queries at the limits of what one may hold, and one beyond. */
+/** Queries at a limit and just beyond it. */
 const limits = fc.oneof(
   fc.tuple(fc.integer({ min: 62, max: 66 }), leaf, fc.constantFrom(" ", " OR ")).map((
     [count, one, glue],
@@ -735,14 +521,14 @@ const limits = fc.oneof(
   fc.integer({ min: 49, max: 52 }).map((length) =>
     `| fields ${Array.from({ length }, (_, i) => `@a${i}`).join(", ")}`
   ),
-  // A column that may have the name of another.
+  // Two columns may have the same name.
   fc.tuple(
     fc.constantFrom("count()", "count() as ts", "rate() as service, count()", "max(ts) as n"),
     fc.array(fc.constantFrom("(5m)", "service", "env", "@a"), { minLength: 1, maxLength: 3 }),
   ).map(([aggregates, by]) => `| ${aggregates} by ${by.join(", ")}`),
 );
 
-/** A query that is right. */
+/** A valid query. */
 export const query: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: filter },
   { weight: 1, arbitrary: fc.constantFrom("", " \t\r\n\u00a0") },
@@ -753,81 +539,28 @@ export const query: fc.Arbitrary<string> = fc.oneof(
 );
 
 const shards = [
-  '"',
-  "\\",
-  "(",
-  ")",
-  "[",
-  "]",
-  "{",
-  "}",
-  "|",
-  ":",
-  "-",
-  "*",
-  "?",
-  " ",
-  " OR ",
-  " AND ",
-  " NOT ",
-  " TO ",
-  "~",
-  ">",
-  "<",
-  ">=",
-  '~"',
-  "x",
-  "5",
-  "attrs.",
-  'attrs."',
-  "ts:",
-  "level:",
-  "msg:",
-  "id:",
-  "service:",
-  "nosuch:",
-  "attrs.a:>",
-  "now-",
-  "|count()",
-  " by ",
-  ",",
-  "(?=",
-  "{101}",
-  "[a",
-  "\\1",
-  "'",
-  "\u00a0",
-  "日",
-  "any:",
-  "@",
-  "@a:",
-  '@"',
-  ":=",
-  "i=",
-  "w=",
-  "=",
-  "/8",
-  "1.5s",
-  "10MiB",
-  ">1s",
-  "[[:alpha:]]",
-  "*?",
-  "[:",
-  "|where ",
-  "|limit 2",
-  "|sort by ts",
-  "|json msg",
-  "|fields msg",
-  "|patterns",
-  " as n",
-  ", ",
-  "(5m)",
-  "desc",
-  ":]",
-  "\\D",
+  ...raw`" \ ( ) [ ] { } | : - * ? ~ > < >= ~" x 5 attrs. attrs." ts: level: msg: id: service:
+    nosuch: attrs.a:> now- |count() , (?= {101} [a \1 ' 日 any: @ @a: @" := i= w= = /8 1.5s 10MiB
+    >1s [[:alpha:]] *? [: |patterns (5m) desc :] \D`.split(/\s+/),
+  ...[
+    " ",
+    " OR ",
+    " AND ",
+    " NOT ",
+    " TO ",
+    " by ",
+    "\u00a0",
+    "|where ",
+    "|limit 2",
+    "|sort by ts",
+    "|json msg",
+    "|fields msg",
+    " as n",
+    ", ",
+  ],
 ];
 
-/** A query that something was done to: mostly wrong, and each in its own way. */
+/** A damaged query: mostly invalid. */
 export const mangled: fc.Arbitrary<string> = fc.oneof({
   weight: 19,
   arbitrary: fc.tuple(

@@ -1,5 +1,4 @@
--- What Citus asks of tables that are sharded by tenant_id, held without Citus: records and what is
--- known of them. Each rule was met as an error of Citus.
+-- Checks the rules of Citus for sharded tables without Citus. Each rule was once an error of Citus.
 begin;
 \ir ../install.psql
 select plan(24);
@@ -19,8 +18,8 @@ where p.pronamespace in (
   'public'::regnamespace
 );
 
--- A statement that changes one of these tables, from its verb to its end: a semicolon, the end of
--- the text, or the bracket that closes the one it stands in.
+-- The statements that change one of these tables, from the verb to a semicolon, the end of the text
+-- or the closing bracket around it.
 create function pg_temp.changes_in(p_source text)
 returns setof text
 language plpgsql
@@ -51,7 +50,7 @@ begin
 end;
 $$;
 
--- The functions that a part of a statement calls, as far as its text tells.
+-- The functions that a part of a statement calls, found by name.
 create function pg_temp.calls_in(p_statement text)
 returns table (called name, volatility "char")
 language sql
@@ -63,8 +62,8 @@ as $$
   where n.nspname = coalesce(lower(m[1]), 'pg_catalog') and p.prokind = 'f'
 $$;
 
--- What Citus refuses in an update or a delete: a volatile function, and in what an insert does
--- instead (do update set) any function that is not immutable.
+-- Functions that Citus refuses: volatile ones in an update or delete, and in an insert's "do update
+-- set" all that are not immutable.
 create function pg_temp.refused_in(p_source text)
 returns setof text
 language sql
@@ -80,7 +79,7 @@ as $$
   ) c
 $$;
 
--- Tables that a statement reads, and calls that are given one of them by its alias alone.
+-- Calls that get a whole row of a sharded table, by its alias.
 create function pg_temp.rows_passed_in(p_source text)
 returns setof text
 language sql
@@ -106,7 +105,7 @@ select is(
     'logloom.logs', 'logloom_private.block_columns', 'logloom_private.blocks',
     'logloom_private.log_counts', 'logloom_private.log_days'
   ],
-  'these are sharded'
+  'these tables are sharded'
 );
 select is_empty(
   $$select s.name from sharded s
@@ -122,14 +121,14 @@ select is_empty(
   join pg_catalog.pg_class c on c.oid = s.oid
   where a.atttypid <> 'text'::regtype or a.attcollation <> 'pg_catalog.default'::regcollation
     or a.attgenerated <> '' or c.relpersistence <> 'p'$$,
-  'of one type and collation, so that a tenant''s rows of all of them lie together'
+  'all have the same type and collation, so that a tenant''s rows are colocated'
 );
 select is_empty(
   $$select s.name from sharded s
   where not exists (
     select from pg_catalog.pg_index i where i.indrelid = s.oid and i.indisprimary
   )$$,
-  'each has a primary key, without which a shard cannot be moved'
+  'each has a primary key, which moving a shard needs'
 );
 select is_empty(
   $$select s.name || ' ' || i.indexrelid::regclass from sharded s
@@ -140,7 +139,7 @@ select is_empty(
       where a.attrelid = s.oid and a.attname = 'tenant_id'
         and a.attnum = any (i.indkey[0:i.indnkeyatts - 1])
     )$$,
-  'each unique index holds tenant_id'
+  'each unique index includes tenant_id'
 );
 select is_empty(
   $$select t.tgname from sharded s
@@ -153,7 +152,7 @@ select is_empty(
   join sharded s on s.oid = i.inhparent
   join pg_catalog.pg_trigger t on t.tgrelid = i.inhrelid
   where not t.tgisinternal$$,
-  'and none of their partitions'
+  'and no partition has one'
 );
 select is_empty(
   $$select r.rulename from sharded s
@@ -165,7 +164,7 @@ select is_empty(
   join pg_catalog.pg_attrdef d on d.adrelid = s.oid
   join pg_catalog.pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
   where pg_get_expr(d.adbin, d.adrelid) ~ 'nextval|regclass'$$,
-  'no default of a column names a relation, which would be another on every node'
+  'no column default names a relation, whose oid differs on each node'
 );
 select is_empty(
   $$select k.conname from sharded s
@@ -175,13 +174,13 @@ select is_empty(
       select from pg_catalog.pg_attribute a
       where a.attrelid = s.oid and a.attname = 'tenant_id' and a.attnum = any(k.conkey)
     )$$,
-  'a foreign key leads to another of them only, by tenant_id too'
+  'a foreign key refers only to sharded tables, and includes tenant_id'
 );
 select is_empty(
   $$select k.conname from pg_catalog.pg_constraint k
   where k.contype = 'f' and k.confrelid in (select s.oid from sharded s)
     and k.conrelid not in (select s.oid from sharded s)$$,
-  'nothing else refers to them'
+  'no other table refers to them'
 );
 select is_empty(
   $$select p.policyname from pg_catalog.pg_policies p
@@ -193,11 +192,11 @@ select is_empty(
   $$select o.signature from ours o
   join pg_catalog.pg_proc p on p.oid = o.oid
   where pg_get_expr(p.proargdefaults, 0) ~* 'regclass'$$,
-  'no parameter has a relation as its default: that would be the coordinator''s on every node'
+  'no parameter has a relation as default, whose oid is only valid on the coordinator'
 );
 select is_empty(
   $$select o.signature || ': ' || r from ours o, pg_temp.rows_passed_in(o.source) r$$,
-  'no statement passes a row of theirs to a function: in a shard it has a type of its own'
+  'no statement passes a whole row to a function: each shard has its own row type'
 );
 select is_empty(
   $$select k.conname from pg_catalog.pg_constraint k
@@ -221,7 +220,7 @@ select is_empty(
             and o.signature ~ 'insert_records|replay_dead_letters'
         ) = 3
     )$$,
-  'what a record may be is a domain that the writer casts to, so that no node refuses one'
+  'each check of a record is a domain that the writer casts to, so that no node refuses a record'
 );
 select is_empty(
   $$select o.signature from ours o
@@ -236,20 +235,20 @@ select is_empty(
 select is_empty(
   $$select o.signature from ours o
   where o.source ~* '\m(?:in|any)\s*\(\s*select\s+logloom_private\.\w+\(' and o.names_sharded$$,
-  'none compares them with what a function gives in the same statement, of which no node is told'
+  'none compares them with the result of a function, which no node knows'
 );
 select is_empty(
   $$select o.signature || ': ' || r from ours o, pg_temp.refused_in(o.source) r$$,
-  'no function that a node may not evaluate is in what changes them'
+  'no statement that changes them calls a function that Citus refuses'
 );
 select is_empty(
   $$select o.signature from ours o, pg_temp.changes_in(o.source) c
   where c ~* '^update' and c ~* '\mset\M[^;]*\mtenant_id\s*='
     and c !~* '\mwhere\M[^;]*\mtenant_id\s*='$$,
-  'none is given to another tenant, or changed without saying whose'
+  'no update sets tenant_id'
 );
 
--- Whether the readings of the functions' text see what they are there for.
+-- The checks above find what they look for.
 select results_eq(
   $$select pg_temp.changes_in('select 1; with a as (delete from logloom.logs l
     where l.ts < now() and (true)) insert into x select * from a;
@@ -263,19 +262,19 @@ select set_eq(
   $$select pg_temp.refused_in('delete from logloom.logs l where l.ts < now() - random() * x;
     update logloom_private.log_counts c set events = lower(a), b = clock_timestamp();')$$,
   array['random', 'clock_timestamp'],
-  'a volatile function in it is found'
+  'a volatile function is found'
 );
 select set_eq(
   $$select pg_temp.refused_in('insert into logloom_private.log_days (day) select clock_timestamp()
     on conflict (tenant_id, day) do update set day = now() + lower(a)')$$,
   array['now'],
-  'and one that is not immutable in what an insert does instead'
+  'and a function that is not immutable in "do update set"'
 );
 select set_eq(
   $$select pg_temp.rows_passed_in('select logloom_private.f(c, 1), logloom_private.g(c.a)
     from logloom_private.blocks c; select logloom_private.h(c)')$$,
   array['logloom_private.f(c,'],
-  'and a row that is passed to a function'
+  'and a call with a whole row'
 );
 
 select * from finish();

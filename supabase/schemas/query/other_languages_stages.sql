@@ -1,4 +1,4 @@
--- What stands for an aggregate of another language: its name, or null where there is none.
+-- The aggregate for a name of this or another language, or null.
 create function logloom_private.query_meant_aggregate(p_name text)
 returns text
 language sql
@@ -14,8 +14,8 @@ return case
     then 'count_distinct'
 end;
 
--- What to write instead of the stage that begins with the first token, or null: stages of other
--- languages, an aggregate without its brackets, a comparison without where.
+-- What to write instead of an unknown stage, or null: stages of other languages, an aggregate
+-- without brackets, a comparison without where. p_texts begins with the stage's name.
 create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
 returns text
 language plpgsql
@@ -31,7 +31,7 @@ declare
     (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
   );
   v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  -- The width of timechart span=5m, of bin(5m).
+  -- The bucket width of timechart span=5m or bin(5m).
   v_width text := (
     select substring(t from '[1-9].*')
     from unnest(p_texts) t
@@ -143,7 +143,7 @@ begin
 end;
 $$;
 
--- The field of an aggregate in p_texts, which follow its name: a name, not the fraction before it.
+-- The field of an aggregate. p_texts follows its name and may begin with a fraction.
 create function logloom_private.query_meant_argument(p_texts text[], p_kind text)
 returns text
 language plpgsql

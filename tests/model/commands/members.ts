@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { assertFound, timesOf } from "../assertions.ts";
 import { type At, command } from "../command.ts";
 import { sendPatiently, statusOf } from "../service.ts";
-import { everything, type Role, today, viewQuery } from "../world.ts";
+import { everything, type Role, today, viewQuery } from "../tenant_model.ts";
 
 const roles: Role[] = ["viewer", "member", "admin", "owner", null];
 
@@ -20,7 +20,7 @@ const move = command("move", { to: fc.constantFrom(...roles) }, async ({ known, 
   known.role = to;
 });
 
-/** What the user tries, the least role that may, and what it answers. */
+/** Actions of the user, and the lowest role that may do them. */
 const deeds = {
   search: { least: "viewer", try: ({ real }: At) => real.asOther.search("", { since: "1h" }) },
   fields: { least: "viewer", try: ({ real }: At) => real.asOther.fields("", { since: "1h" }) },
@@ -64,7 +64,7 @@ const act = command(
   },
 );
 
-/** What the user reads: all, or what their view shows. */
+/** The user reads all records, or as a viewer those of the view. */
 const read = command("read as they may", {}, async ({ known, real, service }) => {
   const { role } = known;
   if (role === null) return;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import type { Draft, Range, When } from "./world.ts";
-import { day, everything, today } from "./world.ts";
+import type { Draft, Range, When } from "./tenant_model.ts";
+import { day, everything, today } from "./tenant_model.ts";
 
-// Few values of each kind, so that queries find something and times are equal now and then.
+// Few values of each kind, so that queries find something and some times are equal.
 
-/** Within what is kept at first and beyond, and within 24 hours from now and beyond. */
+/** Times within the first retention and older, and up to 24 hours from now and later. */
 const when: fc.Arbitrary<When> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ daysAgo: fc.nat(12), hour: fc.nat(23) }) },
   { weight: 4, arbitrary: fc.record({ daysAgo: fc.nat(29), hour: fc.constantFrom(0, 12, 23) }) },
@@ -25,7 +25,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
 
 export const drafts = fc.array(draft, { minLength: 1, maxLength: 15 });
 
-/** Filters that the evaluator and the service read alike, none of which looks like a mistake. */
+/** Filters that cause no warning. */
 export const filter = fc.constantFrom(
   "ts:*",
   "level:error",

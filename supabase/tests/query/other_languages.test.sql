@@ -1,8 +1,8 @@
 begin;
 select plan(74);
 
--- What beginners write who know another language, and what they are told: for a query that is wrong
--- its error and hint, for one that is valid and means something else its first warning.
+-- Queries of people who know another language. An invalid query gets an error and a hint, a valid
+-- one that means something else a warning.
 create temporary table mistakes (query text, at integer, told text, hint text);
 insert into mistakes values
   -- Lucene, KQL (Elasticsearch, Kibana)
@@ -22,26 +22,26 @@ insert into mistakes values
     'Write OR between two terms, in upper case. One | begins a stage, such as | count().'),
   ('*:timeout', 1, 'Unknown field "*"', 'Write any:timeout'),
   ('service:api or service:web', 13,
-    'or is looked for as a word: operators are in upper case', 'OR'),
+    'or is read as a word: write operators in upper case', 'OR'),
   -- SQL
   ('SELECT * FROM logs WHERE level = ''error''', 1,
-    'This is no SQL: each of its words is looked for in msg', 'service:api level:error'),
+    'SQL is not supported: each word is searched for in msg', 'service:api level:error'),
   ('level = ''error''', 1,
-    'level is looked for as a word: a field is followed by a colon', 'level:error'),
+    'level is read as a word: write a colon after a field', 'level:error'),
   ('level = "error"', 1,
-    'level is looked for as a word: a field is followed by a colon', 'level:error'),
+    'level is read as a word: write a colon after a field', 'level:error'),
   ('user_id IS NULL', 1,
-    'user_id is looked for as a word: a field is followed by a colon', '-user_id:*'),
+    'user_id is read as a word: write a colon after a field', '-user_id:*'),
   ('status != null', 1,
-    'status is looked for as a word: a field is followed by a colon', '@status:*'),
+    'status is read as a word: write a colon after a field', '@status:*'),
   ('service IN (''api'', ''web'')', 1,
-    'service is looked for as a word: a field is followed by a colon', 'service:(api OR web)'),
+    'service is read as a word: write a colon after a field', 'service:(api OR web)'),
   ('msg LIKE ''%timeout%''', 1,
-    'msg is looked for as a word: a field is followed by a colon', 'msg:timeout'),
+    'msg is read as a word: write a colon after a field', 'msg:timeout'),
   ('status <> 500', 8,
     '< is only allowed at the start of a value',
     'Write -@status:500: a colon after the field, and no blanks.'),
-  ('order by ts desc', 1, 'order by is looked for as words: a stage follows a |', '| sort by ts'),
+  ('order by ts desc', 1, 'order by is read as words: write a stage after a |', '| sort by ts'),
   ('attrs["x"]:1', 6, '[ is only allowed in a range of a field', 'Write @x:1'),
   ('-attrs[''http.status'']:>=500', 7,
     '[ is only allowed in a range of a field', 'Write @http.status:>=500'),
@@ -53,7 +53,7 @@ insert into mistakes values
   -- LogQL (Loki)
   ('{service="api"}', 1, '{ is only allowed in a range of a field', 'Write service:api'),
   ('service:api |= "timeout"', 14, 'Unknown stage "="', 'Write "timeout" before the first |'),
-  ('service:api != "timeout"', 13, '!= is looked for as a word: - negates', '-"timeout"'),
+  ('service:api != "timeout"', 13, '!= is read as a word: negate with -', '-"timeout"'),
   ('service:api |~ "time.*out"', 14,
     'Unknown stage "~"', 'Write msg:~"time.*out" before the first |'),
   ('service:api | json', 19,
@@ -65,7 +65,7 @@ insert into mistakes values
     '{ is only allowed in a range of a field', 'Write service:api | count() by service'),
   -- SPL (Splunk)
   ('index=main error', 1,
-    'index=main is looked for as a text: a field is followed by a colon', '@index:main'),
+    'index=main is read as a text: write a colon after a field', '@index:main'),
   ('level=error | stats count by host', 15, 'Unknown stage "stats"', 'Write | count() by host'),
   ('error | head 5', 9, 'Unknown stage "head"', 'Write | limit 5'),
   ('error | top limit=5 service', 9,
@@ -97,9 +97,9 @@ insert into mistakes values
   ('level:error|json', 17,
     'json needs a field', 'Write json msg, or an attribute that holds a text.'),
   ('@http.status_code:5xx', 19,
-    '5xx is looked for as a text: numbers have ranges', '@http.status_code:[500 TO 599]'),
+    '5xx is read as a text: write a range of numbers', '@http.status_code:[500 TO 599]'),
   ('avg(duration_ms) by service', 1,
-    'avg is looked for as a word, beside what its brackets hold', '| avg(@duration_ms) by service'),
+    'avg is read as a word, and its brackets as more terms', '| avg(@duration_ms) by service'),
   ('count() by service', 7,
     'A term is missing before )', 'An aggregate follows a bar: | count() by service'),
   -- LogsQL (VictoriaLogs), CloudWatch Logs Insights
@@ -110,7 +110,7 @@ insert into mistakes values
     'Records are sorted by ts only',
     'Write sort by ts or sort by ts desc; an aggregate before it makes rows.'),
   ('service:in(api, web)', 9,
-    'in is looked for as a value, beside what its brackets hold', 'service:(api OR web)'),
+    'in is read as a value, and its brackets as more terms', 'service:(api OR web)'),
   ('error | filter @message like /timeout/', 9,
     'Unknown stage "filter"', 'Write | where msg:~"timeout"'),
   ('error | stats count(*) by bin(5m)', 9, 'Unknown stage "stats"', 'Write | count() by (5m)'),
@@ -121,7 +121,7 @@ insert into mistakes values
     'An attribute is written @duration_ms. The fields are ts, received_at, id, level, '
       'msg, service, env, req_id, user_id, route, host, any.'),
   ('level == error', 1,
-    'level is looked for as a word: a field is followed by a colon', 'level:error'),
+    'level is read as a word: write a colon after a field', 'level:error'),
   ('error | count() by bin(5m)', 20,
     'Unknown field "bin"', 'A width of time is written (5m): | count() by (5m)'),
   ('error | count() by service | sort count desc', 35,

@@ -1,14 +1,14 @@
 import type { Event } from "../query/event.ts";
-import { readQuery } from "../query/language.ts";
+import { readQuery } from "../query/evaluator.ts";
 
-// What the service must be like, in memory: a few maps, and the plain evaluator of queries.
+// A model of the service in memory: lists of records, and the simple evaluator of queries.
 
 export const day = 86_400_000;
 
-/** When an event happened: at an hour of a day, or some hours ahead of now. */
+/** The time of an event: an hour of a past day, or some hours from now. */
 export type When = { daysAgo: number; hour: number } | { hoursAhead: number };
 
-/** An event as a command draws it. */
+/** An event drawn for a command. */
 export interface Draft {
   when: When;
   level: "debug" | "info" | "warn" | "error";
@@ -17,7 +17,7 @@ export interface Draft {
   size: number;
 }
 
-/** A record as it has to be found. Its number is its own in all of a run. */
+/** A record that must be found. n is unique in a run. */
 export interface Kept {
   ts: number;
   level: Draft["level"];
@@ -31,7 +31,7 @@ export interface Range {
   to: number;
 }
 
-/** A request that was acknowledged, to be repeated to the letter. */
+/** An acknowledged request, to be repeated unchanged. */
 export interface Request {
   idempotencyKey: string;
   body: string;
@@ -44,26 +44,26 @@ export interface Key {
   works: boolean;
 }
 
-/** What a member may be; null: no member any more. */
+/** The role of a member; null: removed. */
 export type Role = "viewer" | "member" | "admin" | "owner" | null;
 
-/** What a viewer sees. */
+/** The query of the viewers' view. */
 export const viewQuery = "service:api";
 
 export const retentionAtFirst = 30;
 
 export class TenantModel {
   records: Kept[] = [];
-  /** What is past the retention, which a block of several days may hold for a while. */
+  /** Records past the retention. A block of several days may keep them for a while. */
   expired: Kept[] = [];
-  /** What was acknowledged since the tail last looked. */
+  /** Records acknowledged since the last tail. */
   untailed: Kept[] = [];
   tailCursor: string | undefined;
   readonly requests: Request[] = [];
   readonly keys: Key[] = [];
-  /** All that was ever acknowledged, which is what usage counts. */
+  /** The number of all acknowledged records: usage counts them. */
   acknowledged = 0;
-  /** When the record of a number was acknowledged. */
+  /** The time of acknowledgement by n. */
   readonly acknowledgedAt = new Map<number, number>();
   retentionDays = retentionAtFirst;
   role: Role = "member";
@@ -75,7 +75,7 @@ export class TenantModel {
     for (const { attrs } of records) this.acknowledgedAt.set(attrs.n, Date.now());
   }
 
-  /** The records that a query finds, if it is asked on this day. */
+  /** The records that a query finds on this day. */
   found(query: string, range: Range, today: number): Kept[] {
     return matching(this.records, query).filter(({ ts }) =>
       ts >= range.from && ts < range.to && this.keeps(ts, today)
@@ -132,7 +132,7 @@ export function timeOf(when: When): number {
     : today() - when.daysAgo * day + when.hour * 3_600_000;
 }
 
-/** All that there may be. */
+/** A range that covers all records. */
 export function everything(): Range {
   return { from: today() - 60 * day, to: today() + 3 * day };
 }

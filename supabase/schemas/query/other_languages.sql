@@ -1,4 +1,4 @@
--- How a name of another language is written here: a field's name, or that of an attribute.
+-- The name of a field or attribute for a name of another query language.
 create function logloom_private.query_meant_name(p_name text)
 returns text
 language plpgsql
@@ -6,7 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Ingest makes fields of these.
+  -- Ingest stores these as fields.
   v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
     then substr(p_name, 2) else p_name end;
 begin
@@ -19,8 +19,8 @@ begin
 end;
 $$;
 
--- What is meant by the words that begin with the one at p_at, where they are a comparison of
--- another language with blanks in it: level = "error", status != null, msg like '%x%'. Or null.
+-- The term for a comparison of another language with blanks, whose first word is at p_at: level =
+-- "error", status != null, msg like '%x%'. Null for anything else.
 create function logloom_private.query_meant_words(p_texts text[], p_at integer)
 returns text
 language plpgsql
@@ -60,7 +60,7 @@ begin
     and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
     and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
   then
-    -- Two words of a message.
+    -- Probably two words of a message.
     return null;
   elsif v_word = 'between' then
     return logloom_private.query_meant_name(v_name) || ':['
@@ -68,7 +68,7 @@ begin
   elsif not logloom_private.query_is_term(v_value) then
     return null;
   elsif left(v_value, 1) = '''' then
-    -- What stands in single quotes is one text, blanks and all.
+    -- A text in single quotes may have blanks.
     select min(n) into v_end
     from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
     where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
@@ -96,8 +96,7 @@ begin
 end;
 $$;
 
--- level:error|warn: the term that is meant where the bar at p_position stands between values of
--- one field, or null.
+-- level:error|warn: the term for several values joined by the bar at p_position, or null.
 create function logloom_private.query_meant_values(p_source text, p_position integer)
 returns text
 language plpgsql
@@ -129,7 +128,7 @@ begin
 end;
 $$;
 
--- name=value, name!=value, name>5 as one word: the query that was meant, or null.
+-- name=value, name!=value, name>5 as one word: the term for it, or null.
 create function logloom_private.query_meant_comparison(p_token text)
 returns text
 language plpgsql
@@ -165,7 +164,7 @@ begin
 end;
 $$;
 
--- attrs["x"]:1, attrs["x"] >= 1: the term that is meant where the bracket is at p_at, or null.
+-- attrs["x"]:1, attrs["x"] >= 1: the term for it, or null. The bracket is at p_at.
 create function logloom_private.query_meant_index(p_texts text[], p_at integer)
 returns text
 language plpgsql
@@ -191,8 +190,7 @@ begin
 end;
 $$;
 
--- What is meant by a selector of LogQL whose { is at p_at, {app="api"}, and by the function around
--- it; or null.
+-- The query for a LogQL selector ({app="api"}, its { at p_at) and the function around it, or null.
 create function logloom_private.query_meant_selector(p_texts text[], p_at integer)
 returns text
 language plpgsql
@@ -214,8 +212,8 @@ begin
 end;
 $$;
 
--- What is meant by a term whose field another language has, or null: _exists_:user_id,
--- !level:debug, status:error, *:text, _time:5m.
+-- The term for a field that only another language has, or null: _exists_:user_id, !level:debug,
+-- status:error, *:text, _time:5m.
 create function logloom_private.query_meant_term(p_name text, p_value text)
 returns text
 language sql

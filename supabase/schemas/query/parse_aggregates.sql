@@ -1,6 +1,6 @@
--- Aggregates: count() as n, p95(@duration_ms) by (5m), service
+-- Parses aggregates: count() as n, p95(@duration_ms) by (5m), service
 
--- One aggregate and its name, as node.
+-- Parses one aggregate and its name. The result is in node.
 create function logloom_private.query_parse_aggregate(
   p_state logloom_private.query_state,
   p_plan jsonb
@@ -13,14 +13,11 @@ as $$
 declare
   v_first constant integer := p_state."at";
   v_kind constant text := p_state.texts[v_first];
-  v_fraction numeric;
   v_name text := v_kind;
   v_field jsonb;
   v_meant text;
 begin
-  if v_kind ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then
-    v_fraction := substr(v_kind, 2)::numeric / 100;
-  elsif v_kind not in ('count', 'rate', 'count_distinct', 'sum', 'avg', 'min', 'max') then
+  if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
     v_meant := logloom_private.query_meant_stage(
       p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
     );
@@ -83,7 +80,8 @@ begin
     p_state."at" := p_state."at" + 2;
   end if;
   p_state.node := jsonb_build_object(
-    'kind', v_kind, 'fraction', v_fraction, 'field', v_field, 'name', v_name
+    'kind', v_kind, 'fraction', substring(v_kind from '^p([0-9.]+)$')::numeric / 100,
+    'field', v_field, 'name', v_name
   );
   return p_state;
 end;
@@ -122,8 +120,8 @@ begin
         );
       end if;
       p_plan := p_plan || jsonb_build_object(
-        'bucket', rtrim(v_width, 'smhdw')::bigint * case right(v_width, 1)
-          when 's' then 1 when 'm' then 60 when 'h' then 3600 when 'd' then 86400 else 604800 end
+        'bucket',
+        rtrim(v_width, 'smhdw')::bigint * logloom_private.seconds_of(right(v_width, 1))::bigint
       );
       v_name := 'ts';
       p_state."at" := p_state."at" + 3;

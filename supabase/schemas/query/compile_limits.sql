@@ -1,14 +1,14 @@
--- What every part of the compiler uses: excerpts and bounds.
+-- Excerpts for messages, and the compiler's limits.
 
--- Enough of the caller's text to recognise it in a message.
+-- The beginning of a text, to quote it in a message.
 create function logloom_private.query_excerpt(p_text text)
 returns text
 language sql
 immutable
 return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
 
--- Counts p_steps more: a token, a rule, a term, a part of a regex. No loop of the compiler runs
--- without counting, so a query's cost is bounded by this number whatever it holds.
+-- Counts steps: tokens, rules, terms, parts of a regex. Every loop of the compiler counts, so this
+-- number limits the cost of any query.
 create function logloom_private.query_spend(
   p_state logloom_private.query_state,
   p_steps integer
@@ -67,7 +67,8 @@ begin
 end;
 $$;
 
--- A text that is looked for inside another one costs its own length at each place of that one.
+-- Counts the length of a text to search for inside others: a search costs this length at each
+-- position.
 create function logloom_private.query_count_searched(
   p_state logloom_private.query_state,
   p_text text,

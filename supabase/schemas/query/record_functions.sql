@@ -1,7 +1,8 @@
--- What compiled queries call for each record. None of these can raise, whatever a record holds.
+-- Functions that compiled queries call for each record. None of them may raise, whatever the
+-- record.
 
--- The number that a text is, as the query language writes numbers; null for any other text, and for
--- what no double holds.
+-- The number of a text in the syntax of the query language. Null for any other text, and for a
+-- number that no double can hold.
 create function logloom_private.text_number(p_text text)
 returns numeric
 language plpgsql
@@ -21,10 +22,9 @@ begin
 end;
 $$;
 
--- The number of an attribute in an aggregate: a JSON number, a text that is one, or a text that is
--- a quantity with a unit, in seconds or bytes. Numbers stay decimal until the end, so that a sum
--- does not depend on the order of its rows; held within the range of a double, so that no cast or
--- sum can fail.
+-- The number of an attribute in an aggregate: a JSON number, a text with a number, or a text with a
+-- quantity (in seconds or bytes). Decimals, so that a sum does not depend on the order of rows,
+-- limited to the range of a double, so that no cast or sum fails.
 create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql
@@ -43,7 +43,7 @@ begin
     );
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
-    -- Most texts are neither.
+    -- Most texts are not numbers.
     if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
@@ -76,7 +76,7 @@ begin
 end;
 $$;
 
--- Interpolation between the two ends of the doubles leaves their range.
+-- Interpolating between the largest and the smallest double overflows.
 create function logloom_private.finite_double(p_value double precision)
 returns double precision
 language plpgsql
@@ -94,9 +94,9 @@ begin
 end;
 $$;
 
--- A number of an extracted JSON text as a record has it: without zeros at the end of a fraction or,
--- where it has more than 40 letters when it is written out and is shorter with an exponent, its
--- text with one. It is not written out to see that: nine bytes of JSON may have 131,000 digits.
+-- A number of an extracted JSON text in the form of a stored record: without zeros at the end of a
+-- fraction. A number of more than 40 characters becomes a text with an exponent if that is shorter.
+-- Its length is computed, because nine bytes of JSON may mean 131,000 digits.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql
@@ -114,7 +114,7 @@ begin
   if abs(v_number) < 1e19 and scale(v_number) <= 19 then
     return to_jsonb(v_number);
   end if;
-  -- Its binary form has 8 bytes, and 2 for each four digits: so many places hold them all.
+  -- numeric_send has a header of 8 bytes, then 2 bytes for every four digits.
   v_text := to_char(
     abs(v_number), '9.' || repeat('9', 2 * octet_length(numeric_send(v_number)) - 16) || 'EEEE'
   );
@@ -131,7 +131,7 @@ begin
 end;
 $$;
 
--- Numbers of a JSON text have the canonical form of a record's.
+-- A JSON text with its numbers in the form of a stored record.
 create function logloom_private.canonical_numbers(p_text text)
 returns jsonb
 language plpgsql
@@ -151,8 +151,8 @@ begin
 end;
 $$;
 
--- The members of a text that is a JSON object of at most 64 kB, nested at most 64 deep as the
--- attributes of a record are, otherwise {}. The parser fails at some thousands of levels.
+-- The members of a JSON object of at most 64 kB, nested at most 64 deep as attributes are;
+-- otherwise {}. PostgreSQL's parser fails at some thousands of levels.
 create function logloom_private.extract_json(p_text text)
 returns jsonb
 language plpgsql
@@ -163,7 +163,7 @@ as $$
 begin
   if octet_length(p_text) > 65536
     or p_text !~ '^[ \t\r\n]*\{'
-    -- Texts with few brackets, as most are, need not be looked at.
+    -- Most texts have few brackets and skip the regex.
     or char_length(p_text) - char_length(translate(p_text, '[{', '')) > 64
       and p_text !~ (
         '^[ \t\r\n]*' || repeat('[[{](?:[^][{}"]|"(?:[^"\\]|\\.)*"|', 64) || '[^][{}"]'
@@ -179,8 +179,8 @@ begin
 end;
 $$;
 
--- The pairs name=value of the first 64 kB of a text; a value may be in double quotes. A value that
--- is written as JSON writes numbers is one. The last of a name counts.
+-- The pairs name=value in the first 64 kB of a text. A value may be in double quotes. A value in
+-- the syntax of a JSON number becomes a number. If a name repeats, the last value counts.
 create function logloom_private.extract_logfmt(p_text text)
 returns jsonb
 language plpgsql

@@ -1,8 +1,5 @@
--- The generator: a tree as a boolean expression of SQL over an alias.
-
--- The path of an attribute as operators after its record's attrs. Each makes a copy of what it
--- finds, so one takes as many segments as it can. #> takes a number as an index into an array,
--- which -> with a text does not.
+-- The path of an attribute as operators on attrs. Each operator copies its result, so one #> takes
+-- several segments. A segment that is a number needs ->, because #> takes it for an array index.
 create function logloom_private.query_path_sql(p_path text[])
 returns text
 language plpgsql
@@ -30,8 +27,8 @@ begin
 end;
 $$;
 
--- A column, or the JSON value of an attribute. JSON null is no value, so the joined key is tried
--- there too.
+-- A column, or the JSON value of an attribute. JSON null counts as missing, so the joined key is
+-- tried then, too.
 create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
@@ -56,7 +53,7 @@ begin
 end;
 $$;
 
--- The expression that a field is grouped or counted by: a column, or the text of an attribute.
+-- The expression that groups or counts a field: a column, or the text of an attribute.
 create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
 returns text
 language sql
@@ -64,10 +61,10 @@ immutable
 return '(' || logloom_private.query_value_sql(p_field, p_alias)
   || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
 
--- The items of an AND or OR as SQL. PostgreSQL keeps what an expression takes for a record until
--- the expression ends, and each leaf over attributes copies them. So these leaves are asked one
--- after another in a subquery, which forgets each. "offset 0" keeps it a subquery. p_items: SQL;
--- p_is_heavy: whether an item reads attributes.
+-- The items of an AND or OR as SQL. PostgreSQL frees the memory of an expression only at its end,
+-- and each leaf over attributes copies them. So these leaves run one after another in a subquery,
+-- which frees each. "offset 0" keeps it a subquery. p_items: SQL; p_is_heavy: whether an item reads
+-- attributes.
 create function logloom_private.query_items_sql(
   p_type text,
   p_items text[],
@@ -104,9 +101,9 @@ begin
 end;
 $$;
 
--- A tree as a boolean expression over an alias. It may be null where a field is absent; a NOT
--- turns that into true, so that it matches records that lack the field. With p_now_sql, an SQL
--- expression, what moves with now is computed from it; otherwise from the instant of compiling.
+-- A tree as a boolean SQL expression over an alias. It may be null if a field is absent; NOT turns
+-- null into true, so it matches records without the field. With p_now_sql, an SQL expression, times
+-- relative to now are computed from it, otherwise from the time of compiling.
 create function logloom_private.query_sql(
   p_node jsonb,
   p_alias text,

@@ -1,7 +1,7 @@
--- Tokens: what the grammar's rules read.
+-- Splits a query into tokens.
 
--- Splits a text that begins at p_position of the query into tokens, white space left out. What no
--- part of p_pattern takes is a token of one character, so that nothing is lost.
+-- Splits a text into tokens without white space. The text begins at p_position of the query. A
+-- character that p_pattern does not match is a token of its own.
 create function logloom_private.query_split(
   p_state logloom_private.query_state,
   p_text text,
@@ -85,8 +85,8 @@ return p_at > 1
   and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
     = p_state.positions[p_at];
 
--- Goes on to the next token, which does not touch this one if it is a term: time"out" is one term
--- with a quote in it to some and two terms to others, so it is neither.
+-- Goes to the next token. A term must not touch the one before: for time"out" some languages see
+-- one term with a quote in it, others two terms, so it is an error.
 create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -121,7 +121,7 @@ begin
 end;
 $$;
 
--- The text that a word or a quoted token stands for.
+-- The text of a word or a quoted token, without quotes and escapes.
 create function logloom_private.query_text(p_token text)
 returns text
 language plpgsql
@@ -148,14 +148,14 @@ immutable
 return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
   and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
 
--- A LIKE pattern that matches a text and nothing else.
+-- A LIKE pattern that matches exactly this text.
 create function logloom_private.query_like_text(p_text text)
 returns text
 language sql
 immutable
 return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
 
--- A LIKE pattern for a token: its wildcards become LIKE's, LIKE's own are escaped.
+-- A token as a LIKE pattern: * and ? become % and _; % and _ are escaped.
 create function logloom_private.query_like(p_token text)
 returns text
 language plpgsql
@@ -183,10 +183,10 @@ begin
 end;
 $$;
 
--- A LIKE pattern for a whole record as one text, in ASCII lower case: it matches wherever
--- p_pattern, over folded text, matches in one of the record's texts, and sometimes elsewhere. JSON
--- escapes some characters, so any text may stand in their place; what is not ASCII, and i and k,
--- which the dotted I and the Kelvin sign fold to, may be any character.
+-- A LIKE pattern for a whole record as one text, in ASCII lower case. It matches every record in
+-- which p_pattern (over folded text) matches one text, and some others. JSON escapes some
+-- characters, so they become %. Non-ASCII characters become _, and so do i and k, because dotted İ
+-- and the Kelvin sign fold to them.
 create function logloom_private.query_like_record(p_pattern text)
 returns text
 language sql

@@ -6,7 +6,7 @@ select plan(10);
 \ir cancelled_tails.psql
 update logloom_private.settings set search_page_time = '0' where singleton;
 
--- In one write sequence more than a call looks at.
+-- More records in one write sequence than a call examines.
 select pg_temp.add_records(jsonb_agg(jsonb_build_object('msg', 'number ' || i)))
 from generate_series(1, 40) i \g /dev/null
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
@@ -31,33 +31,35 @@ end;
 $$;
 
 select is(
-  (select count(*)::integer from pages), 11, 'four records a call, and one that finds none'
+  (select count(*)::integer from pages), 11,
+  'four records for each call, and a last call without any'
 );
 select ok(
-  (select bool_and((p.page).more = (p.n < 11)) from pages p), 'each but the last says so'
+  (select bool_and((p.page).more = (p.n < 11)) from pages p),
+  'each but the last says that there is more'
 );
 select is(
   (select count(distinct pg_temp.parts_of((p.page).next_cursor)) from pages p), 11::bigint,
-  'each is further on'
+  'each moves on'
 );
 select results_eq(
   $$select distinct r.msg from pages p, unnest((p.page).logs) r order by 1$$,
-  array['number 17', 'number 27', 'number 37', 'number 7'], 'what matches is shown'
+  array['number 17', 'number 27', 'number 37', 'number 7'], 'matching records are returned'
 );
 select is(
-  (select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'once'
+  (select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'each once'
 );
 
--- One record at a time, for longer than it takes to look at all.
+-- One record at a time, with enough time for all.
 select pg_temp.act_as_postgres();
 update logloom_private.settings set search_page_time = '1 hour' where singleton;
 select pg_temp.act_as_user('acme', 'alice');
 create temp table long_way as
 select t.* from public.tail_logs('msg:*nowhere*', pg_temp.cursor_of('tail', '1'), 1) t;
-select is((select l.more from long_way l), false, 'a piece after the other comes to the end');
+select is((select l.more from long_way l), false, 'piece by piece a call reaches the end');
 select is((select l.logs::text from long_way l), '{}', 'and finds nothing');
 
--- A cursor from before a restore.
+-- Cursors from before a restore
 select pg_temp.act_as_postgres();
 select setval('logloom_private.write_seq', 1000) \g /dev/null
 create function pg_temp.tail_from(p_write_seq integer) returns text language plpgsql as $$
@@ -70,11 +72,11 @@ end;
 $$;
 grant execute on function pg_temp.tail_from(integer) to public;
 select pg_temp.act_as_user('acme', 'alice');
-select is(pg_temp.tail_from(1000), 'accepted', 'a cursor of what was');
-select is(pg_temp.tail_from(1001), 'accepted', 'a cursor of what comes next');
+select is(pg_temp.tail_from(1000), 'accepted', 'a cursor at the last write sequence');
+select is(pg_temp.tail_from(1001), 'accepted', 'a cursor at the next one');
 select is(
   pg_temp.tail_from(1002), 'PT400 Invalid p_cursor: it is newer than the database',
-  'a cursor of what never was'
+  'a cursor beyond is refused'
 );
 
 select * from finish();

@@ -10,7 +10,7 @@ import { noon, sealRecordsOf } from "./sealed_day.ts";
 
 const records = 2000;
 
-/** Decided on words, on a column, and on numbers, with what each answers. */
+/** Questions that blocks answer by words, by a column and by numbers, with their answers. */
 const questions: [query: string, value: number][] = [
   ["number | count()", records],
   ["NOT attrs.n:5000 | count()", records],
@@ -19,7 +19,7 @@ const questions: [query: string, value: number][] = [
 
 for (const isSealed of [false, true]) {
   const what = isSealed ? "sealed records" : "rows";
-  Deno.test(`on its node, too, of a tenant's slow searches of ${what} one reads on`, async () => {
+  Deno.test(`on a node, too, a tenant's slow searches of ${what} wait for each other`, async () => {
     await takeTurns(isSealed);
   });
 }
@@ -49,14 +49,14 @@ async function takeTurns(isSealed: boolean): Promise<void> {
   const ask = async ({ token }: Tenant, query: string) =>
     valueOf(await rpc(token, "log_stats", { p_query_dsl: query, ...range }));
 
-  // What is read on the node takes its turns there, what is read on the coordinator there.
+  // Searches wait on the server that reads: on the node or on the coordinator.
   await using servers = serversOf(port);
   const answers: number[] = [];
   let all: Promise<unknown> = Promise.resolve();
   {
     await using _held = await servers.holdScans(noisy);
     all = Promise.all(questions.map(async ([query], n) => answers[n] = await ask(noisy, query)));
-    // A failure is reported where it is awaited.
+    // "await all" reports a failure.
     all.catch(() => {});
     await eventually("they wait", async () => await servers.waiting(noisy) === questions.length);
     for (const [query, value] of questions) assert.equal(await ask(quiet, query), value);
@@ -78,7 +78,7 @@ function serversOf(port: number) {
   const ports = [coordinator, port];
   const watchers = ports.map((port) => onNode(port));
   return {
-    /** As a search in each of two scan slots would. */
+    /** Takes the tenant's two scan slots, like two searches. */
     async holdScans({ id }: Tenant): Promise<AsyncDisposable> {
       const holders = ports.map((port) => onNode(port));
       for (const holder of holders) {

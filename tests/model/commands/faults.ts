@@ -5,12 +5,12 @@ import { shiftClock } from "../../support/shift_clock.ts";
 import { openDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { killPart, type ProcessName, signalIfThere } from "../../support/processes.ts";
-import { drafts } from "../arbitrary.ts";
+import { drafts } from "../random_values.ts";
 import { assertComplete } from "../assertions.ts";
 import { type At, command } from "../command.ts";
 import { send } from "./sending.ts";
 
-/** To the jobs it is as if the clock had been set; what comes then is written all the same. */
+/** Makes jobs believe that the clock was set. Later events must still be written. */
 const clock = command(
   "set the clock",
   { by: fc.constantFrom("1 hour", "-1 hour") },
@@ -21,7 +21,7 @@ const clock = command(
 
 const parts = ["ingest", "postgrest", "gateway", "postgres", "a backend"] as const;
 
-/** A part is killed while a request is under way, which is sent until it is acknowledged. */
+/** Kills a part during a request, which is repeated until it is acknowledged. */
 const kill = command(
   "kill",
   { part: fc.constantFrom(...parts), drafts },
@@ -32,7 +32,7 @@ const kill = command(
     } else {
       await at.service.disconnect();
       const sending = send(at, at.real.owner.headers, drafts);
-      // Not lost if the part does not come back.
+      // Awaited below, unless the part does not come back.
       sending.catch(() => {});
       const back = await killPart(part as ProcessName);
       await sending;
@@ -44,10 +44,10 @@ const kill = command(
   },
 );
 
-/** How many parts were killed in all runs of this process. */
+/** The number of killed parts in all runs of this process. */
 export const kills = { count: 0 };
 
-/** Kills one that serves a request, or waits for one; the server then ends all others, too. */
+/** Kills a backend of PostgREST. The server then ends all others, too. */
 async function killBackend({ service }: At): Promise<void> {
   const [found] = await service.sql<{ pid: number }[]>`
     select pid from pg_stat_activity
@@ -55,10 +55,10 @@ async function killBackend({ service }: At): Promise<void> {
     order by random() limit 1`;
   const witness = openDatabase(undefined, 1, { isCut: true });
   const cut = witness`select pg_sleep(600)`.catch(() => {});
-  await eventually("the witness is there", async () => {
-    const [{ is_there }] = await service.sql`
-      select exists (select from pg_stat_activity where query = 'select pg_sleep(600)') as is_there`;
-    return is_there;
+  await eventually("the witness is connected", async () => {
+    const [row] = await service.sql`
+      select from pg_stat_activity where query = 'select pg_sleep(600)'`;
+    return row !== undefined;
   });
   await service.disconnect();
   const isKilled = found !== undefined && signalIfThere(found.pid, "SIGKILL");

@@ -1,6 +1,6 @@
--- The parser of brackets and operators. Each rule calls the next and the last calls the first.
+-- Parses brackets and operators: filter, items, item, term. An item in brackets holds items again.
 
--- A term, or what brackets hold, after its NOTs.
+-- A term or a group in brackets, with its NOTs.
 create function logloom_private.query_parse_item(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -79,7 +79,8 @@ begin
 end;
 $$;
 
--- Items side by side. p_type: and, or or, whose items are those of and: AND binds closer than OR.
+-- Items side by side. p_type 'or' reads alternatives whose items are of type 'and', because AND
+-- binds closer than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text
@@ -113,7 +114,7 @@ begin
 end;
 $$;
 
--- A filter: what stands before the first bar, or after where.
+-- A filter: everything before the first bar, or after where.
 create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { eventually } from "../../support/eventually.ts";
-import { days, filter, rangeOf } from "../arbitrary.ts";
+import { days, filter, rangeOf } from "../random_values.ts";
 import { assertComplete } from "../assertions.ts";
 import { command } from "../command.ts";
 import { pastDays, sealOf, sealSql } from "../sealing.ts";
 import type { Service } from "../service.ts";
-import { matching, today } from "../world.ts";
+import { matching, today } from "../tenant_model.ts";
 
 const seal = command("seal", {
   first: fc.nat(),
@@ -30,7 +30,7 @@ const unseal = command("unseal", { which: fc.nat() }, async (at, { which }) => {
   await sealOf(at, which, "unseal");
 });
 
-/** The day's partition gives its space back, where the job would have it do so. */
+/** Replaces partitions that waste space, if the job would. */
 const replace = command("replace", {}, async ({ service }) => {
   await service.asOwner(
     "select logloom_private.replacement_step(now() + interval '1 minute') from generate_series(1, 4)",
@@ -55,7 +55,7 @@ const erase = command("erase", { filter, days }, async (at, { filter, days }) =>
     const runs = await real.asOwner.call("list_log_retention_runs", { p_kind: "erasure" });
     return runs.find((run) => run.run_id === run_id && !["queued", "running"].includes(run.status));
   });
-  // What is past the retention and still stored goes with them.
+  // Stored records past the retention are deleted as well.
   const expired = matching(known.expired, filter).filter(({ ts }) =>
     ts >= range.from && ts < range.to
   );
@@ -78,13 +78,16 @@ async function retentionIsOver({ sql }: Service): Promise<void> {
   });
 }
 
-/** What is older goes from every answer at once, and with the next run from storage, but for what shares a block. */
+/**
+ * Shortens the retention. Older records vanish from answers at once, and from storage with the next run, unless they
+ * share a block with newer ones.
+ */
 const shorten = command("shorten retention", {
   days: fc.oneof(fc.integer({ min: 8, max: 30 }), fc.integer({ min: 1, max: 30 })),
 }, async (at, { days }) => {
   const { known, real, service } = at;
   await service.settle();
-  // Longer again, it would show what is still in storage.
+  // A longer retention would show records that are still stored.
   const isShorter = days < known.retentionDays;
   if (isShorter) known.retentionDays = days;
   const { pipeline_config } = await real.asOwner.call("update_tenant_settings", {
@@ -93,7 +96,7 @@ const shorten = command("shorten retention", {
   assert.deepEqual(pipeline_config, { retention_days: known.retentionDays, compression: true });
   await assertComplete(at);
   if (!isShorter) return;
-  // The day's own run may be past the days that this one shortens.
+  // The daily run may have passed these days already.
   await retentionIsOver(service);
   await service.asOwner("select logloom_private.begin_retention(logloom_private.utc_day(now()))");
   await service.asOwner("call logloom_private.run_job('run_retention')");

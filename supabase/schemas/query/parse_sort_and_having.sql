@@ -1,4 +1,4 @@
--- The parser of sort, and of where after an aggregate.
+-- Parses sort, and where after an aggregate.
 
 -- sort by n desc, service
 create function logloom_private.query_parse_sort(
@@ -26,7 +26,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- The column that is meant, where there is one: "sort desc count" has it behind the order.
+      -- Suggest the column that was named: "sort desc count" has it after the order.
       case when not v_rows then 'ts'
         when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
         when p_state.texts[3] = any (v_columns) then p_state.texts[3]

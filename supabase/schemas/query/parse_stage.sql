@@ -1,7 +1,7 @@
--- The parser of what follows a bar. A stage has tokens of its own: names, numbers and punctuation.
+-- Parses stages. A stage has its own tokens: names, numbers and punctuation.
 
--- The stages of a query are collected in an object, the plan:
---   rows        what is done to each record before anything is counted:
+-- The stages of a query make one object, the plan:
+--   rows        steps for each record, before anything is counted:
 --               [{"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"}, …]
 --   aggregates  [{"kind", "fraction", "field", "name"}, …], by: [field, …], bucket: seconds
 --   patterns    true
@@ -9,9 +9,9 @@
 --   sort        [{"name", "descending"}, …]
 --   limit       a number
 --   fields      [field, …]
---   last        the stage that was read last, first: {"stage", "position"} of the first
+--   last        the name of the last stage, first: {"stage", "position"} of the first
 
--- The field that comes next, as node; p_error of p_stage where none does.
+-- Parses the next field into node. Raises p_error if there is none.
 create function logloom_private.query_stage_field(
   p_state logloom_private.query_state,
   p_error text,
@@ -58,7 +58,7 @@ begin
 end;
 $$;
 
--- Refuses a stage where it cannot work.
+-- Raises if a stage may not follow the stages before it.
 create function logloom_private.query_check_order(
   p_plan jsonb,
   p_stage text,
@@ -90,7 +90,7 @@ begin
 end;
 $$;
 
--- One stage, read to its end: the plan with it as node.
+-- Parses one whole stage. node is the plan with this stage.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
   p_plan jsonb
@@ -129,7 +129,7 @@ begin
       p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
     when 'fields' then
       loop
-        -- Each costs for every record of an export's page, which has to be read in time.
+        -- Each field costs time for every record of an export's page.
         if jsonb_array_length(v_fields) >= 50 then
           perform logloom_private.refuse_at(
             p_state.positions[p_state."at"], 'stages.too_many_fields'

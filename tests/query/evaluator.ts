@@ -14,8 +14,8 @@ import { isAddressIn, readNetwork } from "./network.ts";
 import { compileRegex } from "./regex.ts";
 import { Plan, readStage } from "./stages.ts";
 
-// The query language read a second time, as plainly as it can be: from the text straight to a
-// function over one event. It shares nothing with the compiler but the document.
+// A second implementation of the query language, as simple as possible: from the text straight to a
+// function over one event. It shares only the documentation with the compiler.
 
 const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
 export interface Query {
@@ -70,7 +70,7 @@ class Reader {
         readStage(plan, this.source.slice(from, this.#token.at - 1), from + 1);
       }
     }
-    // What where asks before anything is extracted belongs to the filter.
+    // A where before the first json or logfmt is part of the filter.
     const first = plan.rows.findIndex((stage) => "extract" in stage);
     const wheres = plan.rows.splice(0, first < 0 ? plan.rows.length : first);
     const filters = [
@@ -109,7 +109,7 @@ class Reader {
     return before !== undefined && before.at + before.text.length === this.#token.at;
   }
 
-  /** Goes on to the next token, which white space or a bracket must keep apart from a term. */
+  /** Goes to the next token. If it is a term, white space or a bracket must precede it. */
   #nextApart(): void {
     this.#at++;
     if (this.#isTerm() && this.#isAdjacent()) this.#refuse("white space is missing");
@@ -120,10 +120,10 @@ class Reader {
     this.#leaves++;
   }
 
-  /** Counts a text that is looked for inside others. */
+  /** Counts a text to search for inside others. */
   #search(text: { length: number }, position: number): void {
     this.#searched += text.length;
-    if (this.#searched > 512) this.#refuse("too much to look for", position);
+    if (this.#searched > 512) this.#refuse("too much to search for", position);
   }
 
   #deeper(depth: number, position: number): number {
@@ -188,7 +188,7 @@ class Reader {
 
   #free(): Predicate {
     this.#leaf();
-    // Alone it asks for nothing of a record, not even for a message.
+    // A * alone matches every record, also one without a message.
     const matches = this.#is("*") ? () => true : this.#term({ kind: "text", name: "msg" });
     this.#nextApart();
     return matches;
@@ -260,7 +260,7 @@ class Reader {
     return matches;
   }
 
-  /** Goes on to what a sign stands before, in the same token or the next. */
+  /** Goes to the value after a sign, in the same token or the next. */
   #takeSign(sign: string): void {
     const { text, at } = this.#token;
     if (text.length === sign.length) this.#at++;
@@ -275,7 +275,7 @@ class Reader {
     const text = textOf(token);
     if (sign === "=") {
       if (field.kind === "time" || field.kind === "id" || field.kind === "level") {
-        if (token.text.join("") === "*") this.#refuse("exactly * is no such value");
+        if (token.text.join("") === "*") this.#refuse("* is not a value");
         return this.#term(field);
       }
       return (event) => textsOf(field, event).includes(text);
@@ -397,7 +397,7 @@ class Reader {
     return (event) => textsOf(field, event).some(test);
   }
 
-  /** A word or a quoted text that stands for itself; does not go on to the next token. */
+  /** A word or a quoted text without a sign. Stays at its token. */
   #term(field: Field): Predicate {
     const token = this.#token;
     if (token.text.join("") === "*" && field.kind !== "any") {
@@ -518,7 +518,7 @@ function tokenize(source: string[]): Token[] {
   return tokens;
 }
 
-/** Where the first colon that is not escaped stands, or -1. */
+/** The index of the first colon that is not escaped, or -1. */
 function colonOf(text: string[]): number {
   for (let at = 0; at < text.length; at++) {
     if (text[at] === ":") return at;
@@ -540,7 +540,7 @@ function unitsOf({ text }: Token): Unit[] {
   return units;
 }
 
-/** The text with its wildcards as they are written. */
+/** The text without escapes, with wildcards as written. */
 function textOf(token: Token): string {
   return unitsOf(token)
     .map((unit) => (typeof unit === "string" ? unit : unit.any === "many" ? "*" : "?"))
@@ -548,7 +548,7 @@ function textOf(token: Token): string {
 }
 
 function glob(units: Unit[], text: string[]): boolean {
-  // reached[i]: the units so far can take the first i characters.
+  // reached[i]: the units so far can match the first i characters.
   let reached = text.map(() => false);
   reached = [true, ...reached];
   for (const unit of units) {
@@ -603,7 +603,7 @@ function readNumber(token: Token): { unit: Measure | null; value: Decimal } {
   return { unit: null, value: decimal(text) };
 }
 
-/** Does the text hold the word, with no letter, digit or _ beside it? */
+/** Whether the text has the word, without a letter, digit or _ next to it. */
 function holdsWord(text: string, word: string): boolean {
   const [chars, wanted] = [[...text], [...word]];
   const isBoundary = (c: string | undefined) => c === undefined || !/[\p{Alphabetic}0-9_]/u.test(c);
@@ -616,7 +616,7 @@ function holdsWord(text: string, word: string): boolean {
   return false;
 }
 
-/** The texts that a term may match: one at most, but for an attribute that holds an array. */
+/** The texts that a term may match: at most one, except for an attribute with an array. */
 function textsOf(field: Field, event: Event): string[] {
   switch (field.kind) {
     case "attrs": {
