@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Draft, Range, When } from "./world.ts";
-import { day, everything, today } from "./world.ts";
+import type { Draft, Range, When } from "./tenant_model.ts";
+import { day, everything, today } from "./tenant_model.ts";
 
 // Few values of each kind, so that queries find something and times are equal now and then.
 

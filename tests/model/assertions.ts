@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { LogRecord, Reader } from "../../packages/logloom/src/read.ts";
 import type { At } from "./command.ts";
-import { everything, type Kept, type Range, today } from "./world.ts";
+import { everything, type Kept, type Range, today } from "./tenant_model.ts";
 
 /** Asks once more where a day ended meanwhile: what is kept is a matter of the day. */
 export async function onOneDay(ask: (today: number) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { RealTenant, Service } from "./service.ts";
-import type { Model, TenantModel } from "./world.ts";
+import type { Model, TenantModel } from "./tenant_model.ts";
 
 export type ModelCommand = fc.AsyncCommand<Model, Service>;
 

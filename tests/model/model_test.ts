@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { tell } from "../support/trial_counts.ts";
 import { assertComplete, assertStored } from "./assertions.ts";
 import { type At, type ModelCommand, ran } from "./command.ts";
-import { people } from "./commands/people.ts";
+import { people } from "./commands/users.ts";
 import { reading } from "./commands/reading.ts";
 import { sending } from "./commands/sending.ts";
-import { kills, trouble } from "./commands/trouble.ts";
-import { upkeep } from "./commands/upkeep.ts";
+import { kills, trouble } from "./commands/faults.ts";
+import { upkeep } from "./commands/storage.ts";
 import { realTenant, Service, statusOf } from "./service.ts";
-import { Model, retentionAtFirst, viewQuery } from "./world.ts";
+import { Model, retentionAtFirst, viewQuery } from "./tenant_model.ts";
 
 // Random commands against the stack and against a model of it in memory, which must agree after each. Runs go on for
 // MODEL_SECONDS, each with a seed; MODEL_SEED=… repeats one. What a failure was shrunk to is repeated with its path and

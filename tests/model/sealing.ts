@@ -1,5 +1,5 @@
 import type { At } from "./command.ts";
-import { day, today } from "./world.ts";
+import { day, today } from "./tenant_model.ts";
 
 /** Days of a tenant that are over, from one on. */
 export function pastDays({ known }: At, first: number, count: number): string[] {

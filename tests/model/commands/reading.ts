@@ -5,7 +5,7 @@ import { days, filter, rangeOf } from "../arbitrary.ts";
 import { all, assertFound, numbersOf, onOneDay, timesOf } from "../assertions.ts";
 import { command } from "../command.ts";
 import { sealOf } from "../sealing.ts";
-import { everything, today } from "../world.ts";
+import { everything, today } from "../tenant_model.ts";
 
 const order = fc.constantFrom("asc" as const, "desc" as const);
 

@@ -4,7 +4,7 @@ import { apiKey } from "../../support/client.ts";
 import { drafts } from "../arbitrary.ts";
 import { type At, command } from "../command.ts";
 import { sendPatiently, statusOf } from "../service.ts";
-import { day, type Draft, type Kept, timeOf, today } from "../world.ts";
+import { day, type Draft, type Kept, timeOf, today } from "../tenant_model.ts";
 
 /** A request that was drawn: its body, and what is acknowledged of it. */
 function requestOf({ known, model }: At, drawn: Draft[]) {

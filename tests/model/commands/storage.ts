@@ -6,7 +6,7 @@ import { assertComplete } from "../assertions.ts";
 import { command } from "../command.ts";
 import { pastDays, sealOf, sealSql } from "../sealing.ts";
 import type { Service } from "../service.ts";
-import { matching, today } from "../world.ts";
+import { matching, today } from "../tenant_model.ts";
 
 const seal = command("seal", {
   first: fc.nat(),

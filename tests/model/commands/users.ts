@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { assertFound, timesOf } from "../assertions.ts";
 import { type At, command } from "../command.ts";
 import { sendPatiently, statusOf } from "../service.ts";
-import { everything, type Role, today, viewQuery } from "../world.ts";
+import { everything, type Role, today, viewQuery } from "../tenant_model.ts";
 
 const roles: Role[] = ["viewer", "member", "admin", "owner", null];
 
