@@ -7,7 +7,7 @@ import { fillDay, makeDays } from "./support/sealed_days.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 import { Failure } from "../local/exit_on_failure.ts";
 import { archiveSecret } from "../local/stack.ts";
-import { monthFigures } from "./archive/month.ts";
+import { monthFigures } from "./archive/measure_month.ts";
 import { setPaused } from "./support/pause_jobs.ts";
 
 const tenant = "bench";

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { measureDelays } from "./ingest/delays.ts";
+import { measureDelays } from "./ingest/measure_delays.ts";
 import { PlainClient } from "./ingest/plain_client.ts";
 import { bodyBytes, createKey, post, type Send } from "./ingest/requests.ts";
-import { measureRates, type Rates } from "./ingest/rounds.ts";
+import { measureRates, type Rates } from "./ingest/measure_rates.ts";
 import { eventsPerBody, sustain, type Sustained } from "./ingest/sustained.ts";
 import { drain, resumeWriter } from "./ingest/writer.ts";
 import { type Body, type Event, loadEvents, makeBodies } from "./support/events.ts";

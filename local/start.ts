@@ -8,7 +8,7 @@ import { prepareSystem, type System } from "./system.ts";
 import { fromFileUrl } from "./files.ts";
 import { requireSameWorkers } from "../citus/local/nodes.ts";
 import { clearTheWay, up } from "./start_stack.ts";
-import { welcome } from "./welcome.ts";
+import { welcome } from "./welcome_text.ts";
 
 const progress = (step: string) => console.log(`  ${step} …`);
 

@@ -12,7 +12,7 @@ import { checkout, databaseUrl } from "../../local/stack.ts";
 import { sha256Hex } from "../../supabase/functions/_shared/auth.ts";
 import { eventually } from "../support/eventually.ts";
 import { ref, startManagementApi } from "./management_api.ts";
-import { answers, ofClub, openShop, rows, type Shop } from "./shop.ts";
+import { answers, ofClub, openShop, rows, type Shop } from "./shop_project.ts";
 
 const ours = `${checkout}/supabase`;
 

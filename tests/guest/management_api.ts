@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Shop } from "./shop.ts";
+import type { Shop } from "./shop_project.ts";
 
 /**
  * A fake of Supabase's Management API for one project, after its OpenAPI document: what the Supabase CLI and

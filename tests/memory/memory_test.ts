@@ -2,7 +2,7 @@ import { ok } from "node:assert/strict";
 import type postgres from "postgres";
 import { openDatabase, stopJob } from "../support/database.ts";
 import { keepRecords } from "../support/plans.ts";
-import { type Shape, shapes } from "./shapes.ts";
+import { type Shape, shapes } from "./record_shapes.ts";
 
 // Measures the memory of a backend with hostile records: RssAnon during its work, minus the value before, in MiB.
 // MEMORY_SHAPES selects shapes by a part of the name.

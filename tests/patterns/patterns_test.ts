@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { patternsIn } from "./find.ts";
-import { mostForDouble, worstCost } from "./measure.ts";
+import { patternsIn } from "./find_patterns.ts";
+import { mostForDouble, worstCost } from "./worst_cost.ts";
 
 Deno.test("texts are found for known slow patterns", () => {
   const slow: [string, string][] = [

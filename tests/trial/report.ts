@@ -1,4 +1,4 @@
-import type { State } from "./state.ts";
+import type { State } from "./trial_state.ts";
 
 const lines: [counts: string, what: string, wanted: number | null][] = [
   ["bodies", "fuzzed bodies, over all protocols", 1_000_000],

@@ -5,8 +5,8 @@ import { checkout } from "../../local/stack.ts";
 import { startTestStack, type TestStack } from "../runner/test_stack.ts";
 import type { Tally } from "../support/trial_counts.ts";
 import { reportOf } from "./report.ts";
-import { forgetState, readState, writeState } from "./state.ts";
-import { type Kind, kindsOf, nextKind } from "./turns.ts";
+import { forgetState, readState, writeState } from "./trial_state.ts";
+import { type Kind, kindsOf, nextKind } from "./trial_turns.ts";
 
 // npm run trial -- --hours N [KIND…]: runs trials for hours, in turns of a minute or two, on its own stack.
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { longSteps, steps } from "../runner/steps.ts";
 import { talliesIn, tell } from "../support/trial_counts.ts";
 import { reportOf } from "../trial/report.ts";
-import { kindsOf, nextKind } from "../trial/turns.ts";
+import { kindsOf, nextKind } from "../trial/trial_turns.ts";
 
 const kinds = kindsOf([]);
 

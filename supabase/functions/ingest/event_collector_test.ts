@@ -4,7 +4,7 @@ import { type Result, success } from "../_shared/errors.ts";
 import { type Batch, batchJson, EventCollector } from "./event_collector.ts";
 import { storedNumber } from "../_shared/numbers.ts";
 import { Content } from "./protocol.ts";
-import { native } from "./protocols/native.ts";
+import { native } from "./protocols/json_events.ts";
 
 function readEvents(body: string): Result<EventCollector> {
   const events = new EventCollector(native.maxEvents);

@@ -11,7 +11,7 @@ import { lines } from "./protocols/lines.ts";
 import { logdna } from "./protocols/logdna.ts";
 import { logflare } from "./protocols/logflare.ts";
 import { loki, lokiStatus } from "./protocols/loki.ts";
-import { nativeFor } from "./protocols/native.ts";
+import { nativeFor } from "./protocols/json_events.ts";
 import { otlp, otlpOther } from "./protocols/otlp.ts";
 
 type Choose = (incoming: Incoming) => Protocol | undefined;

@@ -3,7 +3,7 @@ import { processorClock } from "../_shared/testing_processor.ts";
 import type { Bytes } from "./unpacked_bytes.ts";
 import { createIngestHandler } from "./handler.ts";
 import { receiver } from "./protocol.ts";
-import { native } from "./protocols/native.ts";
+import { native } from "./protocols/json_events.ts";
 import { apiKey } from "./testing.ts";
 
 /** A body that repeats one piece up to its protocol's limit. */

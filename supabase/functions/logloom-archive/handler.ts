@@ -3,7 +3,7 @@ import { claimed } from "../_shared/claimed_work.ts";
 import type { CallDatabase } from "../_shared/database.ts";
 import { describeError, logFailure } from "../_shared/errors.ts";
 import type { Bucket } from "./bucket.ts";
-import { doWork, messageOf, type Outcome, type Work } from "./work.ts";
+import { doWork, messageOf, type Outcome, type Work } from "./archive_work.ts";
 
 export interface ArchiveDependencies {
   /** The secret of the database's job; undefined if it is not set. */

@@ -5,7 +5,7 @@ import { describeError, logFailure } from "../_shared/errors.ts";
 import type { Outgoing } from "../_shared/outgoing_request.ts";
 import { openSecrets, type SealedSecrets } from "../_shared/sealed_secrets.ts";
 import { type Batch, readBatch } from "./batch.ts";
-import { sendBatch } from "./kinds.ts";
+import { sendBatch } from "./stream_kinds.ts";
 import { type Outcome, retry } from "./delivery_outcome.ts";
 import { oneAtATime } from "../_shared/one_at_a_time.ts";
 

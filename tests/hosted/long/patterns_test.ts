@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { findRuntime, hostedVersion } from "../../../local/deno_runtimes.ts";
 import { checkout } from "../../../local/stack.ts";
-import { functionPatterns } from "../../patterns/find.ts";
-import { type Cost, mostForDouble } from "../../patterns/measure.ts";
+import { functionPatterns } from "../../patterns/find_patterns.ts";
+import { type Cost, mostForDouble } from "../../patterns/worst_cost.ts";
 
 const all = await functionPatterns();
 const atOnce = 50;

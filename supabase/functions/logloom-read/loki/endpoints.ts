@@ -7,7 +7,7 @@ import * as labels from "./label_values.ts";
 import { query, queryRange, type Request } from "./query_endpoints.ts";
 import { Refusal, refuse } from "./loki_error.ts";
 import { shortened } from "./syntax_tree.ts";
-import * as volumes from "./volumes.ts";
+import * as volumes from "./index_endpoints.ts";
 import { jsonText } from "../../_shared/http.ts";
 import { bytesOf } from "../read_body.ts";
 import { refusalOfReader } from "../unknown_reader.ts";

@@ -4,7 +4,7 @@ import type { Metric, Range } from "./metric_tree.ts";
 import { atOnce, overTime } from "./range_series.ts";
 import { refuse } from "./loki_error.ts";
 import { sampledOver } from "./record_samples.ts";
-import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vectors.ts";
+import { arithmetic, type Evaluated, type Series, vectorAggregation } from "./vector_arithmetic.ts";
 
 /** The times at which a metric is computed: each step, or one. */
 export interface Times {

@@ -1,6 +1,6 @@
 import type { Metric } from "./metric_tree.ts";
 import { refuse } from "./loki_error.ts";
-import { keyOf, type Series } from "./vectors.ts";
+import { keyOf, type Series } from "./vector_arithmetic.ts";
 
 /** The longest value that an expression is matched against. */
 const maxReplaced = 300;

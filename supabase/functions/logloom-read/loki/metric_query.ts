@@ -3,7 +3,7 @@ import { groupedBy, rangeOf } from "./range_query.ts";
 import { refuse } from "./loki_error.ts";
 import { childOf, groupingOf, itemsOf, needed, type Node } from "./syntax_tree.ts";
 import { stringOf } from "./string_literals.ts";
-import { aggregations } from "./vectors.ts";
+import { aggregations } from "./vector_arithmetic.ts";
 
 /** The metric of an Expr or a MetricExpr. */
 export function metricOf(node: Node, context: Context): Metric {

@@ -7,7 +7,7 @@ import { refuse } from "./loki_error.ts";
 import { recordsOf, streamsOf } from "./log_streams.ts";
 import { rangeOf, secondsOf, timeOf, type TimeRange, wholeSeconds } from "./times_and_durations.ts";
 import { needed, type Node, parseLogql } from "./syntax_tree.ts";
-import { isNumber, matrixOf, textOfValue, vectorOf } from "./vectors.ts";
+import { isNumber, matrixOf, textOfValue, vectorOf } from "./vector_arithmetic.ts";
 
 export interface Request {
   readonly parameters: URLSearchParams;

@@ -3,7 +3,7 @@ import type { Range } from "./metric_tree.ts";
 import { textOf } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
 import { nanosecondsOfSeconds, parametersOfRange } from "./times_and_durations.ts";
-import type { Evaluated } from "./vectors.ts";
+import type { Evaluated } from "./vector_arithmetic.ts";
 
 /** The most buckets of a query: as many as Loki has steps. */
 const maxBuckets = 11_001;

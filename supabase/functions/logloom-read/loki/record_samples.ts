@@ -6,7 +6,7 @@ import { refuse } from "./loki_error.ts";
 import { labelOf } from "./pipeline_stages.ts";
 import { type Found, pagesOf, passed } from "./log_streams.ts";
 import { goSecondsOf, nanosecondsOfSeconds, nanosecondsOfTs } from "./times_and_durations.ts";
-import { type Evaluated, joins } from "./vectors.ts";
+import { type Evaluated, joins } from "./vector_arithmetic.ts";
 
 /** The most records that one query reads. They take some seconds and some tens of megabytes. */
 const maxRecords = 20_000;

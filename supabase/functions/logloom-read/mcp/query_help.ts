@@ -1,7 +1,7 @@
 import { fromJsonSchema, type McpServer } from "@modelcontextprotocol/server";
 import { fenced, plain, type ToolAnswer } from "./tool_answer.ts";
 import { queryLanguage } from "./query_language.ts";
-import { query, type Read } from "./tool.ts";
+import { query, type Read } from "./tool_definition.ts";
 
 export const queryHelp = {
   name: "query_help",

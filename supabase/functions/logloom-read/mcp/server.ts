@@ -6,7 +6,7 @@ import type { ReadDatabase } from "../database.ts";
 import { answerOf, fenced, refusal, Refused, type ToolAnswer } from "./tool_answer.ts";
 import { addPrompts, addResources, answerHelp, queryHelp } from "./query_help.ts";
 import type { Schema } from "./output_schemas.ts";
-import { inNamesOf, type Property, type Read } from "./tool.ts";
+import { inNamesOf, type Property, type Read } from "./tool_definition.ts";
 import { tools } from "./tools.ts";
 
 type Given = Record<string, unknown>;

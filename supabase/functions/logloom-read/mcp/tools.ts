@@ -10,7 +10,7 @@ import {
   type Tool,
   toolOf,
   upTo,
-} from "./tool.ts";
+} from "./tool_definition.ts";
 
 const record = {
   id: text("The record's id, a UUID."),

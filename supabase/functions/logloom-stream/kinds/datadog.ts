@@ -1,5 +1,5 @@
 import { partsOf } from "../batch.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { post } from "../post_batch.ts";
 
 /** Datadog's log intake: an array of objects, with its own names for our fields. */

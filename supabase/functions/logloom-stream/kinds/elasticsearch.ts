@@ -1,6 +1,6 @@
 import { retryAfterOf } from "../../_shared/outgoing_request.ts";
 import { placeOf } from "../batch.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { judge, type Refused, retry, sparesRecords } from "../delivery_outcome.ts";
 import { post } from "../post_batch.ts";
 

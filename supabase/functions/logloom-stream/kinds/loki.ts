@@ -1,5 +1,5 @@
 import { epochSeconds, partsOf } from "../batch.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { post } from "../post_batch.ts";
 
 /** Loki's push: a stream for each service and level. The line is the record as JSON. */

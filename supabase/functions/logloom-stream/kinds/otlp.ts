@@ -1,6 +1,6 @@
 import { markedNumber, markNumbers, unmarkNumbers } from "../../_shared/numbers.ts";
 import { epochSeconds, type Fields, partsOf } from "../batch.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { judge } from "../delivery_outcome.ts";
 import { post } from "../post_batch.ts";
 import {

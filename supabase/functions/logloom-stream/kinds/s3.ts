@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { createS3, nameInKeys } from "../../_shared/s3.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { judge, retry } from "../delivery_outcome.ts";
 
 /** An object for each batch: its records as compressed lines. A repeat replaces the object. */

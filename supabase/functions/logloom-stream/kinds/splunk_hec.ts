@@ -1,5 +1,5 @@
 import { epochSeconds, placeOf } from "../batch.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { judge, retry } from "../delivery_outcome.ts";
 import { post } from "../post_batch.ts";
 

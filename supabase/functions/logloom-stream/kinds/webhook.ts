@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../stream_kind.ts";
 import { post } from "../post_batch.ts";
 
 /** A JSON array of records. With a secret it is signed like a Standard Webhook. */

@@ -5,7 +5,7 @@ import { isInternal, streamFields } from "./label_names.ts";
 import { answered, limitOf, type Request, stepOf } from "./query_endpoints.ts";
 import { refuse } from "./loki_error.ts";
 import { asked, cut, stats } from "./selector_stats.ts";
-import { type Evaluated, matrixOf, vectorOf } from "./vectors.ts";
+import { type Evaluated, matrixOf, vectorOf } from "./vector_arithmetic.ts";
 
 type Answer = Promise<unknown>;
 

@@ -7,7 +7,7 @@ import { otlp } from "./kinds/otlp.ts";
 import { s3 } from "./kinds/s3.ts";
 import { splunkHec } from "./kinds/splunk_hec.ts";
 import { webhook } from "./kinds/webhook.ts";
-import type { Kind, Secrets } from "./kind.ts";
+import type { Kind, Secrets } from "./stream_kind.ts";
 import { answerText, judge, type Outcome, retry } from "./delivery_outcome.ts";
 
 const kinds: Readonly<Record<string, Kind>> = {

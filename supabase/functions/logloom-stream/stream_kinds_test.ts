@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { OutgoingAnswer, OutgoingRequest } from "../_shared/outgoing_request.ts";
 import { PbfReader } from "pbf";
 import { readBatch } from "./batch.ts";
-import { sendBatch } from "./kinds.ts";
+import { sendBatch } from "./stream_kinds.ts";
 import type { Outcome } from "./delivery_outcome.ts";
 
 const ids = ["01a214d6-2dab-7f51-afd4-000000000001", "01a214d6-2dab-7f51-afd4-000000000002"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { State } from "./state.ts";
-import { welcome } from "./welcome.ts";
+import { welcome } from "./welcome_text.ts";
 
 Deno.test("a start prints the address and the anon key, which supabase-js needs", () => {
   const said: string[] = [];

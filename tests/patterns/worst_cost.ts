@@ -1,5 +1,5 @@
 import { processorMs } from "../../supabase/functions/_shared/testing_processor.ts";
-import { type Letters, lettersFor } from "./letters.ts";
+import { type Letters, lettersFor } from "./pattern_letters.ts";
 
 /** The cost of a pattern's worst text. */
 export interface Cost {
