@@ -21,9 +21,13 @@ interface Check {
 }
 
 /** The functions, what they say of the database, and their clock. */
-export async function checkHealth(url: string, signal: AbortSignal): Promise<Finding[]> {
+export async function checkHealth(
+  url: string,
+  signal: AbortSignal,
+  name = "health",
+): Promise<Finding[]> {
   const before = Date.now();
-  const get = (path: string) => exchange(`${url}/functions/v1/health${path}`, { signal });
+  const get = (path: string) => exchange(`${url}/functions/v1/${name}${path}`, { signal });
   const simple = await get("");
   if (simple.status !== 200) {
     return [wrong(
@@ -98,7 +102,7 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
   }
 }
 
-/** PostgREST has accepted the token. The function verifies it by itself, and sends no events here. */
+/** PostgREST has accepted the token: whether the function ingest, which verifies it itself, does too. */
 async function ingestFinding(url: string, token: string, signal: AbortSignal): Promise<Finding> {
   const { status, reason } = await exchange(`${url}/functions/v1/ingest`, {
     method: "POST",

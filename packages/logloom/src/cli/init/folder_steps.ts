@@ -12,7 +12,7 @@ export function filesStep(setup: Setup): Step {
     const { isChange, files, migrations, advice } = await setup.prepare();
     const what =
       `${files} files of functions, ${migrations.length} new migrations, a block in config.toml`;
-    // What stands in the way of something else is said there.
+    // The hook step reports what concerns the hook.
     const hints = advice.filter((line) => !line.includes("access-token hook"));
     if (hints.length > 0 && !isChange) return left(what, hints.join(" "));
     return isChange ? todo(`writes into supabase/: ${what}`) : done("as this version has them");
@@ -21,8 +21,9 @@ export function filesStep(setup: Setup): Step {
     name: "files",
     look,
     async run() {
-      const { write, files, migrations } = await setup.prepare();
+      const { write, files, migrations, formerFunctions } = await setup.prepare();
       await write();
+      setup.formerFunctions = formerFunctions;
       setup.forgetPrepared();
       const after = await look();
       return after.state === "left"
@@ -32,12 +33,12 @@ export function filesStep(setup: Setup): Step {
   };
 }
 
-/** Deploys the functions; those of a local stack are served from the folder. */
+/** Deploys the functions. A local stack serves them from the folder once it is started anew. */
 export function functionsStep(setup: Setup): Step {
   const { project, cli } = setup;
   const askHealth = (name: string) =>
     exchange(`${project.url}/functions/v1/${name}`, { signal: cli.signal });
-  /** Waits at most so long for the function, and returns its last answer. */
+  /** Asks until the function answers 200 or the time is over, and returns the last answer. */
   const awaitHealth = async (name: string, seconds: number): Promise<Exchange> => {
     for (const end = Date.now() + seconds * 1000;;) {
       const answer = await askHealth(name);
@@ -55,7 +56,7 @@ export function functionsStep(setup: Setup): Step {
         : todo("waits until the local stack serves them");
     },
     async run() {
-      const { functions, health, formerFunctions } = await setup.prepare();
+      const { functions, health } = await setup.prepare();
       if (project.ref === undefined) {
         setup.say("  Start the local stack anew, in another terminal:\n");
         setup.say(`    cd ${project.folder} && supabase stop && supabase start\n`);
@@ -65,10 +66,10 @@ export function functionsStep(setup: Setup): Step {
           "the local stack does not serve the functions: supabase stop && supabase start.",
         );
       }
-      // Without Docker.
+      // --use-api needs no Docker.
       const args = ["functions", "deploy", ...functions, "--use-api", "--remote", "--yes"];
       await project.supabase.run(args);
-      for (const name of formerFunctions) {
+      for (const name of setup.formerFunctions ?? []) {
         await project.supabase.run(["functions", "delete", name, "--remote", "--yes"]);
       }
       const { status, reason } = await awaitHealth(health, 60);

@@ -9,7 +9,7 @@ import { exchange } from "../shipping/exchange.ts";
 import { done, indent, left, type Step, todo } from "./plan.ts";
 import type { Setup } from "./setup.ts";
 
-/** How long a record may take until a search finds it; usually it is a second. */
+/** A search usually finds a record after a second. */
 const visibleWithinMs = 60_000;
 
 /** Sends a record and finds it. */
@@ -53,13 +53,13 @@ export function proofStep(setup: Setup): Step {
 }
 
 /** What doctor says of the project and its database. */
-export function doctorStep({ project, cli }: Setup): Step {
+export function doctorStep({ project, cli, prepare }: Setup): Step {
   return {
     name: "doctor",
     look: () => Promise.resolve(todo("checks functions and database")),
     async run() {
       const findings = [
-        ...await checkHealth(project.url, cli.signal),
+        ...await checkHealth(project.url, cli.signal, (await prepare()).health),
         ...await checkDatabase(project.query, cli.supabase, project.url, cli.signal),
       ];
       const bad = findings.filter(({ status }) => status === "wrong");
