@@ -184,6 +184,8 @@ DROP FUNCTION "logloom_private"."archive_delay"(integer);
 
 DROP FUNCTION "logloom_private"."archive_key_kind"(bigint, bigint, bigint, bigint, bigint);
 
+DROP FUNCTION "logloom_private"."archive_part_work"(logloom.archive_parts);
+
 DROP FUNCTION "logloom_private"."archive_reads_records"();
 
 DROP FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone);
@@ -191,6 +193,10 @@ DROP FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zo
 DROP FUNCTION "logloom_private"."batch_key"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."block_days"(integer);
+
+DROP FUNCTION "logloom_private"."block_formats"();
 
 DROP FUNCTION "logloom_private"."bounds_sql"(jsonb, text, text);
 
@@ -221,6 +227,8 @@ DROP FUNCTION "logloom_private"."cut_words"(text);
 DROP FUNCTION "logloom_private"."day_start"(date);
 
 DROP FUNCTION "logloom_private"."delivery"(logloom_private.notifications);
+
+DROP FUNCTION "logloom_private"."dictionary_numbers"(logloom_private.block_columns, anyarray);
 
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
@@ -257,6 +265,8 @@ DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
 DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
 
 DROP FUNCTION "logloom_private"."mailbox_digest"(text);
+
+DROP FUNCTION "logloom_private"."manage_partitions"();
 
 DROP FUNCTION "logloom_private"."masked_sql"(logloom_private.compiled_query, text);
 
@@ -366,6 +376,8 @@ DROP FUNCTION "logloom_private"."stream_maker"();
 
 DROP FUNCTION "logloom_private"."stream_secret_names"(text);
 
+DROP FUNCTION "logloom_private"."take_archive_erasure"(uuid);
+
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
@@ -379,6 +391,10 @@ DROP FUNCTION "logloom_private"."trim_space"(text);
 DROP FUNCTION "logloom_private"."up_since"();
 
 DROP FUNCTION "logloom_private"."utc_day"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."waits_for_archive"(uuid);
+
+DROP FUNCTION "logloom_private"."wake_archive"();
 
 DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
 
@@ -1879,20 +1895,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
-  p_strings  bigint,
-  p_integers bigint,
-  p_numbers  bigint,
-  p_exact    bigint,
-  p_booleans bigint,
-  p_values   bigint
-)
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-RETURN CASE p_values WHEN p_strings THEN 'string'::text WHEN p_integers THEN 'integer'::text WHEN p_numbers THEN 'number'::text WHEN p_exact THEN 'exact'::text WHEN p_booleans THEN
-  'boolean'::text ELSE 'json'::text END;
-
 CREATE OR REPLACE FUNCTION logloom_private.archive_keys (
   p_records logloom.logs[]
 )
@@ -1915,22 +1917,22 @@ begin
       select
         a.key,
         count(*) as values,
-        logloom_private.archive_key_kind(
-          count(*) filter (where a.type = 'string'),
-          count(*) filter (where scale(a.number) = 0 and a.is_double),
-          count(*) filter (where a.is_double),
-          case
+        case count(*)
+          when count(*) filter (where a.type = 'string') then 'string'
+          when count(*) filter (where scale(a.number) = 0 and a.is_double) then 'integer'
+          when count(*) filter (where a.is_double) then 'number'
+          when case
             when max(scale(a.number)) <= 37
               and max(abs(a.number)) < power(10::numeric, 38 - max(scale(a.number)))
               then count(*) filter (where scale(a.number) = min_scale(a.number))
-          end,
-          count(*) filter (where a.type = 'boolean'),
-          count(*)
-        ) as kind
+          end then 'exact'
+          when count(*) filter (where a.type = 'boolean') then 'boolean'
+          else 'json'
+        end as kind
       from (
         select
           n.*,
-          -- Every reader prints these numbers with the same digits from 8 bytes.
+          -- Whether every reader prints the number with the same digits from 8 bytes.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
@@ -1961,6 +1963,16 @@ begin
   limit 24;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_part_work (
+  p_part logloom.archive_parts
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  STABLE
+RETURN
+  jsonb_build_object('tenant_id', (p_part).tenant_id, 'part_id', (p_part).part_id, 'key', (p_part).object_key, 'records', (p_part).records, 'bytes', (p_part).bytes, 'sha256',
+  (p_part).sha256, 'first_day', (p_part).first_day, 'last_day', (p_part).last_day, 'generation', ((p_part).generation + 1));
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_places (
   p_pass logloom_private.archive_passes,
@@ -2114,6 +2126,33 @@ begin
       format('Read %s records to archive, expected %s', cardinality(v_records), v_last);
   end if;
   return v_records;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_step()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_endpoint logloom_private.archive_endpoint;
+begin
+  if logloom_private.archive_is_idle() is not null then
+    return null;
+  elsif logloom_private.plan_archive(clock_timestamp()) then
+    return interval '0';
+  end if;
+  perform logloom_private.expire_archive(clock_timestamp());
+  if logloom_private.archive_has_work() then
+    select e.* into v_endpoint from logloom_private.archive_endpoint e;
+    if v_endpoint.url is null or v_endpoint.secret is null then
+      raise exception 'logloom_private.archive_endpoint lacks the url or the secret: set both';
+    end if;
+    perform logloom_private.call_function(
+      v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
+    );
+  end if;
+  return null;
 end;
 $function$;
 
@@ -2398,7 +2437,7 @@ CREATE OR REPLACE FUNCTION logloom_private.begin_canary_round (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_tenant_id constant text := logloom_private.canary_tenant();
+  v_tenant_id constant text := 'logloom-canary';
   v_key public.logloom_created_api_key;
 begin
   if (select s.canary_url from logloom_private.settings s) is null
@@ -2462,6 +2501,132 @@ begin
     p_block, logloom_private.bit_positions(v_rest), p_tree
   );
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_days (
+  p_retention_days integer
+)
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_retention_days < 28) THEN GREATEST((p_retention_days / 4), 1) ELSE (LEAST((p_retention_days / 28), 4) * 7) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_formats()
+  RETURNS smallint[]
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN '{1}'::smallint[];
+
+CREATE OR REPLACE FUNCTION logloom_private.block_groups (
+  p_block   logloom_private.blocks,
+  p_bits    bit varying,
+  p_by      text[],
+  p_counts  boolean,
+  p_key     text,
+  p_exact   boolean,
+  p_doubles boolean
+)
+  RETURNS TABLE (
+    keys    text[],
+    events  bigint,
+    numbers bigint,
+    total   numeric,
+    minimum numeric,
+    maximum numeric,
+    doubles double precision[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := array(
+    select b.name from unnest(p_by) b (name) where b.name not in ('service', 'level') order by 1
+  );
+  v_by_run constant boolean := cardinality(v_names) < cardinality(p_by);
+  v_count constant bigint := bit_count(p_bits);
+  v_columns logloom_private.block_columns[];
+  v_number logloom_private.block_columns;
+  v_keys text;
+begin
+  v_columns := logloom_private.dictionaries_of(p_block, v_names);
+  if p_key is not null then
+    select k.* into v_number
+    from logloom_private.block_columns k
+    where k.tenant_id = p_block.tenant_id and k.block_id = p_block.block_id
+      and k.name in ('attrs', 'attrs.' || p_key) and k.dictionary is distinct from array['{}']
+    order by k.name desc
+    limit 1;
+  end if;
+  if cardinality(v_columns) < cardinality(v_names) or v_number.name = 'attrs'
+    or v_count * 32 < p_block.records and cardinality(v_names) > 0
+  then
+    return query
+    select r.*
+    from logloom_private.read_groups(p_block, p_bits, p_by, p_counts, p_key, p_doubles) r;
+    return;
+  end if;
+
+  v_keys := format('array[%s]::text[]', array_to_string(
+    array(
+      select case b.name
+        when 'service' then '$3[g.run]'
+        when 'level' then '$4[g.run]'
+        else format('($5[%1$s]).dictionary[g.codes[%1$s]]', array_position(v_names, b.name))
+      end
+      from unnest(p_by) with ordinality b (name, n)
+      order by b.n
+    ),
+    ', '
+  ));
+  if p_counts then
+    return query execute format(
+      $query$
+        select %s, g.events, 0::bigint, null::numeric, null::numeric, null::numeric,
+          null::double precision[]
+        from %s g
+      $query$,
+      v_keys,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.found_runs($1, $2, 1, $7)'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6, 1, $7, null::integer[], false, '
+          || 'false)' end
+    )
+    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
+      v_by_run, p_block.records;
+  end if;
+  if v_number.name is not null then
+    return query execute format(
+      $query$
+        select %s, 0::bigint, g.events, g.total, g.minimum, g.maximum, g.doubles
+        from %s $7, $8, %s, $9, $10) g
+      $query$,
+      v_keys,
+      case when cardinality(v_names) = 0
+        then 'logloom_private.run_numbers($1, $2,'
+        else 'logloom_private.grouped_codes($1, $2, $5, $6,' end,
+      case
+        when v_number.numbers is not null then '$11'
+        when v_number.wide_numbers is not null then '$12'
+        when v_number.kind = 'dictionary' and not p_exact then '$14'
+        else '$13'
+      end
+    )
+    using p_block.run_records, p_bits, p_block.run_services, p_block.run_levels, v_columns,
+      v_by_run, v_number.first, v_number.last, p_exact, p_doubles, v_number.numbers,
+      v_number.wide_numbers,
+      case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
+        then logloom_private.column_numbers(v_number) end,
+      -- Each dictionary value becomes a double once.
+      case when v_number.kind = 'dictionary' and not p_exact
+        then logloom_private.dictionary_values(v_number, array(
+          select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
+          from unnest(v_number.dictionary) with ordinality d (value, n)
+          order by d.n
+        )) end;
+  end if;
 end;
 $function$;
 
@@ -2635,7 +2800,7 @@ CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '05/01/1970 00:00:00'::timestamp WITHOUT time zone ELSE '01/01/1970 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
+  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '1970-01-05 00:00:00'::timestamp WITHOUT time zone ELSE '1970-01-01 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
   'UTC'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.bucket_seconds (
@@ -2898,12 +3063,6 @@ begin
   return (select r from logloom_private.canary_rounds r where r.round_id = p_round_id);
 end;
 $function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.canary_tenant()
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-RETURN 'logloom-canary'::text;
 
 CREATE OR REPLACE FUNCTION logloom_private.change_alert_incidents (
   p_incident_ids uuid[],
@@ -3523,6 +3682,83 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.claim_erasure (
+  p_expires_at timestamp with time zone
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_erasure logloom_private.archive_erasures;
+  v_part logloom.archive_parts;
+  v_note record;
+  v_new_key text;
+  v_claim_id uuid;
+begin
+  for v_erasure in
+    select e.*
+    from logloom_private.archive_erasures e
+    where e.finished_at is null and (e.parts_through is not null or e.noted_at is null)
+      and e.next_attempt_at <= clock_timestamp()
+      and not exists (
+        select from logloom_private.archive_claims c where c.tenant_id = e.tenant_id
+      )
+      and not exists (
+        select from logloom.archive_parts p
+        where p.tenant_id = e.tenant_id and p.newer_key is not null
+      )
+    order by e.next_attempt_at
+    limit 10
+  loop
+    if v_erasure.parts_through is not null
+      and logloom_private.end_archive_erasure(v_erasure.run_id)
+    then
+      continue;
+    end if;
+    select p.* into v_part
+    from logloom.archive_parts p
+    where p.tenant_id = v_erasure.tenant_id and p.status <> 'draft'
+      and p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
+      and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
+    order by p.number
+    limit 1;
+    if v_erasure.noted_at is null
+      and (v_erasure.position_number = 0 or v_part.part_id is null)
+    then
+      v_note := logloom_private.erasure_note(v_erasure);
+      insert into logloom_private.archive_claims (
+        tenant_id, kind, run_id, object_key, expires_at
+      )
+      values (v_erasure.tenant_id, 'note', v_erasure.run_id, v_note.key, p_expires_at)
+      returning claim_id into v_claim_id;
+      return jsonb_build_object(
+        'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
+      );
+    elsif v_part.part_id is null then
+      -- The erasure waits until objects are deleted; others have their turn meanwhile.
+      update logloom_private.archive_erasures e
+      set next_attempt_at = clock_timestamp() + interval '5 seconds'
+      where e.run_id = v_erasure.run_id;
+      continue;
+    end if;
+    v_new_key := logloom_private.archive_key(
+      jsonb_populate_record(v_part, jsonb_build_object('generation', v_part.generation + 1))
+    );
+    insert into logloom_private.archive_claims (
+      tenant_id, kind, part_id, run_id, object_key, expires_at
+    )
+    values (
+      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key, p_expires_at
+    )
+    returning claim_id into v_claim_id;
+    return logloom_private.archive_part_work(v_part)
+      || jsonb_build_object('kind', 'erase', 'claim_id', v_claim_id, 'new_key', v_new_key);
+  end loop;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.claim_restore (
   p_expires_at timestamp with time zone
 )
@@ -3734,6 +3970,79 @@ begin
   return strpos(
     case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.column_numbers (
+  p_column logloom_private.block_columns
+)
+  RETURNS numeric[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_column.kind = 'dictionary' then
+    return logloom_private.dictionary_values(p_column, array(
+      select logloom_private.json_number(d.value::jsonb)
+      from unnest(p_column.dictionary) with ordinality d (value, n)
+      order by d.n
+    ));
+  end if;
+  return array(
+    select logloom_private.json_number(t.value::jsonb)
+    from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
+    order by t.n
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.column_texts (
+  p_column logloom_private.block_columns
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_texts text[] := p_column.dictionary;
+  v_codes "char"[] := p_column.codes;
+  v_wide_codes smallint[] := p_column.wide_codes;
+  v_places integer[];
+begin
+  if p_column.kind = 'texts' then
+    return p_column.texts;
+  elsif p_column.kind = 'numbers' then
+    return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
+  elsif p_column.kind = 'templated' then
+    -- v_texts is in the order of (code, position).
+    v_texts := logloom_private.fill_templates(
+      v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
+    );
+    if v_codes is null and v_wide_codes is null then
+      return v_texts;
+    end if;
+    v_places := array(
+      select c.place
+      from (
+        select
+          unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
+          generate_series(1, p_column.last - p_column.first + 1) as place
+      ) c
+      -- Positions without a value come last; no text is left for them.
+      order by coalesce(c.code, c.wide_code), c.place
+    );
+    return array(
+      select t.value
+      from (select unnest(v_texts) as value, unnest(v_places) as place) t
+      order by t.place
+    );
+  end if;
+  return logloom_private.dictionary_values(p_column, v_texts);
 end;
 $function$;
 
@@ -5005,6 +5314,74 @@ RETURN
   (p_notification).purpose,
   CASE (p_notification).status WHEN 'pending'::text THEN (p_notification).expires_at ELSE NULL::timestamp WITH time zone END)::public.logloom_alert_delivery;
 
+CREATE OR REPLACE FUNCTION logloom_private.dictionary_count (
+  p_tenant_id text,
+  p_blocks    bigint[],
+  p_leaf      jsonb,
+  OUT         o_blocks bigint[],
+  OUT         o_events bigint
+)
+  RETURNS record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET jit TO 'off'
+  AS $function$
+declare
+  v_key constant text := p_leaf -> 'path' ->> 0;
+  v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
+begin
+  o_blocks := case
+    when p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
+      then logloom_private.blocks_with_counts(
+        p_tenant_id, p_blocks, '-infinity', 'infinity', v_column
+      )
+    else '{}'
+  end;
+  if o_blocks = '{}' then
+    return;
+  end if;
+  execute format(
+    $query$
+      select coalesce(sum(l.count), 0)
+      from (
+        select %1$s as %2$I, d.count
+        from logloom_private.block_columns k
+        cross join lateral unnest(k.dictionary, k.counts) d (value, count)
+        where k.tenant_id = $1 and k.block_id = any($2) and k.name = %3$L
+      ) l
+      where %4$s
+    $query$,
+    case when v_key is not null
+      then format('jsonb_build_object(%L::text, d.value::jsonb)', v_key) else 'd.value' end,
+    p_leaf ->> 'field', v_column, logloom_private.query_sql(p_leaf, 'l')
+  )
+  into o_events
+  using p_tenant_id, o_blocks;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.dictionary_values (
+  p_column logloom_private.block_columns,
+  p_each   anyarray
+)
+  RETURNS anyarray
+  LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
+  AS $function$
+begin
+  if p_column.codes is not null then
+    return array(select p_each[unnest(p_column.codes)::integer + 129]);
+  elsif p_column.wide_codes is not null then
+    return array(select p_each[unnest(p_column.wide_codes)]);
+  end if;
+  return array_fill(p_each[1], array[p_column.last - p_column.first + 1]);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
   p_rule_ids uuid[],
   p_round    logloom_private.alert_rounds
@@ -5889,6 +6266,54 @@ begin
         jsonb_build_object('type', 'and', 'items', v_costly), 'l'
       ) end || ' end'
   ) || ')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.finish_deletion (
+  p_run_id uuid,
+  p_error  text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_run logloom.retention_runs;
+  v_archive logloom_private.archive_erasures;
+begin
+  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
+  -- erasure blocks nothing any more.
+  update logloom_private.archive_erasures e
+  set finished_at = coalesce(e.finished_at, clock_timestamp())
+  where e.run_id = p_run_id
+  returning e.* into v_archive;
+  update logloom.retention_runs r
+  set status = case when p_error is null then 'done' else 'failed' end,
+    error = p_error,
+    archive_records = coalesce(v_archive.records, 0),
+    archive_files = coalesce(v_archive.parts, 0),
+    not_reached = logloom_private.erasure_does_not_reach(r),
+    finished_at = clock_timestamp()
+  where r.run_id = p_run_id
+  returning * into v_run;
+  delete from logloom_private.deletion_turns t
+  where t.tenant_id = v_run.tenant_id
+    and not exists (
+      select from logloom.retention_runs r
+      where r.tenant_id = v_run.tenant_id and r.kind = 'erasure'
+        and r.status in ('queued', 'running')
+    );
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_run.tenant_id, v_run.requested_by, 'logs.deletion_finished', v_run.run_id::text,
+    jsonb_strip_nulls(
+      jsonb_build_object(
+        'status', v_run.status, 'records', v_run.records,
+        'archive_records', v_run.archive_records, 'archive_files', v_run.archive_files,
+        'error', v_run.error
+      )
+    )
+  );
 end;
 $function$;
 
@@ -8830,13 +9255,18 @@ CREATE OR REPLACE FUNCTION logloom_private.mailbox_digest (
   STABLE
 RETURN sha256(convert_to(lower(regexp_replace(p_address, '[+][^@]*@'::text, '@'::text)), 'UTF8'::name));
 
-CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
+CREATE OR REPLACE FUNCTION logloom_private.maintain_partitions()
   RETURNS void
   LANGUAGE plpgsql
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
   AS $function$
+declare
+  v_days_ahead constant integer := (select s.partition_days_ahead from logloom_private.settings s);
+  v_partition record;
 begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
   if not exists (
     select from partman.part_config c where c.parent_table = 'logloom.logs'
   ) then
@@ -8846,7 +9276,7 @@ begin
       p_parent_table := 'logloom.logs',
       p_control := 'ts',
       p_interval := '1 day',
-      p_premake := (select s.partition_days_ahead from logloom_private.settings s),
+      p_premake := v_days_ahead,
       -- After the existing days of a restored table.
       p_start_partition := (
         select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
@@ -8858,8 +9288,29 @@ begin
   -- Excluded from the project's own maintenance of all tables, which would create days in its time
   -- zone.
   update partman.part_config
-  set infinite_time_partitions = true, automatic_maintenance = 'off'
+  set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead
   where parent_table = 'logloom.logs';
+  -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
+  perform partman.run_maintenance('logloom.logs');
+  -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
+  for v_partition in
+    select
+      c.relname as name,
+      logloom_private.partition_name(
+        substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''(\d+-\d\d-\d\d)')::date
+      ) as day_name
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'logloom.logs'::regclass
+  loop
+    continue when v_partition.name = v_partition.day_name;
+    execute format('alter table logloom.%I rename to %I', v_partition.name, v_partition.day_name);
+    execute format('alter table logloom.%I enable row level security', v_partition.day_name);
+    execute format('alter table logloom.%I force row level security', v_partition.day_name);
+  end loop;
+  -- pg_partman only adds partitions after the newest one. This creates missing days.
+  perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
+  from generate_series(0, v_days_ahead) i;
 end;
 $function$;
 
@@ -9363,6 +9814,38 @@ begin
         d.checked_at is null or d.checked_through is not null
         or d.checked_at <= p_now - logloom_private.seal_again_after()
       )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.next_deletion()
+  RETURNS uuid
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select o.run_id
+    from (
+      select distinct on (r.tenant_id) r.tenant_id, r.run_id, r.requested_at
+      from logloom.retention_runs r
+      where r.kind = 'erasure' and r.status in ('queued', 'running')
+        -- Wait until all events acknowledged before the request are stored.
+        and r.requested_at < coalesce(
+          (logloom_private.queue_state()).oldest_received_at, 'infinity'
+        )
+        -- Not while only the archive is left to do.
+        and not exists (
+          select
+          from logloom_private.archive_erasures e
+          where e.run_id = r.run_id and e.parts_through is not null and e.finished_at is null
+        )
+      order by r.tenant_id, r.requested_at, r.run_id
+    ) o
+    left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
+    order by t.served_at nulls first, o.requested_at, o.run_id
+    limit 1
   );
 end;
 $function$;
@@ -15232,7 +15715,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last block of a day, late records and a week of a month may be small.
+    -- The last block of a day, late records or a week may have made a small block.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -16259,7 +16742,7 @@ CREATE OR REPLACE FUNCTION logloom_private.span_start (
   RETURNS date
   LANGUAGE sql
   IMMUTABLE
-RETURN (p_day - ((p_day - '01/01/0001'::date) % p_days));
+RETURN (p_day - ((p_day - '0001-01-01'::date) % p_days));
 
 CREATE OR REPLACE FUNCTION logloom_private.split_long_block (
   p_place logloom_private.retention_place
@@ -18652,7 +19135,7 @@ begin
     set transaction isolation level read committed;
     select j.* into v_job from logloom_private.jobs j where j.name = p_name;
     if not found then
-      raise exception 'No row of logloom_private.jobs is named %', p_name;
+      raise exception 'logloom_private.jobs has no job named %', p_name;
     end if;
     call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
@@ -18678,7 +19161,7 @@ begin
     -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits for a lock blocks its lane: it fails and is tried again.
+    -- A step that waits longer for a lock fails and is tried again; it would block its lane.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -18768,7 +19251,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- p_noted_every: often enough for its limit of silence.
+      -- Noted often enough for the job's limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
