@@ -151,7 +151,7 @@ begin
     set transaction isolation level read committed;
     select j.* into v_job from logloom_private.jobs j where j.name = p_name;
     if not found then
-      raise exception 'logloom_private.jobs has no job named %', p_name;
+      raise exception 'No row of logloom_private.jobs is named %', p_name;
     end if;
     call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
