@@ -5,15 +5,16 @@ set local search_path = pg_catalog, pg_temp;
 
 select logloom_private.hold_writers();
 
--- Most of what runs reads the settings first. Altered last, they would be waited for by a migration
--- that holds what their readers want next.
+-- Most jobs read the settings first, so they are locked first. If they were altered last, the
+-- migration would hold locks that their readers want next, and would wait for them.
 do $$
 begin
   lock table logloom_private.settings in access exclusive mode;
 end;
 $$;
 
--- As finish_migration() does from here on: functions that have not changed need not be made anew.
+-- finish_migration() does this from now on. Done here, unchanged functions need not be created
+-- again.
 do $$
 declare
   v_function regprocedure;
@@ -28,7 +29,7 @@ begin
 end;
 $$;
 
--- Functions of these names take their place.
+-- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
@@ -65,6 +66,20 @@ SELECT cron.unschedule('logloom_send_notifications');
 SELECT cron.unschedule('logloom_verify_logs');
 
 SELECT cron.unschedule('logloom_write_logs');
+
+COMMENT ON COLUMN "logloom"."alert_history"."incident_id" IS NULL;
+
+COMMENT ON COLUMN "logloom"."api_keys"."key_digest" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_log_dashboards" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_log_streams" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_members" IS NULL;
+
+COMMENT ON COLUMN "logloom"."plans"."max_views" IS NULL;
+
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."token_digest" IS NULL;
 
 DROP POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards";
 
@@ -169,6 +184,8 @@ DROP FUNCTION "logloom_private"."archive_delay"(integer);
 
 DROP FUNCTION "logloom_private"."archive_key_kind"(bigint, bigint, bigint, bigint, bigint);
 
+DROP FUNCTION "logloom_private"."archive_part_work"(logloom.archive_parts);
+
 DROP FUNCTION "logloom_private"."archive_reads_records"();
 
 DROP FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zone);
@@ -176,6 +193,10 @@ DROP FUNCTION "logloom_private"."bare_record_bytes"(text, timestamp WITH time zo
 DROP FUNCTION "logloom_private"."batch_key"(timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."block_bits"(logloom_private.blocks, jsonb, timestamp WITH time zone, timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."block_days"(integer);
+
+DROP FUNCTION "logloom_private"."block_formats"();
 
 DROP FUNCTION "logloom_private"."bounds_sql"(jsonb, text, text);
 
@@ -206,6 +227,8 @@ DROP FUNCTION "logloom_private"."cut_words"(text);
 DROP FUNCTION "logloom_private"."day_start"(date);
 
 DROP FUNCTION "logloom_private"."delivery"(logloom_private.notifications);
+
+DROP FUNCTION "logloom_private"."dictionary_numbers"(logloom_private.block_columns, anyarray);
 
 DROP FUNCTION "logloom_private"."empty_moved_slots"();
 
@@ -242,6 +265,8 @@ DROP FUNCTION "logloom_private"."log_view_of"(logloom.log_views);
 DROP FUNCTION "logloom_private"."look_for_canary"(uuid, text);
 
 DROP FUNCTION "logloom_private"."mailbox_digest"(text);
+
+DROP FUNCTION "logloom_private"."manage_partitions"();
 
 DROP FUNCTION "logloom_private"."masked_sql"(logloom_private.compiled_query, text);
 
@@ -351,6 +376,8 @@ DROP FUNCTION "logloom_private"."stream_maker"();
 
 DROP FUNCTION "logloom_private"."stream_secret_names"(text);
 
+DROP FUNCTION "logloom_private"."take_archive_erasure"(uuid);
+
 DROP FUNCTION "logloom_private"."take_search_slot"(text);
 
 DROP FUNCTION "logloom_private"."template_of"(text);
@@ -364,6 +391,10 @@ DROP FUNCTION "logloom_private"."trim_space"(text);
 DROP FUNCTION "logloom_private"."up_since"();
 
 DROP FUNCTION "logloom_private"."utc_day"(timestamp WITH time zone);
+
+DROP FUNCTION "logloom_private"."waits_for_archive"(uuid);
+
+DROP FUNCTION "logloom_private"."wake_archive"();
 
 DROP FUNCTION "logloom_private"."watermark"(timestamp WITH time zone);
 
@@ -1110,9 +1141,9 @@ declare
   v_late interval;
   v_reason text;
 begin
-  -- One that does not end is as late as one that does not begin.
+  -- A round that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
-  -- As late_seconds() has it, without a call for each rule.
+  -- The same as late_seconds(), without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
@@ -1124,7 +1155,7 @@ begin
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then
-    v_reason := 'Rules wait until all that was acknowledged is visible';
+    v_reason := 'Rules wait until all acknowledged events are visible';
   elsif v_has_rules and v_round.window_end is not null
     and logloom_private.silence_since(v_round.window_end, p_now) > v_limit
   then
@@ -1275,7 +1306,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Or may have by the time that this runs.
+    -- Or they may be sealed by the time that this runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -1303,27 +1334,24 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_rule_for (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_shows_since constant timestamptz := (
+    select v.shows_since from logloom.log_views v where v.view_id = p_view_id
+  );
 begin
   if not p_sees_addresses then
     p_row.notification_destinations := '{}';
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
-  -- What it found before it was bound to the view as it is now is none of the view.
-  if p_view_id is not null and (
-    p_row.last_evaluated_at > greatest(
-      p_row.asked_at,
-      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
-    )
-  ) is not true
+  -- What a rule found before its view changed is not shown.
+  if p_view_id is not null
+    and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then
     p_row.last_evaluated_at := null;
     p_row.last_value := null;
     p_row.last_error := null;
-    p_row.asked_at := greatest(
-      p_row.asked_at,
-      (select v.shows_since from logloom.log_views v where v.view_id = p_view_id)
-    );
+    p_row.asked_at := greatest(p_row.asked_at, v_shows_since);
   end if;
   return logloom_private.alert_rule_of(p_row);
 end;
@@ -1372,14 +1400,11 @@ CREATE OR REPLACE FUNCTION logloom_private.alerts_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
-    ('alerts.query_reads_what_is_hidden', 400, 'The query asks for what the view %s hides',
-      'Ask for other fields, or bind the rule to another view.',
-      'A rule that is evaluated in a view names one of its hidden fields, or an attribute beside '
-        'one, or looks through any text.'),
+  return query values
+    ('alerts.query_reads_what_is_hidden', 400, 'The query reads fields that the view %s hides',
+      'Remove these fields from the query, or bind the rule to another view.',
+      'The query of a rule in a view names a hidden field, an attribute that contains one, or '
+        '`any`.'),
     ('alerts.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
       'p_ts_from is inclusive, p_ts_to is not.', null),
     ('alerts.alert_rules_name_is_valid', 400, 'Invalid p_name: 1 to 200 characters after trimming',
@@ -1390,67 +1415,65 @@ begin
       'Send a JSON number.', null),
     ('alerts.alert_rules_comparison_is_known', 400,
       'Invalid p_comparison: one of gt, gte, lt, lte, eq, neq',
-      'The value of the query stands at the left: gt fires when it is above p_threshold.', null),
+      'The value of the query is on the left: gt fires when the value is above p_threshold.', null),
     ('alerts.alert_rules_window_is_valid', 400, 'Invalid p_window_minutes: 1 to 1440',
       'A day is the longest window.', null),
     ('alerts.alert_rules_cooldown_is_valid', 400, 'Invalid p_cooldown_minutes: 0 to 10080',
       'Seven days is the longest cooldown.', null),
     ('alerts.alert_rules_destinations_are_known', 400,
-      'Invalid p_notification_destinations: any of email, webhook, slack, '
-        'discord, teams, pagerduty',
-      'Send a flat array of these texts.', null),
+      'Invalid p_notification_destinations: any of email, webhook, slack, discord, teams, '
+        'pagerduty', 'Send a flat array of these texts.', null),
     ('alerts.alert_rules_config_is_object', 400,
       'Invalid p_notification_config: an object of at most 8192 bytes',
       'Send a JSON object with email and webhook_url.', null),
     ('alerts.alert_rules_email_is_valid', 400,
-      'Invalid p_notification_config: email is no email address',
+      'Invalid p_notification_config: email is not an email address',
       'Send one address, without a name or angle brackets.', null),
     ('alerts.alert_rules_webhook_url_is_valid', 400,
-      'Invalid p_notification_config: webhook_url is no https URL',
-      'Send an https URL without user name and password.', null),
+      'Invalid p_notification_config: webhook_url is not an https URL',
+      'Send an https URL without a user name or password.', null),
     ('alerts.alert_rules_destinations_have_addresses', 400,
       'Invalid p_notification_config: an enabled rule needs the address of each destination',
-      'Send email for the destination email, webhook_url for webhook, and of p_secrets slack_url, '
-        'discord_url, teams_url or pagerduty_key for the others; or disable the rule.', null),
+      'Send email for email, webhook_url for webhook, and in p_secrets slack_url, discord_url, '
+        'teams_url or pagerduty_key for the others. Or disable the rule.', null),
     ('alerts.alert_rules_webhook_template_is_valid', 400,
       'Invalid p_notification_config: webhook_template is a text of 1 to 4000 characters, '
-        'webhook_template_type is json or text',
-      'Leave both out for the usual payload.', null),
+        'webhook_template_type is json or text', 'Leave both out to send the default payload.',
+      null),
     ('alerts.alert_rules_for_minutes_are_valid', 400, 'Invalid p_for_minutes: 0 to 1440',
-      'A day is the longest.', null),
+      'The longest time is a day.', null),
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
-      'fire tells when a group stops that sent before.', null),
+      'fire: the rule also fires when a group stops sending.', null),
     ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
-      'An hour is the longest.', null),
+      'The longest wait is an hour.', null),
     ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
-      'Group by the field whose values are to go on sending, or compare count() with lt.', null),
+      'Group by the field whose values must keep sending, or compare count() with lt.', null),
     ('alerts.rule_not_found', 404, 'Alert rule not found',
       'list_alert_rules shows the rules of this tenant.', null),
-    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id of list_alert_history.',
+    ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id from list_alert_history.',
       null),
     ('alerts.matcher_is_invalid', 400,
       'Invalid p_matcher: an object of rule_id (a UUID) and group (an object of texts)',
       'Send {} for all alerts of the tenant.', null),
-    ('alerts.silence_ends_too_early', 400,
-      'Invalid p_to: after p_from, and in the future', 'Send when alerts are to be sent again.',
-      null),
+    ('alerts.silence_ends_too_early', 400, 'Invalid p_to: after p_from, and in the future',
+      'Send the time when alerts are to be sent again.', null),
     ('alerts.silence_comment_is_too_long', 400, 'Invalid p_comment: at most 2000 characters',
       'Shorten it.', null),
     ('alerts.no_room_for_silence', 400, 'Plan limit exceeded: alert silences (max %s)',
-      'Expire one that nobody needs; or choose a larger plan.',
+      'Expire a silence that is no longer needed, or choose a larger plan.',
       '`create_alert_silence`: the plan''s `max_alert_silences`.'),
     ('alerts.silence_not_found', 404, 'Silence not found',
-      'Send a silence_id of list_alert_silences.', null),
+      'Send a silence_id from list_alert_silences.', null),
     ('alerts.incident_not_found', 404, 'Incident not found',
-      'Send an incident_id of list_alert_incidents.', null),
+      'Send an incident_id from list_alert_incidents.', null),
     ('alerts.incident_state_is_unknown', 400,
-      'Invalid p_state: one of open, acknowledged, resolved',
-      'Leave it out for all incidents.', null),
+      'Invalid p_state: one of open, acknowledged, resolved', 'Leave it out for all incidents.',
+      null),
     ('alerts.too_many_incidents', 400, 'Invalid p_incident_ids: 1 to 1000 ids',
-      'Change further ones in another call.', null),
+      'Change the others in another call.', null),
     ('alerts.no_change_of_incident', 400,
       'Nothing to change: send p_acknowledged, p_assigned_to or p_note',
-      'An empty p_assigned_to or p_note takes it away.', null),
+      'An empty p_assigned_to or p_note removes it.', null),
     ('alerts.assignee_is_unknown', 400,
       'Invalid p_assigned_to: not the user_id or email address of one member',
       'list_tenant_members shows who can have an incident: all but viewers. '
@@ -1459,14 +1482,13 @@ begin
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      'Leave the other stages out; the filter may stand before the bar.', null),
+      'Remove the other stages; the filter may stay before the bar.', null),
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
-      'Leave ts out: the window says which time is meant.',
-      '`preview_alert_rule`: `now` differs from window to window.'),
+      'Remove ts from the query: each window has its own time.',
+      '`preview_alert_rule`: `now` is different in each window.'),
     ('alerts.preview_took_too_long', 408, 'The preview took too long',
-      'Narrow the query, by service or level say.',
-      '`preview_alert_rule`: 15 seconds. Narrow the query.')
-  ) e (name, status, message, hint, explanation);
+      'Narrow the query, for example by service or level.',
+      '`preview_alert_rule`: it took more than 15 seconds.');
 end;
 $function$;
 
@@ -1583,42 +1605,37 @@ CREATE OR REPLACE FUNCTION logloom_private.api_keys_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('api_keys.no_room', 400, 'Plan limit exceeded: API keys (max %s)',
-      'Revoke one that is no longer needed, or move to a larger plan.',
-      'The plan''s `max_api_keys`: revoke one.'),
+      'Revoke a key that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_api_keys`.'),
     ('api_keys.name_is_invalid', 400, 'Invalid API key name: 1 to 100 characters after trimming',
-      'Name the key after the server that will use it.', '`p_name` is blank or too long.'),
+      'Name the key after the server that will use it.', null),
     ('api_keys.expires_in_the_past', 400, 'Invalid p_expires_at: it is in the past',
       'Send a later time, or leave it out for a key that does not expire.', null),
     ('api_keys.scope_is_unknown', 400, 'Invalid p_scopes: ingest, read, or both',
-      'Left out it is ["ingest"].', null),
+      'Without p_scopes a key gets ["ingest"].', null),
     ('api_keys.view_is_for_reading', 400, 'p_view_id is for API keys that only read',
-      'A view limits what is read. Send p_scopes ["read"], and make another key for sending.',
-      'A view, and the scope `ingest`: a key that sends is held by a server, which a view would '
-        'not limit.'),
+      'A view limits what is read. Send p_scopes ["read"], and create another key for sending.',
+      'A view together with the scope `ingest`.'),
     ('api_keys.overlap_is_out_of_range', 400, 'Invalid p_overlap_minutes: 0 to 10080',
-      'Both keys work for so long; 10080 minutes are a week.', '`rotate_api_key`: a week at most.'),
+      'Both keys work during the overlap; 10080 minutes are a week.', null),
     ('api_keys.not_active', 400, 'Invalid p_key_id: the API key is revoked or expired',
-      'Create a new key.', '`rotate_api_key`: create a new key.'),
+      'Create a new key.', null),
     ('api_keys.token_service_is_invalid', 400,
       'Invalid p_service: 1 to 200 characters after trimming',
-      'The token sends for this service alone.', '`create_ingest_token`: it is blank or too long.'),
+      'The token can only send events of this service.', null),
     ('api_keys.token_lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 1 to %s seconds',
-      'Make another token when this one has expired.',
-      '`create_ingest_token`: 900 seconds at most.'),
+      'Create another token when this one has expired.',
+      '`create_ingest_token`: at most 900 seconds.'),
     ('api_keys.too_many_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s)',
       'Retry-After says when the next one expires. One token can serve many pages.',
       'The plan''s `max_ingest_tokens`.'),
     ('api_keys.too_many_new_tokens', 429, 'Plan limit exceeded: ingest tokens (max %s per minute)',
       'Use a token until it expires. One token can serve many pages.',
       'The plan''s `ingest_tokens_per_minute`.'),
-    ('api_keys.not_found', 404, 'API key not found',
-      'list_api_keys shows the keys of this tenant.', 'The tenant has no such key.')
-  ) e (name, status, message, hint, explanation);
+    ('api_keys.not_found', 404, 'API key not found', 'list_api_keys shows the keys of this tenant.',
+      null);
 end;
 $function$;
 
@@ -1690,6 +1707,27 @@ CREATE OR REPLACE FUNCTION logloom_private.archive_delay (
   LANGUAGE sql
   IMMUTABLE
 RETURN LEAST(('00:00:05'::interval * ((2)::double precision ^ (LEAST(p_failures, 10))::double precision)), '00:10:00'::interval);
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('archive.nothing_in_range', 404, 'Nothing in this range is archived',
+      'list_log_archive shows the files of the archive.', null),
+    ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to %s',
+      'You can restore them again later.', 'At most `settings.restored_days_lifetime_max`.'),
+    ('archive.too_many_days', 400, 'Plan limit exceeded: restored days (max %s, would be %s)',
+      'Narrow the range, or wait until restored days expire: list_log_archive_restores shows when.',
+      'The plan''s `max_restored_days` at the same time.'),
+    ('archive.claim_not_found', 404, 'The claim no longer exists',
+      'Another run of logloom-archive has taken over the work.',
+      '`logloom-archive` took too long, and another run has taken over the work.');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_has_work()
   RETURNS boolean
@@ -1857,20 +1895,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.archive_key_kind (
-  p_strings  bigint,
-  p_integers bigint,
-  p_numbers  bigint,
-  p_exact    bigint,
-  p_booleans bigint,
-  p_values   bigint
-)
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-RETURN CASE p_values WHEN p_strings THEN 'string'::text WHEN p_integers THEN 'integer'::text WHEN p_numbers THEN 'number'::text WHEN p_exact THEN 'exact'::text WHEN p_booleans THEN
-  'boolean'::text ELSE 'json'::text END;
-
 CREATE OR REPLACE FUNCTION logloom_private.archive_keys (
   p_records logloom.logs[]
 )
@@ -1893,22 +1917,22 @@ begin
       select
         a.key,
         count(*) as values,
-        logloom_private.archive_key_kind(
-          count(*) filter (where a.type = 'string'),
-          count(*) filter (where scale(a.number) = 0 and a.is_double),
-          count(*) filter (where a.is_double),
-          case
+        case count(*)
+          when count(*) filter (where a.type = 'string') then 'string'
+          when count(*) filter (where scale(a.number) = 0 and a.is_double) then 'integer'
+          when count(*) filter (where a.is_double) then 'number'
+          when case
             when max(scale(a.number)) <= 37
               and max(abs(a.number)) < power(10::numeric, 38 - max(scale(a.number)))
               then count(*) filter (where scale(a.number) = min_scale(a.number))
-          end,
-          count(*) filter (where a.type = 'boolean'),
-          count(*)
-        ) as kind
+          end then 'exact'
+          when count(*) filter (where a.type = 'boolean') then 'boolean'
+          else 'json'
+        end as kind
       from (
         select
           n.*,
-          -- Every reader prints these numbers with the same digits from 8 bytes.
+          -- Whether every reader prints the number with the same digits from 8 bytes.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
@@ -1939,6 +1963,16 @@ begin
   limit 24;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.archive_part_work (
+  p_part logloom.archive_parts
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  STABLE
+RETURN
+  jsonb_build_object('tenant_id', (p_part).tenant_id, 'part_id', (p_part).part_id, 'key', (p_part).object_key, 'records', (p_part).records, 'bytes', (p_part).bytes, 'sha256',
+  (p_part).sha256, 'first_day', (p_part).first_day, 'last_day', (p_part).last_day, 'generation', ((p_part).generation + 1));
 
 CREATE OR REPLACE FUNCTION logloom_private.archive_places (
   p_pass logloom_private.archive_passes,
@@ -2095,6 +2129,33 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.archive_step()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_endpoint logloom_private.archive_endpoint;
+begin
+  if logloom_private.archive_is_idle() is not null then
+    return null;
+  elsif logloom_private.plan_archive(clock_timestamp()) then
+    return interval '0';
+  end if;
+  perform logloom_private.expire_archive(clock_timestamp());
+  if logloom_private.archive_has_work() then
+    select e.* into v_endpoint from logloom_private.archive_endpoint e;
+    if v_endpoint.url is null or v_endpoint.secret is null then
+      raise exception 'logloom_private.archive_endpoint lacks the url or the secret: set both';
+    end if;
+    perform logloom_private.call_function(
+      v_endpoint.url, 'X-Logloom-Archive-Secret', v_endpoint.secret
+    );
+  end if;
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.assignee_named (
   p_tenant_id text,
   p_user_id   text,
@@ -2106,7 +2167,7 @@ CREATE OR REPLACE FUNCTION logloom_private.assignee_named (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Only the caller surely belongs to a tenant that has no members.
+  -- In a tenant without members only the caller is known to belong to it.
   v_ids constant text[] := array(
     select m.user_id
     from logloom.tenant_members m
@@ -2125,96 +2186,6 @@ begin
     select a.key from jsonb_each_text(v_addresses) a where lower(a.value) = lower(p_name)
   );
   return case when cardinality(v_named) = 1 then v_named[1] end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.attribute_texts (
-  p_records integer,
-  p_names   text[],
-  p_first   integer[],
-  p_last    integer[],
-  p_values  logloom_private.column_values[]
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_rest constant integer := array_position(p_names, 'attrs');
-  -- Between two bounds, the same columns have values.
-  v_bounds constant integer[] := array(
-    select b from unnest(p_first) b union select b + 1 from unnest(p_last) b order by 1
-  );
-  v_part text[];
-  v_texts text[] := '{}';
-begin
-  if v_rest is null then
-    return array_fill(null::text, array[p_records]);
-  elsif p_records <= 400 then
-    -- A statement built for these columns has to be planned, which takes as long as reading many
-    -- records.
-    return array(
-      select
-        case
-          when bool_or(p.is_rest)
-            then '{' || coalesce(string_agg(p.text, ', '), '') || '}'
-        end
-      from generate_series(1, p_records) r (n)
-      left join (
-        select
-          c.key is null as is_rest, c.first + t.n - 1 as n,
-          case when c.key is null then nullif(substr(t.text, 2, length(t.text) - 2), '')
-            else c.key || t.text end as text
-        from (
-          select
-            v.texts, p_first[v.n] as first,
-            case when p_names[v.n] <> 'attrs'
-              then to_json(substr(p_names[v.n], 7)) || ': ' end as key
-          from unnest(p_values) with ordinality v (texts, n)
-          offset 0
-        ) c
-        cross join lateral unnest(c.texts) with ordinality t (text, n)
-        where t.text is not null
-      ) p on p.n = r.n
-      group by r.n
-      order by r.n
-    );
-  end if;
-  for v_at in 1..cardinality(v_bounds) - 1 loop
-    execute (
-      select format(
-        $query$
-          select array(
-            select case when u.c%s is not null then '{' || concat_ws(', ', %s) || '}' end
-            from (select %s) u
-          )
-        $query$,
-        v_rest,
-        string_agg(
-          case when c.n = v_rest
-            then format('nullif(substr(c%1$s, 2, length(c%1$s) - 2), '''')', c.n)
-            else format('%L || c%s', to_json(substr(c.name, 7)) || ': ', c.n) end,
-          ', ' order by c.n
-        ),
-        string_agg(
-          format(
-            'unnest((($1)[%1$s]).texts[%2$s:%3$s]) as c%1$s',
-            c.n, v_bounds[v_at] - c.first + 1, v_bounds[v_at + 1] - c.first
-          ),
-          ', ' order by c.n
-        )
-      )
-      from unnest(p_names, p_first, p_last) with ordinality c (name, first, last, n)
-      where c.first <= v_bounds[v_at] and c.last >= v_bounds[v_at + 1] - 1
-    )
-    into v_part
-    using p_values;
-    v_texts := v_texts || v_part;
-  end loop;
-  return v_texts;
 end;
 $function$;
 
@@ -2366,14 +2337,14 @@ declare
   v_window_minutes integer;
   v_from timestamptz;
 begin
-  -- Nobody else reads these.
+  -- No group of the tenant needs them.
   delete from logloom_private.log_removals r
   where not exists (
     select from logloom_private.alert_groups g where g.tenant_id = r.tenant_id
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock went back: what is dated ahead would keep the rules waiting until then.
+    -- The clock was set back. With times in the future the rules would wait until then.
     v_last := null;
     update logloom.alert_rules r
     set
@@ -2395,14 +2366,14 @@ begin
     - v_grace - logloom_private.alert_catch_up_limit();
   if v_last.window_end > v_round.window_end - logloom_private.alert_catch_up_limit() is not true
   then
-    -- Too long ago: every group reads its windows anew.
+    -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- A day that is dropped takes its write sequences with it.
+  -- Not lower than before: a dropped day takes its write sequences with it.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
-  -- A round that was cut short is done again from where it began.
+  -- A round that was interrupted starts again from its beginning.
   v_round.write_seq_from := case
     when v_last.window_end is null then v_round.write_seq_to
     when v_last.finished_at is null then v_last.write_seq_from
@@ -2466,7 +2437,7 @@ CREATE OR REPLACE FUNCTION logloom_private.begin_canary_round (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_tenant_id constant text := logloom_private.canary_tenant();
+  v_tenant_id constant text := 'logloom-canary';
   v_key public.logloom_created_api_key;
 begin
   if (select s.canary_url from logloom_private.settings s) is null
@@ -2490,65 +2461,6 @@ begin
   values (v_key.key_id)
   returning r.round_id into round_id;
   key_value := v_key.key_value;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.begin_tenant_deletion (
-  p_tenant_id text
-)
-  RETURNS logloom_private.tenant_deletions
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_deletion logloom_private.tenant_deletions;
-begin
-  insert into logloom_private.tenant_deletions (tenant_id, requested_by)
-  values (p_tenant_id, logloom_private.actor())
-  returning * into v_deletion;
-  delete from logloom.api_keys k where k.tenant_id = p_tenant_id;
-  delete from logloom.log_streams s where s.tenant_id = p_tenant_id;
-  delete from logloom_private.ingest_tokens t where t.tenant_id = p_tenant_id;
-  delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
-  update logloom.alert_rules r set enabled = false
-  where r.tenant_id = p_tenant_id and r.enabled;
-  -- Includes the notifications that would tell that its alerts ended.
-  delete from logloom_private.notifications n
-  where n.tenant_id = p_tenant_id and n.status = 'pending';
-  perform logloom_private.request_erasure(p_tenant_id);
-  return v_deletion;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.bit_positions (
-  p_bits bit varying
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_gaps text[];
-begin
-  if bit_count(p_bits) = 0 then
-    return '{}';
-  elsif bit_count(p_bits) * 8 > length(p_bits) then
-    return array(
-      select i.position
-      from generate_series(1, length(p_bits)) with ordinality i (position, n)
-      where get_bit(p_bits, i.position - 1) = 1
-      order by i.n
-    );
-  end if;
-  -- Few bits are set: the lengths of the gaps between them give the positions.
-  v_gaps := string_to_array(p_bits::text, '1');
-  return array(
-    select (sum(octet_length(g.gap) + 1) over (order by g.n rows unbounded preceding))::integer
-    from unnest(v_gaps[:cardinality(v_gaps) - 1]) with ordinality g (gap, n)
-    order by g.n
-  );
 end;
 $function$;
 
@@ -2591,6 +2503,21 @@ begin
   return v_bits[1] | logloom_private.position_bits(v_found, p_block.records);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_days (
+  p_retention_days integer
+)
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_retention_days < 28) THEN GREATEST((p_retention_days / 4), 1) ELSE (LEAST((p_retention_days / 28), 4) * 7) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.block_formats()
+  RETURNS smallint[]
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN '{1}'::smallint[];
 
 CREATE OR REPLACE FUNCTION logloom_private.block_groups (
   p_block   logloom_private.blocks,
@@ -2694,165 +2621,12 @@ begin
         then logloom_private.column_numbers(v_number) end,
       -- Each dictionary value becomes a double once.
       case when v_number.kind = 'dictionary' and not p_exact
-        then logloom_private.dictionary_numbers(v_number, array(
+        then logloom_private.dictionary_values(v_number, array(
           select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
           from unnest(v_number.dictionary) with ordinality d (value, n)
           order by d.n
         )) end;
   end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_is_intact (
-  p_block logloom_private.blocks
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_columns logloom_private.block_columns[] := '{}';
-  v_column logloom_private.block_columns;
-begin
-  -- Row by row, because an array of rows of a sharded table has another type.
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-  loop
-    v_columns := v_columns || v_column;
-  end loop;
-  return p_block.checksum = logloom_private.block_checksum(p_block, v_columns);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_messages (
-  p_block logloom_private.blocks
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  -- The templates of a run end with the separator. A run without messages has no templates.
-  v_templates constant text[] := string_to_array(
-    array_to_string(p_block.templates, ''), p_block.separator
-  );
-  v_texts text[];
-begin
-  v_texts := logloom_private.fill_templates(
-    v_templates[:cardinality(v_templates) - 1], p_block.template_records,
-    -- "|| ''" reads the stored value once, not at each use.
-    p_block.digits || ''::bytea, p_block.separator
-  );
-  if array_position(p_block.run_templates, 0) is null then
-    return v_texts;
-  end if;
-  -- Insert the nulls of the runs without messages.
-  return array(
-    select case when s.templates > 0 then v_texts[s.before + i] end
-    from (
-      select
-        x.n, x.records, x.templates,
-        sum(case when x.templates > 0 then x.records else 0 end) over (order by x.n)
-          - case when x.templates > 0 then x.records else 0 end as before
-      from unnest(p_block.run_records, p_block.run_templates)
-        with ordinality x (records, templates, n)
-    ) s, generate_series(1, s.records) i
-    order by s.n, i
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_messages_at (
-  p_block     logloom_private.blocks,
-  p_positions integer[]
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_run_records constant integer[] := p_block.run_records;
-  v_run_templates constant integer[] := p_block.run_templates;
-  v_counts constant integer[] := p_block.template_records;
-  v_offset_records constant integer[] := p_block.offset_records;
-  v_offset_digits constant integer[] := p_block.offset_digits;
-  v_offset_bytes constant integer[] := p_block.offset_bytes;
-  v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
-  v_run integer := 0;
-  v_run_last integer := 0;
-  -- How many records up to the end of the run have no message.
-  v_silent integer := 0;
-  v_position integer;
-  v_ordinal integer;
-  v_next_ordinal integer := 1;
-  v_offset integer;
-  v_template integer;
-  v_templates text[];
-  v_digits_each integer;
-  v_last integer;
-  v_last_digit integer;
-  v_found_templates text[] := '{}';
-  v_found_counts integer[] := '{}';
-  v_found_places integer[] := '{}';
-begin
-  foreach v_position in array p_positions loop
-    while v_run_last < v_position loop
-      v_run := v_run + 1;
-      v_run_last := v_run_last + v_run_records[v_run];
-      if v_run_templates[v_run] = 0 then
-        v_silent := v_silent + v_run_records[v_run];
-      end if;
-    end loop;
-    if v_run_templates[v_run] = 0 then
-      v_found_templates := v_found_templates || null::text;
-      v_found_counts := v_found_counts || 0;
-      v_found_places := v_found_places || 0;
-      continue;
-    end if;
-    -- Jump to the nearest offset, then step through its templates to the one with the message.
-    v_ordinal := v_position - v_silent;
-    if v_ordinal >= v_next_ordinal then
-      v_offset := width_bucket(v_ordinal - 1, v_offset_records);
-      v_next_ordinal := coalesce(v_offset_records[v_offset + 1], p_block.records) + 1;
-      v_template := 0;
-      v_last := v_offset_records[v_offset];
-      v_last_digit := v_offset_digits[v_offset];
-      v_templates := string_to_array(
-        convert_from(
-          substring(
-            v_bytes from v_offset_bytes[v_offset] + 1
-            for coalesce(v_offset_bytes[v_offset + 1], octet_length(v_bytes))
-              - v_offset_bytes[v_offset]
-          ),
-          'UTF8'
-        ),
-        p_block.separator
-      );
-    end if;
-    while v_last < v_ordinal loop
-      v_template := v_template + 1;
-      v_digits_each := octet_length(v_templates[v_template])
-        - octet_length(replace(v_templates[v_template], '0', ''));
-      v_last := v_last + v_counts[16 * (v_offset - 1) + v_template];
-      v_last_digit := v_last_digit + v_counts[16 * (v_offset - 1) + v_template] * v_digits_each;
-    end loop;
-    v_found_templates := v_found_templates || v_templates[v_template];
-    v_found_counts := v_found_counts || v_digits_each;
-    v_found_places := v_found_places || v_last_digit - (v_last - v_ordinal + 1) * v_digits_each;
-  end loop;
-  return logloom_private.fill_each(
-    v_found_templates, v_found_counts, v_found_places, p_block.digits || ''::bytea
-  );
 end;
 $function$;
 
@@ -2921,188 +2695,6 @@ begin
     last_ts := v_ts[v_records];
     last_id := v_ids[v_records];
   end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_records (
-  p_tenant_id text,
-  p_block_id  bigint,
-  p_positions integer[],
-  p_reads     text[]
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_block logloom_private.blocks;
-begin
-  -- Into a variable, not by a join: rows from a join of a sharded table have another type.
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.block_id = p_block_id;
-  if found then
-    perform logloom_private.can_read(v_block.format);
-    return query
-    select r.* from logloom_private.sealed_records(v_block, p_positions, p_reads) r;
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_steps (
-  p_block     logloom_private.blocks,
-  p_positions integer[]
-)
-  RETURNS bigint[]
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_low smallint[] := p_block.ts_low;
-  v_middle "char"[] := p_block.ts_middle;
-  v_high smallint[] := p_block.ts_high;
-  v_top "char"[] := p_block.ts_top;
-  v_steps bigint[];
-begin
-  if p_positions is null then
-    -- unnest() in the select list takes a third of the time that it takes in "from".
-    v_steps := array(
-      select o.low + 32768 + coalesce(o.middle::integer + 128, 0) * 65536
-        + coalesce(o.high + 32768, 0) * 16777216::bigint
-      from (
-        select unnest(v_low) as low, unnest(v_middle) as middle, unnest(v_high) as high
-      ) o
-    );
-  else
-    v_steps := array(
-      select v_low[p.position] + 32768 + coalesce(v_middle[p.position]::integer + 128, 0) * 65536
-        + coalesce(v_high[p.position] + 32768, 0) * 16777216::bigint
-      from unnest(p_positions) with ordinality p (position, n)
-      order by p.n
-    );
-  end if;
-  -- Only blocks that span months in microseconds have this part.
-  if v_top is not null then
-    if p_positions is not null then
-      v_top := array(select v_top[unnest(p_positions)]);
-    end if;
-    v_steps := array(
-      select o.step + (o.top::integer + 128) * 1099511627776
-      from (select unnest(v_steps) as step, unnest(v_top) as top) o
-    );
-  end if;
-  return v_steps;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.block_templates (
-  p_block logloom_private.blocks,
-  p_bits  bit varying
-)
-  RETURNS TABLE (
-    template text,
-    events   integer,
-    first    integer,
-    last     integer
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- Read once, because each use of a stored value reads it again.
-  v_template_records constant integer[] := p_block.template_records || '{}'::integer[];
-begin
-  -- Runs without a record at p_bits are skipped.
-  return query
-  with runs as materialized (
-    select
-      r.n, r.records, r.templates, r.texts, r.before, r.templates_before,
-      bit_count(substring(p_bits from r.before + 1 for r.records)) as found
-    from (
-      select
-        u.*,
-        (sum(u.records) over w - u.records)::integer as before,
-        (sum(u.templates) over w - u.templates)::integer as templates_before
-      from unnest(p_block.run_records, p_block.run_templates, p_block.templates)
-        with ordinality u (records, templates, texts, n)
-      window w as (order by u.n rows unbounded preceding)
-    ) r
-  ), templates as materialized (
-    select
-      t.template, t.records, r.found = r.records as is_whole,
-      r.before + (t.last - t.records)::integer as before
-    from runs r
-    cross join lateral (
-      -- In the stored order: sorting would take longer than everything else.
-      select u.*, sum(u.records) over (rows unbounded preceding) as last
-      from (
-        select
-          unnest(string_to_array(r.texts, p_block.separator)) as template,
-          unnest(
-            v_template_records[r.templates_before + 1:r.templates_before + r.templates]
-          ) as records
-      ) u
-    ) t
-    where r.found > 0 and r.templates > 0 and t.records is not null
-    union all
-    select null, r.records, r.found = r.records, r.before
-    from runs r
-    where r.found > 0 and r.templates = 0
-  )
-  select t.template, t.records, t.before + 1, t.before + t.records
-  from templates t
-  where t.is_whole
-  union all
-  select
-    t.template, bit_count(f.bits)::integer, t.before + position(b'1' in f.bits),
-    t.before + length(rtrim(f.bits::text, '0'))
-  from (select t.* from templates t where not t.is_whole) t
-  cross join lateral (
-    select substring(p_bits from t.before + 1 for t.records) as bits
-    offset 0
-  ) f
-  where bit_count(f.bits) > 0;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.blocks_with_counts (
-  p_tenant_id text,
-  p_blocks    bigint[],
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_name      text
-)
-  RETURNS bigint[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select c.block_id
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
-      and c.first_ts >= p_from and c.last_ts < p_to
-      and coalesce(
-        (
-          select k.kind = 'dictionary'
-          from logloom_private.block_columns k
-          where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = p_name
-        ),
-        -- A key without a column may be among the rare keys.
-        p_name not like 'attrs.%' or not exists (
-          select
-          from logloom_private.block_columns k
-          where k.tenant_id = p_tenant_id and k.block_id = c.block_id and k.name = 'attrs'
-            and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-        )
-      )
-  );
 end;
 $function$;
 
@@ -3208,7 +2800,7 @@ CREATE OR REPLACE FUNCTION logloom_private.bucket_origin (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '05/01/1970 00:00:00'::timestamp WITHOUT time zone ELSE '01/01/1970 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
+  (CASE WHEN ((p_seconds % (604800)::bigint) = 0) THEN '1970-01-05 00:00:00'::timestamp WITHOUT time zone ELSE '1970-01-01 00:00:00'::timestamp WITHOUT time zone END AT TIME ZONE
   'UTC'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.bucket_seconds (
@@ -3270,52 +2862,47 @@ CREATE OR REPLACE FUNCTION logloom_private.callers_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('callers.authorization_is_missing', 400, 'Missing authorization header',
-      'Send Authorization: Bearer <access token>.', 'There is no `Authorization` header.'),
+      'Send Authorization: Bearer <access token>.', null),
     ('callers.not_known', 401, 'Invalid token, API key, or missing tenant_id', null,
-      'The token cannot be used, or its tenant is being deleted.'),
+      'The token is not valid, or its tenant is being deleted.'),
     ('callers.key_is_unknown', 401, 'Invalid token, API key, or missing tenant_id',
-      'No such API key or ingest token: perhaps it is one of another project.', null),
+      'There is no such API key or ingest token in this project.', null),
     ('callers.key_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
       'The API key was revoked: create_api_key makes another.', null),
     ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
-      'The API key has expired: rotate_api_key or create_api_key makes another.', null),
+      'The API key has expired: create_api_key makes another.', null),
     ('callers.ingest_token_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The ingest token has expired: create_ingest_token makes another.', null),
     ('callers.ingest_token_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
-      'Whoever made the ingest token may no longer send, or has signed out.', null),
+      'The user who created the ingest token may no longer send, or has signed out.', null),
     ('callers.not_signed_in', 401, 'Invalid token, API key, or missing tenant_id',
       'Sign in: the token needs role authenticated and a top-level tenant_id claim.',
-      'The token is for `anon`, or has no usable `tenant_id`.'),
+      'The token is for `anon`, or has no valid `tenant_id`.'),
     ('callers.tenant_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
       'The token needs a top-level tenant_id claim that is a non-blank string.', null),
     ('callers.user_is_missing', 401, 'Invalid token, API key, or missing tenant_id',
       'The token needs the claim sub, which names the user.', null),
     ('callers.tenant_is_another', 403, 'p_tenant_id is not the tenant of the token',
-      'Leave p_tenant_id out: the tenant is taken from the token.',
-      'A user names another tenant. Leave `p_tenant_id` out.'),
+      'Leave p_tenant_id out: the tenant is taken from the token.', null),
     ('callers.operation_is_internal', 403, '%s is only for service_role',
-      'Logloom''s functions call it with the project''s secret key.',
-      'Only the edge functions may call it.'),
-    ('callers.client_may_only_read', 403, 'The client that this token was issued to may only read',
-      'It has the operations that read logs, such as search_logs. For all others whoever runs the '
-        'project lists its client_id in logloom_private.settings.writing_clients.',
-      'The token was issued to an OAuth client (claim `client_id`) that is not listed '
+      'Logloom''s edge functions call it with the project''s secret key.', null),
+    ('callers.client_may_only_read', 403, 'The OAuth client of this token may only read',
+      'It may call the operations that read logs, such as search_logs. To allow the others, add '
+        'its client_id to logloom_private.settings.writing_clients.',
+      '`settings.writing_clients` does not list the token''s claim `client_id` '
         '([identity.md](../background/identity.md#oauth-clients)).'),
     ('callers.viewer_may_only_read', 403, 'A viewer may only read',
-      'It has the operations that read logs, such as search_logs, within its view. For another '
-        'role ask an owner of the tenant.',
-      'The caller''s role is `viewer`.'),
-    ('callers.view_is_missing', 403, 'What this reader is bound to is not there',
-      'An owner or admin binds it to a view that list_log_views shows.',
-      'The token names the role `viewer` and no view of the tenant (`app_metadata.logloom_view`).'),
-    ('callers.view_is_broken', 403, 'The query of the view %s can no longer be read',
-      'An owner or admin mends it by update_log_view.',
-      'The view''s query was stored by another version and does not compile any more.'),
+      'A viewer may call the operations that read logs, such as search_logs. Ask an owner of the '
+        'tenant for another role.', 'The caller''s role is `viewer`.'),
+    ('callers.view_is_missing', 403, 'The view of this reader does not exist',
+      'An owner or admin chooses one of the views that list_log_views shows.',
+      'The token has the role `viewer` but names no view of the tenant '
+        '(`app_metadata.logloom_view`), or the view was deleted.'),
+    ('callers.view_is_broken', 403, 'The query of the view %s is no longer valid',
+      'An owner or admin corrects it with update_log_view.',
+      'Another version stored the query, and it no longer compiles.'),
     ('callers.key_may_only_read', 403, 'This API key may only read',
       'create_api_key makes one that sends: p_scopes ["ingest"].', null),
     ('callers.portal_session_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
@@ -3323,34 +2910,30 @@ begin
     ('callers.portal_session_is_over', 401, 'Invalid token, API key, or missing tenant_id',
       'The portal session has ended: create_log_portal_session makes another.', null),
     ('callers.portal_code_is_spent', 401, 'This link has been used, or is too old',
-      'A link is good for ten minutes and once: ask for another.', null),
+      'A link works once, within ten minutes. Ask for another one.', null),
     ('callers.portal_origin_is_unknown', 403, 'This session is not for pages of %s',
-      'create_log_portal_session names the origins of its pages in p_origins.', null),
-    ('callers.portal_query_is_broken', 403, 'The query of this session can no longer be read',
-      'create_log_portal_session makes another session.', null),
+      'p_origins of create_log_portal_session lists the origins that may use a session.', null),
+    ('callers.portal_query_is_broken', 403, 'The query of this session is no longer valid',
+      'Create another session with create_log_portal_session.', null),
     ('callers.key_may_only_send', 403, 'This API key may only send',
       'create_api_key makes one that reads: p_scopes ["read"].', null),
-    ('callers.operation_is_outside', 403, '%s is not open to this caller',
-      'What reads by it is limited to other operations.', null),
+    ('callers.operation_is_outside', 403, 'This caller may not call %s',
+      'Its view or session allows other operations only.', null),
     ('callers.method_is_not_allowed', 405, 'Method %s is not allowed here',
-      'Call operations by POST with a JSON object of parameters.',
-      'An operation is called by another method than `POST`.'),
+      'Call operations by POST, with a JSON object of parameters.', null),
     ('callers.tenant_must_be_named', 400, 'Missing required parameter: p_tenant_id',
-      'service_role belongs to no tenant: name one where the operation takes p_tenant_id.',
-      '`service_role` belongs to no tenant and must name one; it cannot call operations without '
-        '`p_tenant_id`.'),
+      'service_role belongs to no tenant: send p_tenant_id, if the operation takes it.',
+      '`service_role` belongs to no tenant. It cannot call operations without `p_tenant_id`.'),
     ('callers.tenant_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      null, 'It is not a valid tenant id.'),
+      null, 'It cannot be the id of a tenant.'),
     ('callers.project_is_another', 409,
-      'This database is of the project %s and gives functions of %s no work',
+      'This database belongs to the project %s, so functions of %s get no work from it',
       'If it is a copy: see A copy of the database in docs/guides/operations.md.',
-      'What the functions that send and archive ask for. Until '
-        '[`begin_anew()`](../guides/operations.md#a-copy-of-the-database) a copy sends nothing.'),
+      'The functions that send or archive asked a copy of the database for work. It gives none '
+        'until you call [`begin_anew()`](../guides/operations.md#a-copy-of-the-database).'),
     ('callers.role_is_missing', 403, 'This requires the role %s',
       'Ask an owner of the tenant; list_tenant_members says who that is.',
-      'The caller''s role in the tenant is too low: `member`, `admin`, `owner` '
-        '([identity.md](../background/identity.md)).')
-  ) e (name, status, message, hint, explanation);
+      'The caller''s role in the tenant is too low ([identity.md](../background/identity.md)).');
 end;
 $function$;
 
@@ -3481,56 +3064,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.canary_tenant()
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-RETURN 'logloom-canary'::text;
-
-CREATE OR REPLACE FUNCTION logloom_private.candidate_blocks (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb
-)
-  RETURNS SETOF bigint
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 100
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'auto'
-  AS $function$
-declare
-  v_leaf constant jsonb := logloom_private.needed_leaf(p_tree);
-  v_values constant text[] := array(select jsonb_array_elements_text(v_leaf -> 'values'));
-begin
-  return query
-  select c.block_id
-  from logloom_private.blocks c
-  where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-    and c.damaged_at is null and logloom_private.can_read(c.format)
-    and (
-      v_leaf is null or coalesce(
-        (
-          -- A scalar subquery, because "exists" could be planned as a join over all blocks of the
-          -- tenant.
-          select case
-            when k.filter is not null
-              then logloom_private.filter_may_hold(k.filter, v_values)
-            when k.kind = 'dictionary' then k.dictionary && v_values
-            else true
-          end
-          from logloom_private.block_columns k
-          where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-            and k.name = v_leaf ->> 'field'
-        ),
-        -- Without the column, no record has a value.
-        false
-      )
-    );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.change_alert_incidents (
   p_incident_ids uuid[],
   p_acknowledged boolean,
@@ -3564,7 +3097,7 @@ begin
       perform logloom_private.refuse('alerts.assignee_is_unknown');
     end if;
   end if;
-  -- In one order, so that two callers never wait for each other.
+  -- Locked in the order of their ids, so that two callers cannot deadlock.
   v_held := array(
     select i.incident_id
     from logloom.alert_incidents i
@@ -3622,7 +3155,7 @@ CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role writes streams, whose state is theirs
+-- definer because no API role writes streams, which hold their own state
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_row logloom.log_streams;
@@ -3657,14 +3190,12 @@ begin
     v_row.secrets, p_secrets, logloom_private.stream_secret_names(v_row.kind)
   );
   perform logloom_private.require_secrets_again(v_row, v_config, p_secrets);
-  v_row.config := v_config;
-  v_row.secrets := v_secrets;
-  perform logloom_private.refuse_own_keys(v_tenant_id, v_row.secrets);
+  perform logloom_private.refuse_own_keys(v_tenant_id, v_secrets);
   update logloom.log_streams s
   set name = coalesce(logloom_private.trim_space(p_name), s.name),
     query_dsl = v_query_dsl,
-    config = v_row.config,
-    secrets = v_row.secrets,
+    config = v_config,
+    secrets = v_secrets,
     enabled = coalesce(p_enabled, s.enabled),
     view_id = coalesce(p_view_id, s.view_id),
     updated_at = now(),
@@ -3676,14 +3207,14 @@ begin
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
     is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
-    -- Nobody noted what came meanwhile.
+    -- New records were not noted while it was disabled.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
-    -- Whoever sends with what was before does not settle for it, nor seals it again.
+    -- A sender with the old settings may no longer settle the batch or seal the secrets.
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- What is changed is tried at once, and with it sizes that a receiver did not take.
+    -- A change is tried at once, and a new config with full batch sizes.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,
@@ -4052,7 +3583,7 @@ begin
     v_ids := array(
       select n.notification_id
       from logloom_private.notifications n
-      -- Again, on the row as it is once locked: it may have been settled meanwhile.
+      -- Checked again on the locked row: it may have been settled meanwhile.
       where n.notification_id = any(v_ids)
         and n.status = 'pending' and n.next_attempt_at <= now()
       for update of n skip locked
@@ -4098,7 +3629,7 @@ begin
     set claim_id = gen_random_uuid(),
       attempts = n.attempts + 1,
       last_attempt_at = now(),
-      -- Due again where it is not settled by then. No delivery takes as long.
+      -- Due again unless it is settled by then. A delivery takes less time.
       next_attempt_at = now() + interval '60 seconds'
     where n.notification_id = any(v_ids)
     returning n as notification
@@ -4162,6 +3693,7 @@ declare
   v_erasure logloom_private.archive_erasures;
   v_part logloom.archive_parts;
   v_note record;
+  v_new_key text;
   v_claim_id uuid;
 begin
   for v_erasure in
@@ -4210,25 +3742,18 @@ begin
       where e.run_id = v_erasure.run_id;
       continue;
     end if;
+    v_new_key := logloom_private.archive_key(
+      jsonb_populate_record(v_part, jsonb_build_object('generation', v_part.generation + 1))
+    );
     insert into logloom_private.archive_claims (
       tenant_id, kind, part_id, run_id, object_key, expires_at
     )
     values (
-      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id,
-      logloom_private.archive_key(
-        jsonb_populate_record(
-          v_part, jsonb_build_object('generation', v_part.generation + 1)
-        )
-      ),
-      p_expires_at
+      v_erasure.tenant_id, 'erase', v_part.part_id, v_erasure.run_id, v_new_key, p_expires_at
     )
     returning claim_id into v_claim_id;
-    return logloom_private.archive_part_work(v_part) || jsonb_build_object(
-      'kind', 'erase', 'claim_id', v_claim_id,
-      'new_key', (
-        select c.object_key from logloom_private.archive_claims c where c.claim_id = v_claim_id
-      )
-    );
+    return logloom_private.archive_part_work(v_part)
+      || jsonb_build_object('kind', 'erase', 'claim_id', v_claim_id, 'new_key', v_new_key);
   end loop;
   return null;
 end;
@@ -4387,7 +3912,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- One message says one reason why it is over.
+    -- A message gives one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
   order by n.position desc
@@ -4397,7 +3922,7 @@ begin
     return null;
   end if;
   v_body := v_waiting.body;
-  -- As many as are shown; the others are in the history.
+  -- A message shows no more; the others are in the history.
   if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
     v_body := jsonb_set(
       v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
@@ -4413,110 +3938,6 @@ begin
     on conflict do nothing;
   end if;
   return v_waiting;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.column_bits (
-  p_block    logloom_private.blocks,
-  p_leaf     jsonb,
-  p_is_quick boolean
-)
-  RETURNS bit varying
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_is_attribute constant boolean := p_leaf ->> 'field' = 'attrs';
-  v_column logloom_private.block_columns;
-  v_found logloom_private.block_columns;
-  v_has_rest boolean := false;
-  v_key text;
-  v_values text[];
-  v_positions integer[];
-  v_is_number boolean;
-  v_test text;
-  v_codes "char"[];
-  v_wide_codes smallint[];
-  v_flags text[];
-  v_bits text;
-begin
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and c.name in (
-        p_leaf ->> 'field', 'attrs.' || (p_leaf -> 'path' ->> 0), 'attrs.' || (p_leaf ->> 'joined')
-      )
-  loop
-    if v_column.name = 'attrs' then
-      v_has_rest := v_column.dictionary is distinct from array['{}'];
-    elsif v_found.name is not null then
-      return null;
-    else
-      v_found := v_column;
-    end if;
-  end loop;
-  -- A key with a column of its own is never in the column attrs.
-  if v_has_rest and (v_found.name is null or p_leaf ->> 'joined' is not null)
-    or p_is_quick and v_is_attribute and v_found.kind <> 'numbers'
-  then
-    return null;
-  elsif v_found.name is null then
-    return logloom_private.no_bits(p_block.records);
-  end if;
-
-  v_key := substr(v_found.name, 7);
-  v_values := case when v_found.kind = 'dictionary' then v_found.dictionary end;
-  -- A path into a number finds nothing.
-  v_is_number := v_found.kind = 'numbers' and p_leaf ->> 'decided_by' = 'numbers'
-    and (p_leaf -> 'path' ->> 1 is null or v_key is not distinct from p_leaf ->> 'joined');
-  if v_is_number then
-    v_test := logloom_private.range_test(p_leaf -> 'bounds', v_found.least, v_found.greatest);
-    if v_test is null then
-      return logloom_private.no_bits(p_block.records);
-    end if;
-  else
-    v_values := coalesce(v_values, logloom_private.column_texts(v_found));
-    v_positions := case when p_leaf ->> 'test' = 'equal'
-      then logloom_private.equal_positions(v_found, v_values, p_leaf) end;
-    if v_positions is not null then
-      return logloom_private.position_bits(v_positions, p_block.records);
-    end if;
-    v_test := logloom_private.query_sql(p_leaf, 'l');
-  end if;
-  execute format(
-    $query$
-      select string_agg(case when %1$s then '1' else '0' end, '')
-      from (select %2$s as %3$I from (select unnest(%4$s) as value) v) l
-    $query$,
-    v_test,
-    case when v_is_attribute and not v_is_number
-      then format('jsonb_build_object(%L::text, v.value::jsonb)', v_key) else 'v.value' end,
-    case when v_is_number then 'value' else p_leaf ->> 'field' end,
-    case when not v_is_number then '$1' when v_found.numbers is not null then '$2' else '$3' end
-  )
-  into v_bits
-  using v_values, v_found.numbers, v_found.wide_numbers;
-  if v_found.kind = 'dictionary' then
-    v_codes := v_found.codes;
-    v_wide_codes := v_found.wide_codes;
-    if strpos(v_bits, '1') = 0 then
-      return logloom_private.no_bits(p_block.records);
-    elsif v_codes is null and v_wide_codes is null then
-      v_bits := repeat(v_bits, v_found.last - v_found.first + 1);
-    else
-      v_flags := string_to_array(v_bits, null);
-      select string_agg(coalesce(v_flags[coalesce(c.code + 129, c.wide_code)], '0'), '')
-      into v_bits
-      from (select unnest(v_codes)::integer as code, unnest(v_wide_codes) as wide_code) c;
-    end if;
-  end if;
-  return (
-    repeat('0', v_found.first - 1) || v_bits || repeat('0', p_block.records - v_found.last)
-  )::varbit;
 end;
 $function$;
 
@@ -4549,6 +3970,30 @@ begin
   return strpos(
     case when p_folds_case then logloom_private.folded_text(v_texts) else v_texts end, p_literal
   ) > 0;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.column_numbers (
+  p_column logloom_private.block_columns
+)
+  RETURNS numeric[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_column.kind = 'dictionary' then
+    return logloom_private.dictionary_values(p_column, array(
+      select logloom_private.json_number(d.value::jsonb)
+      from unnest(p_column.dictionary) with ordinality d (value, n)
+      order by d.n
+    ));
+  end if;
+  return array(
+    select logloom_private.json_number(t.value::jsonb)
+    from unnest(logloom_private.column_texts(p_column)) with ordinality t (value, n)
+    order by t.n
+  );
 end;
 $function$;
 
@@ -4596,12 +4041,8 @@ begin
       from (select unnest(v_texts) as value, unnest(v_places) as place) t
       order by t.place
     );
-  elsif v_codes is not null then
-    return array(select v_texts[unnest(v_codes)::integer + 129]);
-  elsif v_wide_codes is not null then
-    return array(select v_texts[unnest(v_wide_codes)]);
   end if;
-  return array_fill(v_texts[1], array[p_column.last - p_column.first + 1]);
+  return logloom_private.dictionary_values(p_column, v_texts);
 end;
 $function$;
 
@@ -4784,84 +4225,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.compare_block (
-  p_block   logloom_private.blocks,
-  p_records logloom_private.record_arrays
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- The fields that no column has been found for yet.
-  v_fields text[] := logloom_private.column_fields();
-  v_batches constant integer[] := logloom_private.block_batches(p_block, null);
-  v_runs constant integer[] := logloom_private.block_runs(p_block, null);
-  v_batch_received_at timestamptz[] := p_block.batch_received_at;
-  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
-  v_column logloom_private.block_columns;
-  v_texts text[];
-  v_names text[] := '{}';
-  v_first integer[] := '{}';
-  v_last integer[] := '{}';
-  v_values logloom_private.column_values[] := '{}';
-  v_attrs text[];
-  v_same boolean;
-begin
-  v_same := logloom_private.block_times(p_block, null) = p_records.ts
-    and array(select v_batch_received_at[unnest(v_batches)]) = p_records.received_at
-    and array(select v_batch_write_seqs[unnest(v_batches)]) = p_records.write_seqs
-    and logloom_private.block_ids(p_block, null, v_batches) = p_records.ids
-    and logloom_private.elements_at(p_block.run_services, v_runs) = p_records.services
-    and logloom_private.elements_at(p_block.run_levels, v_runs) = p_records.levels
-    and logloom_private.block_messages(p_block) = p_records.messages;
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-    order by octet_length(c.name), c.name collate "C"
-  loop
-    v_texts := logloom_private.column_texts(v_column);
-    if left(v_column.name, 5) = 'attrs' then
-      v_names := v_names || v_column.name;
-      v_first := v_first || v_column.first;
-      v_last := v_last || v_column.last;
-      v_values := v_values || row(v_texts)::logloom_private.column_values;
-    else
-      v_same := v_same
-        and (p_records.columns[array_position(v_fields, v_column.name)]).texts
-          = array_fill(null::text, array[v_column.first - 1]) || v_texts
-            || array_fill(null::text, array[p_block.records - v_column.last]);
-      v_fields := array_replace(v_fields, v_column.name, null);
-    end if;
-  end loop;
-  -- A field without a column has no values.
-  for v_at in 1..cardinality(v_fields) loop
-    v_same := v_same and (
-      v_fields[v_at] is null or array_remove((p_records.columns[v_at]).texts, null) = '{}'
-    );
-  end loop;
-  v_attrs := logloom_private.attribute_texts(
-    p_block.records, v_names, v_first, v_last, v_values
-  );
-  -- Compares texts, because as jsonb 1.0 equals 1. Rare keys may come in another order, so texts
-  -- that differ are parsed first. One record at a time: casting the whole array would keep the
-  -- memory of every element.
-  v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
-    and not exists (
-      select
-      from (select unnest(v_attrs) as sealed, unnest(p_records.attrs) as given) a
-      where a.sealed is distinct from a.given::text
-        and a.sealed::jsonb::text is distinct from a.given::text
-    );
-  if v_same is not true then
-    raise sqlstate 'LL001' using
-      message = format('Block %s differs from its records', p_block.block_id);
-  end if;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.compile_query (
   p_query_dsl text,
   p_now       timestamp with time zone DEFAULT now()
@@ -4944,7 +4307,7 @@ declare
   v_alerts public.logloom_alert_preview_entry[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- A window with more or longer groups than a rule looks at has no value: it fires for none.
+  -- A window with too many or too long groups has no value, and none of them fires.
   v_crowded := array(
     select w.window_end
     from unnest(p_values) w
@@ -5047,7 +4410,7 @@ begin
   if v_address.tries >= logloom_private.confirmation_tries() then
     perform logloom_private.refuse('notifications.code_was_tried_too_often');
   end if;
-  -- Hashes are compared: how long that takes tells nothing of the code.
+  -- Compares hashes, so that the time it takes says nothing about the code.
   if extensions.crypt(v_code, v_address.code_hash) <> v_address.code_hash then
     update logloom_private.notification_addresses a
     set tries = a.tries + 1
@@ -5109,7 +4472,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last of them, all was evaluated that does not have to be read for itself.
+  -- After the last rule everything is evaluated, except rules that need reading of their own.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],
@@ -5141,45 +4504,6 @@ begin
     update logloom_private.alert_rounds r set staged_by = pg_backend_pid() where r.singleton;
   end if;
   return v_round;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.count_canaries (
-  p_round_id uuid,
-  p_key      text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_to constant timestamptz := clock_timestamp();
-  v_from constant timestamptz := v_to - interval '1 hour';
-  v_watermark constant timestamptz :=
-    logloom_private.watermark((logloom_private.queue_state()).oldest_received_at);
-  v_counted bigint;
-begin
-  v_counted := logloom_private.canary_call(
-    'logloom-read/v1/log_stats', p_key, jsonb_build_object(
-      'p_query_dsl', 'service:canary | count()',
-      'p_ts_from', to_char(v_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-      'p_ts_to', to_char(v_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-    )
-  ) #>> '{0,value}';
-  -- A record without an answer may have been stored as well.
-  update logloom_private.canary_rounds u
-  set counted_at = clock_timestamp(), missing = greatest(n.acknowledged - v_counted, 0),
-    doubled = greatest(v_counted - n.sent, 0)
-  from (
-    select
-      count(r.acknowledged_at) filter (
-        where r.searched_at is not null or r.acknowledged_at < v_watermark
-      ) as acknowledged,
-      count(*) as sent
-    from logloom_private.canary_rounds r
-    where r.sent_at >= v_from and r.sent_at < v_to
-  ) n
-  where u.round_id = p_round_id;
 end;
 $function$;
 
@@ -5302,82 +4626,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.create_missing_partitions (
-  p_slot       smallint,
-  p_batch_from bigint,
-  p_batch_to   bigint
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_day date;
-  v_first_day date;
-  v_last_day date;
-begin
-  execute format(
-    'select logloom_private.utc_day(min(q.ts_min)), logloom_private.utc_day(max(q.ts_max))
-     from logloom_private.%I q where q.batch_id between $1 and $2',
-    'queue_slot_' || p_slot
-  )
-  into v_first_day, v_last_day
-  using p_batch_from, p_batch_to;
-  -- Nearly always all days between the first and the last event exist; only otherwise is each event
-  -- checked.
-  if not exists (
-    select
-    from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
-    where not logloom_private.partition_exists(d.day::date)
-  ) then
-    return;
-  end if;
-
-  for v_day in
-    execute format(
-      $query$
-        select distinct (coalesce(e.ts, q.received_at) at time zone 'UTC')::date
-        from logloom_private.%I q, unnest(q.ts) e (ts)
-        where q.batch_id between $1 and $2
-      $query$,
-      'queue_slot_' || p_slot
-    )
-    using p_batch_from, p_batch_to
-  loop
-    perform logloom_private.create_partition(v_day);
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.create_partition (
-  p_day date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_name constant text := logloom_private.partition_name(p_day);
-begin
-  perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-  if logloom_private.partition_exists(p_day) then
-    return;
-  end if;
-  -- Created as a separate table and attached: "partition of" would wait for every reader of the
-  -- parent.
-  execute format('create table logloom.%I (like logloom.logs including all)', v_name);
-  execute format('alter table logloom.%I enable row level security', v_name);
-  execute format('alter table logloom.%I force row level security', v_name);
-  execute format(
-    'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-    v_name,
-    p_day::timestamp at time zone 'UTC',
-    (p_day + 1)::timestamp at time zone 'UTC'
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.current_user_id()
   RETURNS text
   LANGUAGE sql
@@ -5422,57 +4670,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.cut_digits (
-  p_templates text[],
-  p_joined    text[],
-  p_separator text
-)
-  RETURNS bytea
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_parts text[] := p_joined;
-  v_text text;
-  v_piece text;
-  v_template text;
-  v_group integer := 0;
-begin
-  foreach v_template in array p_templates loop
-    v_group := v_group + 1;
-    if strpos(v_template, '0') = 0 then
-      v_parts[v_group] := '';
-      continue;
-    end if;
-    v_text := v_parts[v_group];
-    -- A single text, or a template of many pieces: remove everything that is not a digit at once.
-    if octet_length(v_text) < 2 * octet_length(v_template) or length(v_template) > 2000 then
-      v_parts[v_group] := regexp_replace(v_text, '[^0-9]+', '', 'g');
-      continue;
-    end if;
-    -- Remove the pieces between the digits, one by one. If one piece contains another, some text
-    -- may be left; the slow way then finishes.
-    foreach v_piece in array
-      string_to_array(
-        replace(replace(replace(v_template, '0000', '0'), '000', '0'), '00', '0'), '0'
-      )
-    loop
-      if v_piece <> '' then
-        v_text := replace(v_text, v_piece, '');
-      end if;
-    end loop;
-    v_text := replace(v_text, p_separator, '');
-    if v_text ~ '[^0-9]' then
-      v_text := regexp_replace(v_text, '[^0-9]+', '', 'g');
-    end if;
-    v_parts[v_group] := v_text;
-  end loop;
-  v_text := array_to_string(v_parts, '');
-  return decode(v_text || case when length(v_text) % 2 = 1 then '0' else '' end, 'hex');
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.cut_stream_batch (
   p_stream logloom.log_streams,
   p_query  logloom_private.compiled_query
@@ -5497,7 +4694,7 @@ declare
   v_step_last bigint;
   v_left integer;
   v_steps bigint := 1;
-  -- A batch that is sent again is not cut where sizes are added up in another way.
+  -- A repeated batch must not end elsewhere because sizes are added up differently.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_block_end bigint;
   v_sealed_sql text;
@@ -5514,7 +4711,7 @@ begin
   while v_first <= v_last loop
     v_step_last := case when v_is_again then v_last else least(v_first + v_steps - 1, v_last) end;
     v_left := v_limit + 1 - cardinality(v_batch.records);
-    -- A block is read once, for all steps in it.
+    -- A block is read once for all steps in it.
     if v_first > v_sealed_through then
       select least(v_last, min(c.first_write_seq) - 1), least(v_last, min(c.last_write_seq))
       into v_sealed_through, v_block_end
@@ -5552,7 +4749,7 @@ begin
       || ') r'
     into v_found, v_write_seqs, v_size
     using v_sealed;
-    -- What does not fit is null, and so is all after it.
+    -- The first record that does not fit is null, and so are all after it.
     v_fit := least(
       coalesce(array_position(v_found, null) - 1, cardinality(v_found)),
       v_limit - cardinality(v_batch.records)
@@ -5567,12 +4764,12 @@ begin
     v_batch.end_id := null;
     v_first := v_step_last + 1;
     v_id := null;
-    -- Of sealed records what comes after these bytes is not there.
+    -- Sealed records beyond these bytes were not read.
     v_bytes := v_bytes - greatest(logloom_private.answered_bytes(v_found), v_size);
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;
-  -- What was erased since made room for what comes after the batch.
+  -- Deletions made room for records after the end of the batch.
   if v_is_again
     and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
       > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
@@ -5619,6 +4816,35 @@ begin
     ))
     else '[]'
   end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.dashboards_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('dashboards.log_dashboards_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming',
+      'Name the dashboard after what it shows.', null),
+    ('dashboards.panels_are_no_array', 400, 'Invalid p_panels: not an array',
+      'Send an array of objects {title, query_dsl, kind, width}.', null),
+    ('dashboards.log_dashboards_panels_are_few', 400, 'Invalid p_panels: at most 20',
+      'Make a second dashboard for the rest.', null),
+    ('dashboards.panel_is_invalid', 400, 'Invalid panel %s: {title, query_dsl, kind, width}',
+      'title has 1 to 100 characters, kind is lines, bars or number, width is 1 to 12.', null),
+    ('dashboards.no_room', 400, 'Plan limit exceeded: log_dashboards (max %s)',
+      'Delete a dashboard, or choose a larger plan.', null),
+    ('dashboards.not_its_creator', 403, 'Only its creator may change or delete a dashboard',
+      'Create your own with create_log_dashboard.', 'A colleague created and shared it.'),
+    ('dashboards.not_found', 404, 'Dashboard not found',
+      'list_log_dashboards shows the dashboards that you can see.',
+      'It does not exist, belongs to another tenant, or is a colleague''s private one.'),
+    ('dashboards.changed_since', 409, 'The dashboard has changed since p_updated_at',
+      'Read it again with get_log_dashboard, then repeat your change.', null);
 end;
 $function$;
 
@@ -5745,80 +4971,6 @@ begin
       group by d.row_begin
     ) s
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.days_to_seal_together (
-  p_tenant_id text,
-  p_day       date,
-  p_now       timestamp with time zone,
-  OUT         days date[],
-  OUT         are_small boolean
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_month constant integer :=
-    logloom_private.block_days(logloom_private.retention_days(p_tenant_id));
-  v_span integer;
-  v_from date;
-  v_day date;
-  v_count integer;
-  v_records bigint;
-begin
-  select s.* into v_settings from logloom_private.settings s;
-  if not coalesce(
-    (select t.compression from logloom.tenant_settings t where t.tenant_id = p_tenant_id), true
-  )
-  then
-    return;
-  end if;
-  are_small := false;
-  foreach v_span in array array[1, least(v_month, 7), v_month] loop
-    v_from := logloom_private.span_start(p_day, v_span);
-    exit when logloom_private.day_start(v_from + v_span) > p_now - v_settings.seal_after;
-    days := '{}';
-    v_records := 0;
-    for v_day in
-      select d.day
-      from logloom_private.log_days d
-      where d.tenant_id = p_tenant_id and d.day >= v_from and d.day < v_from + v_span
-      order by d.day
-    loop
-      continue when not logloom_private.partition_exists(v_day);
-      execute format(
-        'select count(*) from (select from only logloom.%I l where l.tenant_id = $1 limit $2) l',
-        logloom_private.partition_name(v_day)
-      )
-      into v_count
-      using p_tenant_id, v_settings.seal_day_records;
-      -- A day with enough records is sealed alone, in its own pass.
-      if v_count > 0 and (v_count < v_settings.seal_day_records) = are_small then
-        days := days || v_day;
-        v_records := v_records + v_count;
-      end if;
-      exit when days[1] < p_day;
-    end loop;
-    if v_span = v_month and are_small then
-      v_records := v_records + (
-        select coalesce(sum(c.records), 0)
-        from logloom_private.blocks c
-        where c.tenant_id = p_tenant_id and c.holds_counts
-          and c.records < v_settings.seal_day_records
-          and c.first_ts >= logloom_private.day_start(v_from)
-          and c.last_ts < logloom_private.day_start(v_from + v_span)
-      );
-    end if;
-    if days[1] = p_day and (not are_small or v_records >= v_settings.seal_week_records) then
-      return;
-    end if;
-    are_small := true;
-  end loop;
-  days := null;
 end;
 $function$;
 
@@ -6048,146 +5200,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.delete_from_block (
-  p_block_id bigint,
-  p_run      logloom.retention_runs,
-  p_query    logloom_private.compiled_query
-)
-  RETURNS integer
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_deleted integer;
-begin
-  select c.* into v_block
-  from logloom_private.blocks c
-  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
-  for update;
-  if not found then
-    return 0;
-  end if;
-  perform logloom_private.can_read(v_block.format);
-  -- A damaged block cannot tell which records match. The receipt lists it.
-  if not logloom_private.block_is_intact(v_block) then
-    update logloom_private.blocks c
-    set damaged_at = coalesce(c.damaged_at, now())
-    where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-    return 0;
-  end if;
-  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
-  v_deleted := bit_count(v_bits);
-  if v_deleted = 0 then
-    return 0;
-  end if;
-  if not v_block.holds_counts then
-    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
-  end if;
-  insert into logloom_private.log_removals (tenant_id)
-  select v_block.tenant_id
-  -- No alert window reaches further back.
-  where v_block.last_ts > now() - interval '3 days';
-  -- The remaining records become a new block, which is compared with them.
-  if v_deleted < v_block.records then
-    perform logloom_private.write_block(
-      v_block.tenant_id,
-      logloom_private.read_records(
-        format(
-          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
-          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
-        )
-      ),
-      v_block.holds_counts
-    );
-  end if;
-  delete from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  return v_deleted;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.delete_tenant_step()
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_rows constant integer := (select s.deletion_step_records from logloom_private.settings s);
-  v_deletion logloom_private.tenant_deletions;
-  v_table text;
-  v_deleted integer;
-begin
-  -- A request that was accepted before the deletion was committed is in the queue a minute later.
-  select d.* into v_deletion
-  from logloom_private.tenant_deletions d
-  where d.finished_at is null
-    and d.requested_at < now() - interval '1 minute'
-    and d.requested_at + interval '1 minute' < coalesce(
-      (logloom_private.queue_state()).oldest_received_at, 'infinity'
-    )
-    and not exists (
-      select from logloom.retention_runs r
-      where r.tenant_id = d.tenant_id and r.kind = 'erasure'
-        and (
-          r.status in ('queued', 'running')
-          or r.status = 'failed' and r.finished_at > now() - interval '1 hour'
-        )
-    )
-  order by d.requested_at
-  limit 1;
-  if not found then
-    return false;
-  end if;
-
-  -- Requests that were running when the tenant was deleted have ended: erase their records, too.
-  if not exists (
-    select from logloom.retention_runs r
-    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
-      and r.requested_at > v_deletion.requested_at + interval '1 minute'
-  ) and v_deletion.erased_records is null then
-    perform logloom_private.request_erasure(v_deletion.tenant_id);
-    return true;
-  end if;
-  update logloom_private.tenant_deletions d
-  set erased_records = (
-    select coalesce(sum(r.records), 0)
-    from logloom.retention_runs r
-    where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure'
-      and r.requested_at >= v_deletion.requested_at
-  )
-  where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
-
-  -- Every table with a tenant_id, so that no future table is forgotten.
-  for v_table in
-    select format('%I.%I', n.nspname, c.relname)
-    from pg_catalog.pg_class c
-    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
-    where n.nspname in ('logloom', 'logloom_private') and c.relkind = 'r'
-      and not c.relispartition and c.relname not in ('tenants', 'tenant_deletions', 'audit_events')
-    order by 1
-  loop
-    execute format(
-      'delete from %1$s t where t.tenant_id = $1 and t.ctid = any (array('
-        'select l.ctid from %1$s l where l.tenant_id = $1 limit %2$s))',
-      v_table, v_rows
-    )
-    using v_deletion.tenant_id;
-    get diagnostics v_deleted = row_count;
-    if v_deleted >= v_rows then
-      return true;
-    end if;
-  end loop;
-  delete from logloom.tenants t where t.tenant_id = v_deletion.tenant_id;
-  delete from logloom.audit_events e where e.tenant_id = v_deletion.tenant_id;
-  update logloom_private.tenant_deletions d set finished_at = clock_timestamp()
-  where d.deletion_id = v_deletion.deletion_id;
-  return true;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
   p_rows   logloom_private.sql_source,
   p_end    logloom_private.log_key,
@@ -6319,23 +5331,13 @@ declare
   v_key constant text := p_leaf -> 'path' ->> 0;
   v_column constant text := coalesce('attrs.' || v_key, p_leaf ->> 'field');
 begin
-  o_blocks := array(
-    select c.block_id
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id and c.block_id = any(p_blocks)
-      and p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
-      and not exists (
-        select
-        from logloom_private.block_columns k
-        where k.tenant_id = p_tenant_id and k.block_id = c.block_id
-          and (
-            k.name = v_column and k.kind <> 'dictionary'
-            -- The key may be among the keys that have no column.
-            or v_key is not null and k.name = 'attrs'
-              and (k.kind <> 'dictionary' or k.dictionary <> array['{}'])
-          )
+  o_blocks := case
+    when p_leaf ->> 'decided_by' in ('dictionary', 'numbers') and p_leaf ->> 'joined' is null
+      then logloom_private.blocks_with_counts(
+        p_tenant_id, p_blocks, '-infinity', 'infinity', v_column
       )
-  );
+    else '{}'
+  end;
   if o_blocks = '{}' then
     return;
   end if;
@@ -6359,49 +5361,24 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.drop_expired_day (
-  p_day   date,
-  p_today date
+CREATE OR REPLACE FUNCTION logloom_private.dictionary_values (
+  p_column logloom_private.block_columns,
+  p_each   anyarray
 )
-  RETURNS text
+  RETURNS anyarray
   LANGUAGE plpgsql
+  STABLE
+  PARALLEL SAFE
   SET search_path TO 'pg_catalog', 'pg_temp'
+  SET plan_cache_mode TO 'force_generic_plan'
   AS $function$
-declare
-  v_tenants bigint;
-  v_lock_wait text;
 begin
-  select count(*) into v_tenants from logloom_private.day_tenants(p_day);
-  -- An empty yesterday is kept one more day, because events for it may still arrive.
-  if v_tenants = 0 and p_day >= p_today - 1 or logloom_private.day_is_kept(p_day, p_today) then
-    return 'kept';
+  if p_column.codes is not null then
+    return array(select p_each[unnest(p_column.codes)::integer + 129]);
+  elsif p_column.wide_codes is not null then
+    return array(select p_each[unnest(p_column.wide_codes)]);
   end if;
-
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- With the writer's lock nothing is added. The writer creates the partition again if events for
-    -- the day arrive later.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-    perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-    if (select count(*) from logloom_private.day_tenants(p_day)) <> v_tenants
-      -- New records may have to be archived.
-      or logloom_private.day_is_kept(p_day, p_today)
-    then
-      return 'busy';
-    end if;
-    perform logloom_private.note_stream_gaps(p_day, p_today);
-    -- Nobody reads the day's other rows any more; they are deleted later, without blocking the
-    -- writer.
-    delete from logloom_private.log_writes a where a.day = p_day;
-    -- Last, because every reader of logloom.logs waits from here to the commit.
-    execute format('drop table if exists logloom.%I', logloom_private.partition_name(p_day));
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'dropped';
-  exception when lock_not_available then
-    return 'busy';
-  end;
+  return array_fill(p_each[1], array[p_column.last - p_column.first + 1]);
 end;
 $function$;
 
@@ -6433,12 +5410,12 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- A window that ended before the rule was what it is now holds less than a search showed then:
-    -- the first is the next round's.
+    -- Windows that ended before the rule was created or changed may lack records that a search
+    -- showed then. The first window is the next round's.
     and e.window_end > r.asked_at
-    -- Of the time before its first evaluation, only the last window.
+    -- Before its first evaluation, only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
-    -- A window that was evaluated is looked at again only where something came late.
+    -- An evaluated window is evaluated again only if late records arrived.
     and (
       r.last_evaluated_at is null
       or e.window_end > r.last_evaluated_at - r.delay
@@ -6470,7 +5447,7 @@ begin
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
-      -- Nothing is resolved before it was triggered, or triggered anew before it was resolved.
+      -- In order: an alert before its recovery, a recovery before the next alert.
       and not (
         n.purpose in ('alert', 'recovery')
         and exists (
@@ -6509,7 +5486,7 @@ CREATE OR REPLACE FUNCTION logloom_private.email_refusal (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Of all tenants.
+  -- For all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
     p_notification.tenant_id, p_notification.address
@@ -6520,21 +5497,21 @@ begin
       p_notification.tenant_id, p_notification.address
     ) end;
   elsif v_is_confirmed then
-    return 'The address is confirmed already';
-  -- Who makes a rule and deletes it at once sends nothing to anybody.
+    return 'The address is already confirmed';
+  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then
     return 'No alert rule has this address any more';
   end if;
-  -- A repeated attempt was counted the first time.
+  -- Retries do not count: the first attempt counted.
   if p_notification.attempts = 0 and (
     select count(*) >= v_codes_per_mailbox
     from logloom_private.confirmation_mails m
     where m.mailbox_digest = logloom_private.mailbox_digest(p_notification.address)
       and m.sent_at > now() - logloom_private.confirmation_lifetime()
   ) then
-    return 'Too many codes went to this address: none is mailed to it today';
+    return 'Too many codes were mailed to this address: none is mailed to it today';
   end if;
   return null;
 end;
@@ -6582,67 +5559,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.encode_attributes (
-  p_attrs jsonb[]
-)
-  RETURNS logloom_private.block_columns[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '48MB'
-  AS $function$
-declare
-  v_columns logloom_private.block_columns[] := '{}';
-  v_column logloom_private.block_columns;
-  v_keys text[];
-  v_first integer[];
-  v_last integer[];
-  v_count integer;
-  v_attrs jsonb[];
-  v_texts text[];
-begin
-  with k as materialized (
-    select e.key, min(e.n) as first, max(e.n) as last, count(*) as count
-    from (
-      select jsonb_object_keys(a.attrs) as key, a.n
-      from (
-        select unnest(p_attrs) as attrs, generate_series(1, cardinality(p_attrs)) as n
-      ) a
-    ) e
-    group by e.key
-  )
-  select array_agg(c.key), array_agg(c.first), array_agg(c.last), (select count(*) from k)
-  into v_keys, v_first, v_last, v_count
-  from (
-    select k.* from k where length(k.key) <= 200 order by k.count desc, k.key collate "C" limit 80
-  ) c;
-  for v_at in 1..coalesce(cardinality(v_keys), 0) loop
-    -- Slicing copies the array: not needed when the key is in the first and the last record.
-    v_attrs := case
-      when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
-      else p_attrs[v_first[v_at]:v_last[v_at]]
-    end;
-    v_column := logloom_private.encode_column(
-      'attrs.' || v_keys[v_at], v_first[v_at],
-      array(select (unnest(v_attrs) -> v_keys[v_at])::text)
-    );
-    v_columns := v_columns || v_column;
-  end loop;
-  if v_count > coalesce(cardinality(v_keys), 0) then
-    v_texts := array(select (unnest(p_attrs) - coalesce(v_keys, '{}'))::text);
-  elsif array_position(p_attrs, null) is null then
-    v_texts := array_fill('{}'::text, array[cardinality(p_attrs)]);
-  else
-    v_texts := array(select case when a is not null then '{}' end from unnest(p_attrs) a);
-  end if;
-  v_column := logloom_private.encode_column('attrs', 1, v_texts);
-  if v_column.kind is not null then
-    v_columns := v_columns || v_column;
-  end if;
-  return v_columns;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
   p_parts text[]
 )
@@ -6665,143 +5581,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.encode_messages (
-  p_block    logloom_private.blocks,
-  p_services text[],
-  p_levels   text[],
-  p_messages text[],
-  OUT        o_block logloom_private.blocks,
-  OUT        o_order integer[]
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '48MB'
-  SET hash_mem_multiplier TO '8'
-  AS $function$
-declare
-  v_templates text[];
-  v_texts text[];
-begin
-  o_block := p_block;
-  o_block.separator := logloom_private.separator_for(array_to_string(p_messages, ' '));
-  v_templates := logloom_private.templates_of(p_messages, o_block.separator);
-  -- Group records by service, level and template. array_agg keeps the records of a group in the
-  -- order of ts and id.
-  with k as (
-    select
-      unnest(p_services) as service, unnest(p_levels) as level, unnest(p_messages) as msg,
-      unnest(v_templates) as template, generate_series(1, p_block.records) as place
-  ), g as materialized (
-    select
-      x.*,
-      row_number() over (
-        order by x.service collate "C", x.level collate "C", x.template collate "C" nulls last
-      ) as n
-    from (
-      select
-        k.service, k.level, k.template, count(*)::integer as records, array_agg(k.place) as places,
-        string_agg(k.msg, o_block.separator) as texts
-      from k
-      group by k.service, k.level, k.template
-    ) x
-  ), s as (
-    select
-      g.service, g.level, sum(g.records) as records, count(g.template) as templates, min(g.n) as n,
-      coalesce(
-        sum(g.records * (octet_length(g.template) - octet_length(replace(g.template, '0', '')))), 0
-      ) as digits,
-      coalesce(string_agg(g.template || o_block.separator, '' order by g.n), '') as texts
-    from g
-    group by g.service, g.level, g.template is null
-  ), runs as (
-    select
-      array_agg(s.service order by s.n) as services,
-      array_agg(s.level order by s.n) as levels,
-      array_agg(s.records order by s.n) as records,
-      array_agg(s.templates order by s.n) as templates,
-      array_agg(s.digits_before order by s.n) as digits,
-      array_agg(s.texts order by s.n) as texts,
-      array_agg(logloom_private.words_of(s.texts) order by s.n) as words
-    from (
-      select x.*, (sum(x.digits) over (order by x.n) - x.digits)::integer as digits_before from s x
-    ) s
-  ), groups as (
-    select
-      coalesce(array_agg(g.records order by g.n), '{}') as records,
-      coalesce(array_agg(g.template order by g.n), '{}') as templates,
-      coalesce(array_agg(g.texts order by g.n), '{}') as texts
-    from g
-    where g.template is not null
-  )
-  select
-    s.services, s.levels, s.records, s.templates, s.digits, s.texts, s.words,
-    g.records, g.templates, g.texts,
-    array(select unnest(p.places) from (select g.places from g order by g.n) p)
-  into
-    o_block.run_services, o_block.run_levels, o_block.run_records,
-    o_block.run_templates, o_block.run_digits, o_block.templates, o_block.run_words,
-    o_block.template_records, v_templates, v_texts, o_order
-  from runs s, groups g;
-  o_block.digits := logloom_private.cut_digits(v_templates, v_texts, o_block.separator);
-  select
-    coalesce(array_agg(m.records order by m.n), '{}'),
-    coalesce(array_agg(m.digits order by m.n), '{}'),
-    coalesce(array_agg(m.bytes order by m.n), '{}')
-  into o_block.offset_records, o_block.offset_digits, o_block.offset_bytes
-  from (
-    select
-      k.n, sum(k.count) over w - k.count as records,
-      sum(k.count * k.digits) over w - k.count * k.digits as digits,
-      sum(k.bytes) over w - k.bytes as bytes
-    from (
-      select
-        u.*, octet_length(u.template) + octet_length(o_block.separator) as bytes,
-        octet_length(u.template) - octet_length(replace(u.template, '0', '')) as digits
-      from (
-        select
-          unnest(v_templates) as template, unnest(o_block.template_records) as count,
-          generate_series(1, cardinality(v_templates)) as n
-      ) u
-    ) k
-    window w as (order by k.n rows unbounded preceding)
-  ) m
-  where m.n % 16 = 1;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_numbers (
-  p_column logloom_private.block_columns,
-  p_values text[]
-)
-  RETURNS logloom_private.block_columns
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_joined constant text := array_to_string(p_values, ' ');
-begin
-  -- Only numbers in their shortest form, so that the text can be restored.
-  if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
-    -- A value such as '1 2' would look like two numbers.
-    or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
-      >= cardinality(array_remove(p_values, null))
-  then
-    return null;
-  end if;
-  p_column.wide_numbers := p_values::bigint[];
-  select min(v), max(v) into p_column.least, p_column.greatest from unnest(p_column.wide_numbers) v;
-  p_column.kind := 'numbers';
-  if p_column.least >= -2147483648 and p_column.greatest <= 2147483647 then
-    p_column.numbers := p_values::integer[];
-    p_column.wide_numbers := null;
-  end if;
-  return p_column;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.encode_page_cursor (
   p_cursor logloom_private.page_cursor
 )
@@ -6821,79 +5600,6 @@ begin
     array['page', p_cursor."order"] || v_microseconds[1:4]::text[]
       || array[p_cursor.id::text, p_cursor.records_left::text, 'w' || v_microseconds[5]]
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_templated (
-  p_column logloom_private.block_columns,
-  p_values text[]
-)
-  RETURNS logloom_private.block_columns
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  v_separator constant text := e'\x1f';
-  v_templates text[];
-  v_joined text[];
-begin
-  if logloom_private.separator_for(array_to_string(p_values, ' ')) <> v_separator then
-    return null;
-  end if;
-  v_templates := logloom_private.templates_of(p_values, v_separator);
-  -- string_agg keeps the values of a group in their order.
-  select array_agg(g.template), array_agg(g.count), array_agg(g.joined)
-  into p_column.dictionary, p_column.counts, v_joined
-  from (
-    select u.template, count(*) as count, string_agg(u.v, v_separator) as joined
-    from (select unnest(p_values) as v, unnest(v_templates) as template) u
-    where u.template is not null
-    group by u.template
-    order by count(*) desc, u.template collate "C"
-  ) g;
-  if cardinality(p_column.dictionary) * 3 > cardinality(p_values) then
-    return null;
-  end if;
-  p_column := logloom_private.coded_column(p_column, v_templates);
-  p_column.digits := logloom_private.cut_digits(p_column.dictionary, v_joined, v_separator);
-  p_column.kind := 'templated';
-  return p_column;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.encode_times (
-  p_block logloom_private.blocks,
-  p_ts    timestamp with time zone[]
-)
-  RETURNS logloom_private.blocks
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_first constant timestamptz := p_block.first_ts;
-  v_offsets bigint[];
-  v_greatest bigint := extract(epoch from p_block.last_ts - v_first) * 1000000;
-begin
-  select array_agg(o.ts), case when bool_and(o.ts % 1000 = 0) then 1000 else 1 end
-  into v_offsets, p_block.ts_unit
-  from (
-    select (date_part('epoch', u.ts - v_first) * 1000000)::bigint as ts
-    from (select unnest(p_ts) as ts) u
-    offset 0
-  ) o;
-  v_greatest := v_greatest / p_block.ts_unit;
-  -- In one pass, because each pass costs as much as its result.
-  select
-    array_agg(((o.ts & 65535) - 32768)::smallint),
-    array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
-    array_agg(((o.ts >> 24 & 65535) - 32768)::smallint) filter (where v_greatest > 16777215),
-    array_agg(((o.ts >> 40)::integer - 128)::"char") filter (where v_greatest > 1099511627775)
-  into p_block.ts_low, p_block.ts_middle, p_block.ts_high, p_block.ts_top
-  from (select unnest(v_offsets) / p_block.ts_unit as ts offset 0) o;
-  return p_block;
 end;
 $function$;
 
@@ -6928,7 +5634,7 @@ begin
     update logloom.log_streams s
     set sent_batches = s.sent_batches + 1,
       batch_limit = least(s.batch_limit * 2, 1000),
-      -- Doubled, every other batch would be too large again.
+      -- Not doubled: every other batch would be too large again.
       batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
       failing_since = null,
       failing_told_at = null,
@@ -6941,54 +5647,6 @@ begin
   if v_was_all then
     perform logloom_private.release_stream(p_stream, p_stream.position_seq - 1);
   end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.end_archive_erasure (
-  p_run_id uuid
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_erasure logloom_private.archive_erasures;
-begin
-  update logloom_private.archive_erasures e
-  set parts_through = coalesce(
-    e.parts_through,
-    (
-      select max(p.number) from logloom.archive_parts p where p.tenant_id = e.tenant_id
-    ),
-    0
-  )
-  where e.run_id = p_run_id
-  returning * into v_erasure;
-  if not found or v_erasure.finished_at is not null then
-    return true;
-  elsif v_erasure.noted_at is null
-    and logloom_private.bucket_notes_erasures(v_erasure.tenant_id)
-  then
-    return false;
-  elsif exists (
-    select
-    from logloom.archive_parts p
-    where p.tenant_id = v_erasure.tenant_id
-      and (
-        p.status = 'draft'
-        or p.number > v_erasure.position_number and p.number <= v_erasure.parts_through
-          and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
-      )
-  ) or exists (
-    -- Objects without a row: nobody knows what they contain.
-    select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
-  ) then
-    return false;
-  end if;
-  update logloom_private.archive_erasures e
-  set finished_at = clock_timestamp(), error = null
-  where e.run_id = p_run_id;
-  return true;
 end;
 $function$;
 
@@ -7090,7 +5748,7 @@ begin
         and logloom_private.is_told(p_rule.rule_id, p_alert.incident_id, d.channel)
       )
   loop
-    -- A pager has an incident for each group.
+    -- A pager has its own incident for each group.
     v_collects := p_purpose <> 'test' and p_rule.group_wait_seconds > 0
       and p_alert."group" is not null and v_destination.channel <> 'pagerduty';
     if v_collects then
@@ -7126,7 +5784,7 @@ begin
       v_notification := logloom_private.end_notification(
         v_notification, 'failed', null,
         case
-          -- Whoever tests asks for another code. An alert asks for nothing: it may fire for ever.
+          -- A test may request another code. An alert may not, because it could fire for ever.
           when p_purpose = 'test' then logloom_private.request_confirmation(p_rule, true)
           else logloom_private.unconfirmed_address(
             v_notification.tenant_id, v_notification.address
@@ -7237,36 +5895,6 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
   IMMUTABLE
 RETURN '00:00:00.2'::interval;
 
-CREATE OR REPLACE FUNCTION logloom_private.equal_positions (
-  p_column logloom_private.block_columns,
-  p_values text[],
-  p_leaf   jsonb
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_wanted text[];
-begin
-  if p_leaf ->> 'field' = 'attrs' or (p_leaf -> 'folds_case')::boolean then
-    return null;
-  end if;
-  v_wanted := array(select jsonb_array_elements_text(p_leaf -> 'values'));
-  if p_column.kind = 'dictionary' then
-    return case when not p_values && v_wanted then '{}' end;
-  end if;
-  -- Such columns have many values, a request id above all.
-  return array(
-    select distinct p_column.first - 1 + p.position
-    from unnest(v_wanted) v (value)
-    cross join lateral unnest(array_positions(p_values, v.value)) p (position)
-    order by 1
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.evaluate_alerts()
   RETURNS interval
   LANGUAGE plpgsql
@@ -7278,7 +5906,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('alerts')) then
     return interval '100 milliseconds';
   end if;
-  -- What arrived is staged for the session that began the round; another one begins it again.
+  -- Records are staged in the session that began the round. Another session begins it again.
   select r.* into v_round
   from logloom_private.alert_rounds r
   where r.finished_at is null and r.staged_by = pg_backend_pid()
@@ -7403,39 +6031,6 @@ begin
   p_tail.first := coalesce(v_first, p_tail.first);
   p_tail.id := v_id;
   return p_tail;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.expire_archive (
-  p_now timestamp with time zone
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  with gone as (
-    delete from logloom.archive_parts p
-    where p.part_id = any (array(
-      select x.part_id
-      from logloom.archive_parts x
-      join logloom.tenants t on t.tenant_id = x.tenant_id
-      join logloom.plans l on l.plan_id = t.plan_id
-      where l.archive_days > 0 and x.status <> 'draft'
-        and x.last_day < logloom_private.utc_day(p_now) - l.archive_days
-        and not exists (
-          select from logloom_private.archive_claims c where c.part_id = x.part_id
-        )
-      limit 1000
-    ))
-    returning p.tenant_id, p.object_key
-  )
-  insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
-  select g.tenant_id, g.object_key, 'expired' from gone g
-  on conflict (object_key) do nothing;
-  -- Old enough that no claim asks for them.
-  delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
-  delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;
 $function$;
 
@@ -7570,7 +6165,7 @@ CREATE OR REPLACE FUNCTION logloom_private.fill_small_alert_groups (
   AS $function$
 declare
   v_staged constant text := 'pg_temp.alert_backlog';
-  -- What is older may be sealed, and is read tenant by tenant.
+  -- Older records may be sealed. They are read tenant by tenant.
   v_from constant timestamptz := p_round.window_end - (
     select s.seal_after - logloom_private.alert_round_limit() from logloom_private.settings s
   );
@@ -7590,7 +6185,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- By itself, because the counts may be on another node.
+    -- In a statement of its own, because the counts may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)
@@ -7630,62 +6225,6 @@ begin
     );
   end loop;
   return v_group_ids;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.fill_templates (
-  p_templates text[],
-  p_counts    integer[],
-  p_digits    bytea,
-  p_separator text
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_bytes constant bytea := convert_to(
-    (
-      select string_agg(repeat(m.template || p_separator, m.count), '' order by m.n)
-      from unnest(p_templates, p_counts) with ordinality m (template, count, n)
-    ),
-    'UTF8'
-  );
-  v_begin integer := 0;
-  v_end integer;
-  v_piece text;
-  v_place bigint := 0;
-  v_count integer;
-  v_texts text[];
-begin
-  while v_begin < octet_length(v_bytes) loop
-    v_end := least(v_begin + 65536, octet_length(v_bytes));
-    -- Do not cut within a character.
-    while v_end < octet_length(v_bytes) and get_byte(v_bytes, v_end) & 192 = 128 loop
-      v_end := v_end + 1;
-    end loop;
-    v_piece := convert_from(substring(v_bytes from v_begin + 1 for v_end - v_begin), 'UTF8');
-    v_count := octet_length(v_piece) - octet_length(replace(v_piece, '0', ''));
-    if v_count > 0 then
-      v_piece := format(
-        replace(replace(v_piece, '%', '%%'), '0', '%s'),
-        variadic string_to_array(
-          substr(
-            encode(
-              substring(p_digits from (v_place / 2)::integer + 1 for v_count / 2 + 1), 'hex'
-            ),
-            (1 + v_place % 2)::integer, v_count
-          ),
-          null
-        )
-      );
-    end if;
-    v_texts := v_texts || v_piece;
-    v_place := v_place + v_count;
-    v_begin := v_end;
-  end loop;
-  return trim_array(string_to_array(array_to_string(v_texts, ''), p_separator), 1);
 end;
 $function$;
 
@@ -7730,37 +6269,51 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.filter_may_hold (
-  p_filter bytea,
-  p_values text[]
+CREATE OR REPLACE FUNCTION logloom_private.finish_deletion (
+  p_run_id uuid,
+  p_error  text
 )
-  RETURNS boolean
+  RETURNS void
   LANGUAGE plpgsql
-  IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_size constant integer := 8 * octet_length(p_filter);
-  v_value text;
-  v_hash bigint;
-  v_place integer;
-  v_is_set boolean;
+  v_run logloom.retention_runs;
+  v_archive logloom_private.archive_erasures;
 begin
-  foreach v_value in array p_values loop
-    v_hash := hashtextextended(v_value, 0);
-    for v_part in 0..1 loop
-      v_place := (v_hash >> 32 * v_part & 2147483647) % v_size;
-      -- Reads one byte of the stored filter, not all of it.
-      v_is_set := get_byte(substring(p_filter from v_place / 8 + 1 for 1), 0)
-        >> 7 - v_place % 8 & 1 = 1;
-      -- The first bit already excludes most values.
-      exit when not v_is_set;
-    end loop;
-    if v_is_set then
-      return true;
-    end if;
-  end loop;
-  return false;
+  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
+  -- erasure blocks nothing any more.
+  update logloom_private.archive_erasures e
+  set finished_at = coalesce(e.finished_at, clock_timestamp())
+  where e.run_id = p_run_id
+  returning e.* into v_archive;
+  update logloom.retention_runs r
+  set status = case when p_error is null then 'done' else 'failed' end,
+    error = p_error,
+    archive_records = coalesce(v_archive.records, 0),
+    archive_files = coalesce(v_archive.parts, 0),
+    not_reached = logloom_private.erasure_does_not_reach(r),
+    finished_at = clock_timestamp()
+  where r.run_id = p_run_id
+  returning * into v_run;
+  delete from logloom_private.deletion_turns t
+  where t.tenant_id = v_run.tenant_id
+    and not exists (
+      select from logloom.retention_runs r
+      where r.tenant_id = v_run.tenant_id and r.kind = 'erasure'
+        and r.status in ('queued', 'running')
+    );
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  values (
+    v_run.tenant_id, v_run.requested_by, 'logs.deletion_finished', v_run.run_id::text,
+    jsonb_strip_nulls(
+      jsonb_build_object(
+        'status', v_run.status, 'records', v_run.records,
+        'archive_records', v_run.archive_records, 'archive_files', v_run.archive_files,
+        'error', v_run.error
+      )
+    )
+  );
 end;
 $function$;
 
@@ -7823,12 +6376,12 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
-  -- A late record has windows evaluated again that held before the end: those are no news.
+  -- After a late record, windows from before the end are evaluated again. They are not news.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
-  -- From window to window, so that the moments at which rounds happen to run do not matter. In
-  -- both directions: a late record may make an earlier window fire after a later one did.
+  -- Compares windows, so that the times of rounds do not matter. In both directions, because a late
+  -- record may make an earlier window fire after a later one.
   if exists (
     select from logloom.alert_history h
     where h.rule_id = p_rule.rule_id
@@ -7873,7 +6426,7 @@ CREATE OR REPLACE FUNCTION logloom_private.first_answer (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The same body is another request for another service.
+  -- For another service the same body is another request.
   v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
   v_body_digest constant bytea := decode(p_body_digest, 'hex');
   v_expired constant timestamptz := now() - logloom_private.idempotency_key_lifetime();
@@ -7941,83 +6494,6 @@ begin
     k.tenant_id,
     greatest(k.first_kept_day, (select s.limit_day + 1 from logloom_private.storage s))
   from logloom_private.first_kept_days(p_today) k;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.first_positions (
-  p_block         logloom_private.blocks,
-  p_positions     integer[],
-  p_limit         integer,
-  p_is_descending boolean,
-  p_past          timestamp with time zone,
-  p_from          timestamp with time zone DEFAULT '-infinity'::timestamp WITH time zone,
-  p_to            timestamp with time zone DEFAULT 'infinity'::timestamp WITH time zone
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_sign constant bigint := case when p_is_descending then -1 else 1 end;
-  v_past constant bigint := case when p_past >= p_block.first_ts
-    then logloom_private.step_at(p_block, p_past) end;
-  v_from constant bigint := logloom_private.step_at(p_block, p_from);
-  v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
-  v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
-  -- The upper part of a step: ts_high if the block spans more than some hours, ts_middle otherwise.
-  v_middle "char"[] := p_block.ts_middle;
-  v_high smallint[] := p_block.ts_high;
-  v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
-  v_outermost constant bigint := case when p_is_descending then v_to else v_from end / v_size;
-  v_innermost constant bigint := case when p_is_descending then v_from else v_to end / v_size;
-  -- Only some records of the outermost value count.
-  v_is_cut constant boolean := p_past is not null
-    or case when p_is_descending then v_to < v_last else v_from > 0 end;
-  -- As many values as contain twice p_limit records if records are spread evenly.
-  v_values constant bigint := v_is_cut::integer
-    + ceil(2.0 * p_limit * (v_last / v_size + 1) / p_block.records);
-  v_value integer;
-  v_found integer[];
-  v_count integer := 0;
-  v_positions integer[] := p_positions;
-  v_steps bigint[];
-  v_edge bigint;
-begin
-  if p_positions is null and v_middle is not null and p_block.ts_top is null
-    and v_values <= least(v_last / v_size, 30)
-  then
-    for v_at in 0..least(abs(v_innermost - v_outermost), 2 * v_values) loop
-      v_value := v_outermost + v_sign * v_at;
-      v_found := case when v_high is null then array_positions(v_middle, (v_value - 128)::"char")
-        else array_positions(v_high, (v_value - 32768)::smallint) end;
-      v_positions := v_positions || v_found;
-      v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
-      exit when v_count >= p_limit;
-    end loop;
-    -- Not enough found: all records are read.
-    if v_count < p_limit and v_value <> v_innermost then
-      v_positions := null;
-    end if;
-  end if;
-  v_steps := logloom_private.block_steps(p_block, v_positions);
-  v_edge := (
-    array(
-      select s.step
-      from unnest(v_steps) s (step)
-      where s.step between v_from and v_to and s.step is distinct from v_past
-      order by v_sign * s.step
-      limit p_limit
-    )
-  )[p_limit];
-  return array(
-    select coalesce(v_positions[s.n], s.n::integer) as position
-    from unnest(v_steps) with ordinality s (step, n)
-    where s.step between v_from and v_to
-      and (v_edge is null or v_sign * s.step <= v_sign * v_edge or s.step = v_past)
-    order by position
-  );
 end;
 $function$;
 
@@ -8446,93 +6922,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.grouped_codes (
-  p_run_records integer[],
-  p_bits        bit varying,
-  p_columns     logloom_private.block_columns[],
-  p_by_run      boolean,
-  p_first       integer,
-  p_last        integer,
-  p_numbers     anyarray,
-  p_exact       boolean,
-  p_doubles     boolean
-)
-  RETURNS TABLE (
-    run     integer,
-    codes   integer[],
-    events  bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '16MB'
-  AS $function$
-declare
-  v_has_numbers constant boolean := p_numbers is not null;
-  v_column logloom_private.block_columns;
-  v_arrays text := '';
-  v_values text := '';
-  v_codes text := '';
-  v_by text := '1';
-begin
-  for n in 1..cardinality(p_columns) loop
-    v_column := p_columns[n];
-    v_arrays := v_arrays || case
-      when v_column.codes is not null then format('($4[%1$s]).codes || ''{}'' as c%1$s, ', n)
-      when v_column.wide_codes is not null
-        then format('($4[%1$s]).wide_codes || ''{}'' as c%1$s, ', n)
-      else format(
-        'array_fill(1::smallint, array[%s]) as c%s, ', v_column.last - v_column.first + 1, n
-      )
-    end;
-    v_values := v_values || format(
-      ', unnest(array_fill(null::%2$s, array[greatest(least(%3$s, s.last + 1) - s.first, 0)]) '
-        || '|| a.c%1$s[s.first - %3$s + 1:s.last - %3$s + 1]) as c%1$s',
-      n, case when v_column.codes is not null then '"char"' else 'smallint' end, v_column.first
-    );
-    v_codes := v_codes || case when n > 1 then ', ' else '' end
-      || format('u.c%s::integer', n)
-      || case when v_column.codes is not null then ' + 129' else '' end;
-    v_by := v_by || format(', u.c%s', n);
-  end loop;
-  -- The records of a run are adjacent, and runs without a record at p_bits are skipped. "|| '{}'"
-  -- makes one array in memory, which every run takes its slice of.
-  return query execute format(
-    $query$
-      select %1$s, array[%2$s]::integer[], count(*), %3$s
-      from (
-        select s.run, generate_series(s.first, s.last) as n%4$s
-        from (select %5$s $5 || '{}' as numbers offset 0) a
-        cross join logloom_private.found_runs($6, $1, $2, $3) s
-      ) u
-      where get_bit($1, u.n - 1) = 1 %6$s
-      group by %7$s
-    $query$,
-    case when p_by_run then 'u.run' else 'null::integer' end,
-    v_codes,
-    case when v_has_numbers and p_exact
-      then 'sum(u.number)::numeric, min(u.number)::numeric, max(u.number)::numeric'
-      else 'null::numeric, null::numeric, null::numeric' end
-      || case
-        when not v_has_numbers or not p_doubles then ', null::double precision[]'
-        when pg_typeof(p_numbers) = 'numeric[]'::regtype
-          then ', array_agg(logloom_private.finite_double(u.number))'
-        else ', array_agg(u.number::double precision)'
-      end,
-    v_values || case when v_has_numbers
-      then ', unnest(a.numbers[s.first - $2 + 1:s.last - $2 + 1]) as number' else '' end,
-    v_arrays,
-    case when v_has_numbers then 'and u.number is not null' else '' end,
-    v_by
-  )
-  using p_bits, p_first, p_last, p_columns, p_numbers, p_run_records;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.groups_source (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -8739,18 +7128,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.hold_writers()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- In the same order as the jobs take them.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   p_tenant_id text
 )
@@ -8829,13 +7206,14 @@ declare
   v_plan constant logloom.plans := p_state.plan;
   v_has_rate constant boolean :=
     num_nonnulls(v_plan.events_per_second, v_plan.requests_per_second) > 0;
-  -- The first slice decides for its request: what follows is taken, and waited for by the next one.
+  -- The first slice decides for the whole request. Later slices may overdraw the rate, and the next
+  -- request waits until the debt is paid.
   v_is_let_in constant boolean := coalesce(p_request.p_slice > 0, false);
   v_answer logloom_private.ingest_answer;
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- Without a lock: a request that is refused here holds nobody up and writes nothing.
+    -- Without a lock: a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -8848,14 +7226,14 @@ begin
       logloom_private.batch_max_bytes()::text
     );
   end if;
-  -- A repeat gets the first answer, also once a limit is reached.
+  -- A repeat gets the first answer even after a limit is reached.
   if p_request.p_idempotency_key is not null then
     v_earlier_answer := logloom_private.first_answer(
       p_state, p_request.p_idempotency_key, p_request.p_body_digest, p_request.p_slice
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Its list is made again, as it was.
+    -- Makes the same list of errors again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
@@ -8882,7 +7260,7 @@ begin
   then
     perform logloom_private.refuse('ingest.tenant_is_not_known', p_state.tenant_id);
   end if;
-  -- A first slice decides also where its own events were all rejected.
+  -- The first slice decides even if all of its own events were rejected.
   if not v_is_let_in and v_earlier_answer is null
     and (v_answer.ingested > 0 or p_request.p_slice = 0)
   then
@@ -8890,7 +7268,7 @@ begin
   end if;
   if v_answer.ingested > 0 and v_earlier_answer is null then
     if logloom_private.is_read_only() then
-      -- As if the insert had met it.
+      -- The error that the insert would raise.
       raise read_only_sql_transaction;
     end if;
     if p_state.queue_is_full then
@@ -8899,7 +7277,7 @@ begin
         'ingest.queue_is_full'
       );
     elsif p_state.storage_is_full then
-      -- It is measured once a minute.
+      -- Storage is measured once a minute.
       perform logloom_private.refuse_with_headers(
         logloom_private.quota_headers(p_state, 0) || jsonb_build_object('Retry-After', '60'),
         'ingest.storage_is_full'
@@ -8908,7 +7286,7 @@ begin
     if not p_state.is_provisioned then
       perform logloom_private.provision_tenant(p_state.tenant_id, p_request.p_claims);
     end if;
-    -- Where nothing is stored, a repeat stores nothing either: every row kept costs the tenant an
+    -- Only keeps answers to requests that stored events, so every row kept costs the tenant an
     -- event of its plan.
     if p_request.p_idempotency_key is not null then
       v_earlier_answer := logloom_private.first_answer(
@@ -8961,7 +7339,7 @@ declare
   v_hint text;
 begin
   foreach v_text in array p_requests loop
-    -- A block for each: what refuses one request leaves the others as they are.
+    -- A block for each request, so that a refusal does not affect the others.
     begin
       v_request := logloom_private.request_of_text(v_text);
       if v_state is null
@@ -8991,7 +7369,7 @@ begin
       get stacked diagnostics
         v_sqlstate = returned_sqlstate, v_detail = pg_exception_detail,
         v_hint = pg_exception_hint;
-      -- The note that the key was used went with what was refused.
+      -- The refusal rolled back the note that the key was used.
       if v_request.p_key_digest is not null then
         v_state := null;
       end if;
@@ -9025,49 +7403,36 @@ CREATE OR REPLACE FUNCTION logloom_private.ingest_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('ingest.idempotency_key_has_another_body', 409, 'Idempotency-Key was used with another body',
       'Send a new key with a new body; repeat a key only with the same body.',
-      'A key repeats a request, body and all, for 24 hours.'),
+      'For 24 hours a key stands for one request with one body.'),
     ('ingest.monthly_events_are_used_up', 429, 'Monthly event limit reached: %s events',
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
-      'The plan''s events of this UTC month are used up.'),
+      'The limit is the plan''s. The count starts again next month (UTC).', null),
     ('ingest.monthly_bytes_are_used_up', 429, 'Monthly byte limit reached: %s bytes',
-      'The limit is the plan''s, and starts anew with the next month (UTC).',
-      'The plan''s bytes of this UTC month are used up.'),
+      'The limit is the plan''s. The count starts again next month (UTC).', null),
     ('ingest.too_many_events', 429, 'Rate limit reached: %s events per second',
-      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
-      'The plan allows no more for now.'),
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.', null),
     ('ingest.too_many_requests', 429, 'Rate limit reached: %s requests per second',
-      'The rate is the plan''s. Retry-After says when the next request can be accepted.',
-      'The plan allows no more for now.'),
+      'The rate is the plan''s. Retry-After says when the next request can be accepted.', null),
     ('ingest.tenant_is_not_known', 404, 'There is no tenant %s',
-      'Make it with add_tenant_member or create_api_key, or set provision_by_secret_key in '
+      'Create it with add_tenant_member or create_api_key, or turn on provision_by_secret_key in '
         'logloom_private.settings.',
-      'A request with the project''s secret key names a tenant that there is not, or that is being '
+      'A request with the project''s secret key names a tenant that does not exist or is being '
         'deleted.'),
     ('ingest.queue_is_full', 503, 'The queue is full, try again',
-      'The writer is behind: the endpoint health/queue tells how far.',
-      'The writer is far behind; `health/queue` says how far.'),
+      'The writer is behind: the endpoint health/queue shows how far.', null),
     ('ingest.storage_is_full', 503, 'Storage is full, try again later',
       'An operator can raise max_storage_bytes in logloom_private.settings; the endpoint '
-        'health/detailed tells how much is stored.',
-      'What is stored has reached `max_storage_bytes`; `health/detailed` says how far.'),
+        'health/detailed shows how much is stored.', null),
     ('ingest.request_is_too_large', 413, 'Batch too large (max %s events, %s bytes)',
-      'Send it in parts. The function ingest does; the limits are in logloom_private.settings.',
-      null),
+      'Send it in parts, as the function ingest does.', null),
     ('ingest.record_is_too_long', 413, 'A record is longer than %s bytes',
-      'Cut what is longest in it. The function ingest does; the limit is in '
-        'logloom_private.settings.',
-      null),
+      'Shorten its longest values, as the function ingest does. The limit is max_record_bytes in '
+        'logloom_private.settings.', null),
     ('ingest.record_has_too_many_values', 413, 'A record has more than %s values',
-      'Shorten its largest arrays and objects. The function ingest does; the limit is in '
-        'logloom_private.settings.',
-      null)
-  ) e (name, status, message, hint, explanation);
+      'Shorten its largest arrays and objects, as the function ingest does. The limit is '
+        'max_record_values in logloom_private.settings.', null);
 end;
 $function$;
 
@@ -9091,7 +7456,7 @@ begin
   select
     v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    -- As kept_from says, of the plan at hand: each call of a function is felt here.
+    -- The same as kept_from(), written out because each call of a function costs time here.
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
@@ -9106,8 +7471,8 @@ begin
     now() + s.ingest_future_limit, s.max_record_bytes, s.max_record_values,
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
-    -- The size of files, not a count: it costs the same however much is queued. A batch's row is
-    -- more than a 4096th of the batch, so as long as the rows are few the rest need not be asked.
+    -- Reading sizes of files takes the same time however much is queued. A batch's row has more
+    -- than a 4096th of its bytes, so while the rows are few their TOAST data need not be measured.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096
@@ -9132,7 +7497,7 @@ begin
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
 
-  -- The queue is looked at only when what it may hold could matter.
+  -- Reads the queue only if what it may hold could reach a limit.
   if v_state.events + v_state.batches * logloom_private.batch_max_events()
     >= v_plan.monthly_events_limit
     or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()
@@ -9243,16 +7608,9 @@ RETURN
 
 CREATE OR REPLACE FUNCTION logloom_private.is_read_only()
   RETURNS boolean
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return 'on' in (
-    current_setting('transaction_read_only'), current_setting('default_transaction_read_only')
-  );
-end;
-$function$;
+RETURN ('on'::text = ANY (ARRAY[current_setting('transaction_read_only'::text), current_setting('default_transaction_read_only'::text)]));
 
 CREATE OR REPLACE FUNCTION logloom_private.is_service_role()
   RETURNS boolean
@@ -9317,7 +7675,7 @@ begin
   values (
     sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    -- Another service's session is none of Supabase Auth.
+    -- The session of another issuer is not one of Supabase Auth.
     case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
     now() + make_interval(secs => v_seconds)
   )
@@ -9557,7 +7915,7 @@ begin
     select i
     from logloom.alert_incidents i
     where i.rule_id = p_rule_id and i."group" is not distinct from p_group
-    -- Several may have been opened at once, by windows that were caught up with.
+    -- Several can open at once, when a rule catches up.
     order by i.opened_at desc, i.held_until desc
     limit 1
   );
@@ -9576,7 +7934,7 @@ CREATE OR REPLACE FUNCTION logloom_private.lasting_windows (
   AS $function$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that sent in so many windows before is missed.
+  -- A group that sent records within so many windows counts as missing when it sends none.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin
@@ -9618,7 +7976,8 @@ begin
   on conflict (rule_id, group_key) do update
   set seen_at = greatest(a.seen_at, excluded.seen_at),
     holds_since = least(a.holds_since, excluded.holds_since);
-  -- What does not hold begins anew; what was not seen for long is forgotten.
+  -- Groups whose condition does not hold start again. Groups that were not seen for long are
+  -- deleted.
   update logloom_private.alert_states a
   set holds_since = null
   where a.rule_id = p_rule.rule_id
@@ -9668,7 +8027,7 @@ begin
       select greatest(extract(epoch from n.window_end - l.window_end), 0)
       from logloom_private.alert_rounds r
       cross join lateral (
-        -- One that is under way is not late yet.
+        -- A round in progress is not late yet.
         select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
       ) n
       cross join lateral (
@@ -9736,36 +8095,6 @@ begin
     where p.piece <> ''
     order by p.n
   ));
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.leave_days (
-  p_tenant_ids text[],
-  p_days       date[]
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_day date;
-  v_left text;
-  v_tenants bigint;
-begin
-  foreach v_day in array p_days loop
-    v_left := format(
-      'from logloom_private.log_days d where d.day = %L and d.tenant_id = any($1) '
-        || 'and not exists (select from logloom.logs l where l.tenant_id = d.tenant_id '
-        || 'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz)',
-      v_day, logloom_private.day_start(v_day), logloom_private.day_start(v_day + 1)
-    );
-    execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
-    if v_tenants > 0 then
-      -- With the writer's lock: the writer adds a day only if it is missing.
-      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-      execute 'delete ' || v_left using p_tenant_ids;
-    end if;
-  end loop;
 end;
 $function$;
 
@@ -10165,7 +8494,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- Of a time of receipt that is as long as they come.
+      -- With a time of receipt of the greatest length.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -10858,7 +9187,7 @@ CREATE OR REPLACE FUNCTION logloom_private.mail_code (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- 48 bits over a million codes: none is more likely than another by what anybody could use.
+  -- 48 bits for a million codes: the bias is too small to be of use.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -10937,10 +9266,29 @@ declare
   v_partition record;
 begin
   perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-  perform logloom_private.manage_partitions();
-  update partman.part_config c
-  set premake = v_days_ahead
-  where c.parent_table = 'logloom.logs' and c.premake <> v_days_ahead;
+  if not exists (
+    select from partman.part_config c where c.parent_table = 'logloom.logs'
+  ) then
+    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
+    -- wait for readers.
+    perform partman.create_parent(
+      p_parent_table := 'logloom.logs',
+      p_control := 'ts',
+      p_interval := '1 day',
+      p_premake := v_days_ahead,
+      -- After the existing days of a restored table.
+      p_start_partition := (
+        select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
+        from unnest(logloom_private.partition_days()) d (day)
+      ),
+      p_default_table := false
+    );
+  end if;
+  -- Excluded from the project's own maintenance of all tables, which would create days in its time
+  -- zone.
+  update partman.part_config
+  set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead
+  where parent_table = 'logloom.logs';
   -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
   perform partman.run_maintenance('logloom.logs');
   -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
@@ -10962,39 +9310,6 @@ begin
   -- pg_partman only adds partitions after the newest one. This creates missing days.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.manage_partitions()
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-begin
-  if not exists (
-    select from partman.part_config c where c.parent_table = 'logloom.logs'
-  ) then
-    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
-    -- wait for readers.
-    perform partman.create_parent(
-      p_parent_table := 'logloom.logs',
-      p_control := 'ts',
-      p_interval := '1 day',
-      p_premake := (select s.partition_days_ahead from logloom_private.settings s),
-      -- After the existing days of a restored table.
-      p_start_partition := (
-        select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
-        from unnest(logloom_private.partition_days()) d (day)
-      ),
-      p_default_table := false
-    );
-  end if;
-  -- Excluded from the project's own maintenance of all tables, which would create days in its time
-  -- zone.
-  update partman.part_config
-  set infinite_time_partitions = true, automatic_maintenance = 'off'
-  where parent_table = 'logloom.logs';
 end;
 $function$;
 
@@ -11288,6 +9603,58 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.meter_batches (
+  p_through bigint
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_pointer logloom_private.queue_pointer;
+  v_slot smallint;
+  v_last bigint;
+  v_events bigint;
+  v_received_at timestamptz;
+begin
+  select p.* into v_pointer from logloom_private.queue_pointer p;
+  if p_through <= v_pointer.metered_through then
+    return;
+  end if;
+  foreach v_slot in array array_remove(array[v_pointer.closed_slot, v_pointer.open_slot], null) loop
+    execute format(
+      $query$
+        with b as materialized (
+          select q.batch_id, q.tenant_id, q.received_at, q.events, q.bytes
+          from logloom_private.%I q
+          where q.batch_id > $1 and q.batch_id <= $2
+        ), counted as (
+          insert into logloom.usage_days as u (tenant_id, day, events, bytes)
+          select b.tenant_id, (b.received_at at time zone 'UTC')::date, sum(b.events), sum(b.bytes)
+          from b
+          -- Skips tenants that were deleted meanwhile.
+          join logloom.tenants t on t.tenant_id = b.tenant_id
+          group by 1, 2
+          on conflict (tenant_id, day) do update
+          set events = u.events + excluded.events, bytes = u.bytes + excluded.bytes
+        )
+        select max(b.batch_id), sum(b.events), min(b.received_at) from b
+      $query$,
+      'queue_slot_' || v_slot
+    )
+    into v_last, v_events, v_received_at
+    using v_pointer.metered_through, p_through;
+    continue when v_last is null;
+    update logloom_private.queue_slots s
+    set metered_events = s.metered_events + v_events
+    where s.slot = v_slot;
+    insert into logloom_private.queue_marks (slot, batch_to, received_at)
+    values (v_slot, v_last, v_received_at);
+  end loop;
+  update logloom_private.queue_pointer set metered_through = p_through where singleton;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.meter_queue()
   RETURNS void
   LANGUAGE plpgsql
@@ -11372,7 +9739,7 @@ declare
   v_scope logloom_private.reading_scope;
 begin
   v_scope := logloom_private.scope_of_view(p_tenant_id, p_view_id);
-  -- Which operations the view's readers have is another matter.
+  -- The operations that the view allows do not matter here.
   v_scope.operations := null;
   return (
     select coalesce(jsonb_agg(
@@ -11467,7 +9834,12 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
-        and not logloom_private.waits_for_archive(r.run_id)
+        -- Not while only the archive is left to do.
+        and not exists (
+          select
+          from logloom_private.archive_erasures e
+          where e.run_id = r.run_id and e.parts_through is not null and e.finished_at is null
+        )
       order by r.tenant_id, r.requested_at, r.run_id
     ) o
     left join logloom_private.deletion_turns t on t.tenant_id = o.tenant_id
@@ -11628,7 +10000,7 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    -- Others that wait come first.
+    -- Streams that wait come first.
     or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
@@ -11650,7 +10022,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- Another end is another batch: the view may have changed.
+  -- With another end it is another batch: the view may have changed.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -11680,15 +10052,15 @@ begin
   v_stream := logloom_private.end_batch(v_stream);
   perform logloom_private.release_stream(
     v_stream,
-    -- Otherwise there is more to look at.
+    -- Otherwise there is more to read.
     case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
-  -- The view is gone or broken, or the query names what it hides now.
+  -- The view was deleted or is broken, or the query reads a field that it hides now.
   perform logloom_private.fail_stream(
-    v_stream, null, 'The query cannot be read in its view', null, null
+    v_stream, null, 'The query does not work in the view of the stream', null, null
   );
   return null;
 when query_canceled or others then
@@ -11769,95 +10141,6 @@ CREATE OR REPLACE FUNCTION logloom_private.no_bits (
   IMMUTABLE
   PARALLEL SAFE
 RETURN CASE WHEN (p_records <= 65536) THEN (SUBSTRING(('0'::bit(65536))::bit varying FROM 1 FOR p_records))::bit varying ELSE (repeat('0'::text, p_records))::bit varying END;
-
-CREATE OR REPLACE FUNCTION logloom_private.node_bits (
-  p_block    logloom_private.blocks,
-  p_node     jsonb,
-  p_is_quick boolean                DEFAULT false
-)
-  RETURNS bit varying[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_type constant text := p_node ->> 'type';
-  v_none constant varbit := logloom_private.no_bits(p_block.records);
-  v_bounds constant jsonb := p_node -> 'bounds';
-  v_all constant varbit := ~v_none;
-  v_flags boolean[];
-  v_run_records integer[];
-  v_bits varbit;
-  v_item varbit[];
-  v_result varbit[];
-  v_node jsonb;
-begin
-  case v_type
-    when 'all' then
-      return array[v_all, v_all];
-    when 'none' then
-      return array[v_none, v_none];
-    when 'not' then
-      v_item := logloom_private.node_bits(p_block, p_node -> 'item', p_is_quick);
-      return array[~v_item[2], ~v_item[1]];
-    when 'and' then
-      v_result := array[v_all, v_all];
-      for v_node in
-        -- Leaves that runs answer are cheapest, and may leave nothing to do.
-        select i.item
-        from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
-        order by i.item ->> 'decided_by' is distinct from 'run', i.n
-      loop
-        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
-        v_result := array[v_result[1] & v_item[1], v_result[2] & v_item[2]];
-        exit when bit_count(v_result[2]) = 0;
-      end loop;
-      return v_result;
-    when 'or' then
-      v_result := array[v_none, v_none];
-      for v_node in select i from jsonb_array_elements(p_node -> 'items') i loop
-        v_item := logloom_private.node_bits(p_block, v_node, p_is_quick);
-        v_result := array[v_result[1] | v_item[1], v_result[2] | v_item[2]];
-      end loop;
-      return v_result;
-    else
-      -- v_bits null: all records are candidates.
-      if p_is_quick and not (p_node -> 'block_quick')::boolean then
-        v_bits := null;
-      elsif p_node ->> 'field' = 'msg' then
-        return logloom_private.message_bits(p_block, p_node);
-      elsif p_node ->> 'field' = 'any' then
-        return logloom_private.any_bits(p_block, p_node);
-      elsif p_node ->> 'decided_by' = 'run' then
-        execute format(
-          'select array_agg(%s) from (select unnest($1) as service, unnest($2) as level) l',
-          logloom_private.query_sql(p_node, 'l')
-        )
-        into v_flags
-        using p_block.run_services, p_block.run_levels;
-        v_run_records := p_block.run_records;
-        v_bits := '';
-        for v_run in 1..cardinality(v_flags) loop
-          v_bits := v_bits || substring(
-            case when v_flags[v_run] then v_all else v_none end from 1 for v_run_records[v_run]
-          );
-        end loop;
-      elsif p_node ->> 'decided_by' = 'filter' then
-        -- Whether the bounds include the whole block.
-        v_bits := case
-          when p_node ->> 'field' = 'ts'
-            and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)
-            and coalesce((v_bounds ->> 'to')::timestamptz > p_block.last_ts, true)
-            then v_all
-        end;
-      else
-        v_bits := logloom_private.column_bits(p_block, p_node, p_is_quick);
-      end if;
-      return array[coalesce(v_bits, v_none), coalesce(v_bits, v_all)];
-  end case;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.note_deletions (
   p_tenant_ids text[],
@@ -11961,7 +10244,7 @@ begin
     values (v_key.key_id, v_day, p_operation, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- The answer matters more than the count.
   null;
 end;
 $function$;
@@ -11973,16 +10256,51 @@ CREATE OR REPLACE FUNCTION logloom_private.note_project()
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role writes what is noted of the installation
+-- definer because no API role writes to the installation
 declare
   v_calling constant text := logloom_private.calling_project();
 begin
-  -- A replica notes nothing.
+  -- A replica cannot write.
   if v_calling is not null and current_setting('transaction_read_only') = 'off' then
     update logloom_private.installation i
     set other_url = nullif(v_calling, coalesce(i.project_url, v_calling))
     where i.other_url is distinct from nullif(v_calling, coalesce(i.project_url, v_calling));
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.note_refused_records (
+  p_stream   logloom.log_streams,
+  p_refused  jsonb,
+  p_rejected integer,
+  p_status   integer,
+  p_error    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom.log_stream_failures (
+    stream_id, tenant_id, kind, record_id, record_ts, records, status, error
+  )
+  select
+    p_stream.stream_id, p_stream.tenant_id, 'refused', r.id, r.ts, 1,
+    coalesce(r.status, p_status), coalesce('HTTP ' || r.status, p_error, 'Refused')
+  from jsonb_to_recordset(p_refused) r (id uuid, ts timestamptz, status integer)
+  union all
+  select
+    p_stream.stream_id, p_stream.tenant_id, 'rejected', null, null, p_rejected, p_status,
+    'The receiver accepted the batch, except for some of its records'
+  where p_rejected > 0;
+  delete from logloom.log_stream_failures f
+  where f.failure_id in (
+    select o.failure_id
+    from logloom.log_stream_failures o
+    where o.stream_id = p_stream.stream_id
+    order by o.occurred_at desc, o.failure_id desc
+    offset 1000
+  );
 end;
 $function$;
 
@@ -12063,6 +10381,57 @@ CREATE OR REPLACE FUNCTION logloom_private.notification_test_interval()
   LANGUAGE sql
   IMMUTABLE
 RETURN '00:00:10'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.notifications_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('notifications.no_destination', 400,
+      'The alert rule has no destination that notifications may go to',
+      'Set notification_destinations of the rule, and check notification_preferences of the '
+        'tenant.',
+      '`test_alert_rule`: the rule has no destination, or the tenant''s preferences turn it off.'),
+    ('notifications.tested_a_moment_ago', 429, 'This alert rule was tested a moment ago',
+      'Wait a few seconds.', '`test_alert_rule`: once in 10 seconds.'),
+    ('notifications.delivery_not_found', 404, 'Delivery not found',
+      'Send a delivery_id from list_alert_deliveries.', null),
+    ('notifications.delivery_arrived', 400, 'The delivery has already arrived',
+      'test_alert_rule sends another notification.', null),
+    ('notifications.claim_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to 100',
+      'Claim again for more.',
+      '`claim_alert_notifications`, which only the function `logloom-notify` calls.'),
+    ('notifications.outcome_is_unknown', 400, 'Invalid p_outcome: one of delivered, retry, failed',
+      'retry is tried again later, failed is not.',
+      '`settle_alert_notification`, which only the function `logloom-notify` calls.'),
+    ('notifications.no_room_for_address', 400,
+      'Plan limit exceeded: notification addresses (max %s)',
+      'Remove a confirmed address from all alert rules, or choose a larger plan.',
+      '`confirm_alert_address`: the plan''s `max_notification_addresses`. Addresses that no rule '
+        'has do not count.'),
+    ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
+      'Send the code from the email, as a text.', null),
+    ('notifications.no_code_is_good', 400, 'There is no valid code for this address',
+      'test_alert_rule mails a new code to the address of a rule.',
+      'No code was mailed to it, or the code expired: `test_alert_rule` mails a new one.'),
+    ('notifications.code_was_tried_too_often', 400, 'The code was tried too often',
+      'test_alert_rule mails a new code to the address of the rule.',
+      'Five wrong attempts: `test_alert_rule` mails a new code.'),
+    ('notifications.code_is_wrong', 400, 'The code is wrong',
+      'Only the last code that was mailed is valid, for five attempts.', null),
+    ('notifications.code_is_not_mailed_twice', 400, 'A code is not mailed twice',
+      'test_alert_rule mails a new code.',
+      '`retry_alert_delivery`: `test_alert_rule` mails a new code.'),
+    ('notifications.address_is_not_confirmed', 400, 'The address is not confirmed',
+      'Confirm it with the code that was mailed to it; test_alert_rule mails a new code.', null),
+    ('notifications.no_room_for_test', 429, 'The plan allows %s tests an hour by %s',
+      'Wait, or choose a larger plan.',
+      '`test_alert_rule`: the plan''s `emails_per_hour`, `webhooks_per_hour`.');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
@@ -12249,69 +10618,6 @@ CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   IMMUTABLE
 RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*'::text)), '^(https://.*):443$'::text, '\1'::text), '^(http://.*):80$'::text, '\1'::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.page_edge (
-  p_limit         integer,
-  p_bytes         bigint,
-  p_is_descending boolean,
-  p_past          timestamp with time zone,
-  p_times         timestamp with time zone[],
-  p_sizes         integer[],
-  INOUT           times timestamp with time zone[],
-  INOUT           sizes integer[],
-  OUT             edge timestamp with time zone
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  if p_sizes is null and sizes is null then
-    times := array(
-      select t
-      from unnest(times || p_times) t
-      where p_past is null or t <> p_past
-      order by case when p_is_descending then t end desc, case when not p_is_descending then t end
-      limit p_limit
-    );
-    edge := times[p_limit];
-    return;
-  end if;
-  select
-    array_agg(b.ts), array_agg(b.size),
-    (
-      array_agg(b.ts)
-      filter (where b.n = p_limit or b.before >= p_bytes and b.ts <> b.ts_before)
-    )[1]
-  into times, sizes, edge
-  from (
-    select g.*, lag(g.through) over w as before, lag(g.ts) over w as ts_before
-    from (
-      select
-        o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-        -- All records of one time together.
-        sum(o.size) over (
-          order by case when p_is_descending then o.ts end desc, o.ts
-        ) as through
-      from (
-        select u.ts, coalesce(u.size, 0) as size
-        from (
-          select unnest(times) as ts, unnest(sizes) as size
-          union all
-          select unnest(p_times), unnest(p_sizes)
-        ) u
-        where p_past is null or u.ts <> p_past
-        order by
-          case when p_is_descending then u.ts end desc,
-          case when not p_is_descending then u.ts end
-        limit p_limit
-      ) o
-    ) g
-    window w as (order by g.n)
-  ) b;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.page_of_addresses (
   p_limit integer,
   p_after text
@@ -12403,6 +10709,41 @@ begin
     || p_bytes || ' as fits_opened '
     || logloom_private.source_sql(logloom_private.sized_rows_sql(p_rows, p_bytes, v_size))
     || ') l order by ' || v_order;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.parameters_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      null),
+    ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
+      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+    ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
+      'Send the %2$s of the last item of the page before.',
+      '`p_after` is not the id of an item of this list: send that of the last item of the page '
+        'before.'),
+    ('parameters.not_a_time', 400, 'Invalid %s: not a time',
+      'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
+        'at most 100 years).',
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor a time such as `now-24h`.'),
+    ('parameters.secrets_are_invalid', 400,
+      'Invalid p_secrets: an object of names and sealed texts',
+      'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
+        'log stream, of logloom-notify/v1/seal for an alert rule. null removes a secret.', null),
+    ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: there is no secret %s',
+      'Allowed: %2$s.',
+      'This kind of receiver does not use it, or it is a header that every batch sets.'),
+    ('parameters.secret_is_not_sealed', 400, 'Invalid p_secrets: %s is not sealed',
+      'Seal it with POST /functions/v1/logloom-stream/v1/seal for a log stream, '
+        'logloom-notify/v1/seal for an alert rule. If you sent the secret itself, replace it: '
+        'logs of the database may contain it now.',
+      'The database accepts no secret in plain text.');
 end;
 $function$;
 
@@ -12640,12 +10981,12 @@ begin
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )
-    -- In turn, so that a tenant's many rules keep nobody waiting.
+    -- Tenants take turns, so that many rules of one do not delay others.
     order by row_number() over (partition by r.tenant_id order by r.rule_id), r.rule_id
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
-    -- Before the view is read: a change meanwhile is planned anew.
+    -- Read before the view, so that a change meanwhile leads to another compilation.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
     );
@@ -12700,55 +11041,31 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.plan_archive_pass (
-  p_tenant_id text,
-  p_now       timestamp with time zone
-)
-  RETURNS boolean
+CREATE OR REPLACE FUNCTION logloom_private.portal_errors()
+  RETURNS SETOF logloom_private.error
   LANGUAGE plpgsql
+  IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_settings logloom_private.settings;
-  v_retention constant integer := logloom_private.retention_days(p_tenant_id);
-  v_write_seq constant bigint :=
-    coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
-  v_day date;
-  v_span record;
-  -- Small days up to this one wait until their month ends.
-  v_waits_through date := '-infinity';
 begin
-  select s.* into v_settings from logloom_private.settings s;
-  if exists (
-    select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
-  ) then
-    return true;
-  end if;
-  for v_day in select d from logloom_private.days_to_archive(p_tenant_id, p_now) d loop
-    if logloom_private.is_archived(p_tenant_id, v_day) then
-      insert into logloom_private.archived_days as a (tenant_id, day, write_seq)
-      values (p_tenant_id, v_day, v_write_seq)
-      on conflict (tenant_id, day) do update
-      set write_seq = greatest(a.write_seq, excluded.write_seq);
-      continue;
-    end if;
-    if logloom_private.is_day_of_its_own(p_tenant_id, v_day) then
-      select v_day as first_day, v_day as last_day into v_span;
-    else
-      continue when v_day <= v_waits_through;
-      v_span := logloom_private.archive_span(v_day, v_retention);
-    end if;
-    if logloom_private.day_start(v_span.last_day + 1)
-      + greatest(v_settings.archive_after, v_settings.seal_after) > p_now
-    then
-      v_waits_through := v_span.last_day;
-      continue;
-    end if;
-    insert into logloom_private.archive_passes (tenant_id, first_day, last_day, write_seq)
-    values (p_tenant_id, v_span.first_day, v_span.last_day, v_write_seq);
-    return true;
-  end loop;
-  return false;
+  return query values
+    ('portal.no_room', 400, 'Plan limit exceeded: portal sessions (max %s)',
+      'Revoke a session that is no longer needed, create shorter ones, or choose a larger plan.',
+      'The plan''s `max_portal_sessions`: only active sessions count.'),
+    ('portal.lifetime_is_out_of_range', 400, 'Invalid p_expires_in: 60 to %s seconds',
+      'Create another session when this one ends; the portal page asks for it by itself.', null),
+    ('portal.label_is_too_long', 400, 'Invalid p_label: at most 200 characters',
+      'Only list_log_portal_sessions shows it.', null),
+    ('portal.origin_is_invalid', 400,
+      'Invalid p_origins: at most 20 origins such as https://app.example.com',
+      'Scheme, host and port, without a path. http is only for localhost.', null),
+    ('portal.url_is_not_set', 400, 'p_link needs the address of the portal''s page',
+      'Set portal_url in logloom_private.settings, such as https://logs.example.com/portal.html.',
+      null),
+    ('portal.session_not_found', 404, 'Portal session not found',
+      'list_log_portal_sessions shows the sessions of this tenant.', null),
+    ('portal.too_many_requests', 429, 'Rate limit exceeded: %s portal requests per minute',
+      'Wait as long as Retry-After says.', 'The plan''s `portal_requests_per_minute`.');
 end;
 $function$;
 
@@ -12772,15 +11089,15 @@ begin
     if v_next_hour >= (v_beyond.notification).expires_at then
       perform logloom_private.end_notification(
         v_beyond.notification, 'failed', null,
-        format('The plan allows %s in an hour, and this one had no turn', v_beyond.channel_limit)
+        format('The plan allows %s in an hour, and this one came too late', v_beyond.channel_limit)
       );
     else
       update logloom_private.notifications n
       set claim_id = null,
-        -- Not all of all tenants in the same second.
+        -- Spread, so that not all tenants send in the same second.
         next_attempt_at = v_next_hour + random() * interval '1 minute',
         last_error = format(
-          'The plan allows %s in an hour: this one waits for the next', v_beyond.channel_limit
+          'The plan allows %s in an hour: this one waits for the next hour', v_beyond.channel_limit
         )
       where n.notification_id = (v_beyond.notification).notification_id;
     end if;
@@ -12814,56 +11131,6 @@ begin
         'logloom_private.adopt_pre_request() mends it'
     end
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.prepare_replacement (
-  p_day date
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_partition constant text := logloom_private.partition_name(p_day);
-  v_copy constant text := logloom_private.remainder_name(p_day);
-  v_day logloom_private.sealing_days;
-  v_records bigint;
-  v_write_seq bigint;
-begin
-  perform logloom_private.forget_replacement(p_day);
-  if not logloom_private.partition_exists(p_day) then
-    return false;
-  end if;
-  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day for update;
-  execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-  into v_records, v_write_seq;
-  if v_day.removed_records = 0 or v_day.removed_records < v_records / 4 then
-    return false;
-  end if;
-  if v_records > 0 then
-    execute format('create table logloom.%I (like logloom.logs including all)', v_copy);
-    execute format('alter table logloom.%I enable row level security', v_copy);
-    execute format('alter table logloom.%I force row level security', v_copy);
-    execute format(
-      'insert into logloom.%I select l.* from only logloom.%I l order by l.tenant_id, l.ts, l.id',
-      v_copy, v_partition
-    );
-    get diagnostics v_records = row_count;
-    -- With this constraint, attaching does not scan the table.
-    execute format(
-      'alter table logloom.%I add constraint logs_remaining_day '
-        || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
-      v_copy, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
-    );
-  end if;
-  update logloom_private.sealing_days d
-  set prepared_by = pg_current_xact_id(),
-    prepared_records = v_records,
-    prepared_write_seq = v_write_seq
-  where d.day = p_day;
-  return true;
 end;
 $function$;
 
@@ -12924,7 +11191,7 @@ CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the compiler's SQL is not run under row-level security, which no index survives
+-- definer because the compiler's SQL would use no index under row-level security
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_settings logloom_private.settings;
@@ -13159,7 +11426,7 @@ begin
   then
     perform logloom_private.refuse('notifications.address_is_not_confirmed');
   end if;
-  -- One that is under way stays with who claimed it. The address may have been mended meanwhile.
+  -- A claimed delivery stays with its claim. The address may have been corrected.
   update logloom_private.notifications n
   set status = 'pending',
     settled_at = null,
@@ -13377,8 +11644,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query select e.*
-  from (values
+  return query values
     ('query.minus_negates_nothing', 400, '- must directly precede the term that it negates',
       'Write -term, or "-" for the character itself.', null),
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
@@ -13423,8 +11689,8 @@ begin
       'Write field:value without white space around the colon; field:"" finds the empty text.',
       null),
     ('query.not_a_number', 400, 'An attribute is compared with a number, but this is not one: %s',
-      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without '
-        'quotes.', null),
+      'Write a number such as -5, 0.5 or 1e3, or a quantity such as 1.5s or 10MiB, without quotes.',
+      null),
     ('query.nested_too_deep', 400, 'Brackets and NOTs nest deeper than 16',
       'Remove unnecessary brackets.', null),
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
@@ -13433,10 +11699,10 @@ begin
     ('query.to_is_missing', 400, 'TO is missing in a range',
       'Write [a TO b] or {a TO b}, TO in upper case.', null),
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
-      'Separate segments by one dot. A segment of other characters than letters, digits, _ and '
-        '- is quoted: @"a b".c', null),
+      'Separate segments by one dot. Quote a segment with characters other than letters, digits, '
+        '_ and -: @"a b".c', null),
     ('query.path_is_too_long', 400, 'The path of an attribute has more than 32 segments',
-      'Name a value that lies less deep, or search all values with any:', null),
+      'Name a value that is nested less deeply, or search all values with any:', null),
     ('query.too_many_terms', 400, 'The query has more than 64 terms',
       'Leave terms out, or join texts by wildcards or a regex.',
       'Each term of a list of values counts.'),
@@ -13486,13 +11752,12 @@ begin
       'The query is too complex: it takes more than 20000 steps to compile',
       'Leave terms or regular expressions out.', null),
     ('query.searched_texts_are_too_long', 400,
-      'The query is too complex: the texts that it looks for inside others have together more '
-        'than 512 characters', 'Shorten them: the beginning of a long message finds it too.', null),
+      'The query is too complex: the texts that it looks for within others have more than 512 '
+        'characters together', 'Shorten them: the beginning of a long message finds it too.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
-      'Write %2$s, or quote the text if that is what is looked for.',
-      'An alert rule, its preview, `delete_logs` and its dry run: the query has one of the '
-        '`warnings` of a search.')
-  ) e (name, status, message, hint, explanation);
+      'Write %2$s, or quote the text if you mean it literally.',
+      'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '
+        'answer `warnings`.');
 end;
 $function$;
 
@@ -14308,7 +12573,7 @@ begin
   else
     return;
   end if;
-  -- The refusal that the function ingest may give for so many seconds, 3 at most, without asking.
+  -- Lets the function ingest give this refusal by itself for so many seconds, at most 3.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -14333,7 +12598,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_group (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Of the first filling, over all rounds.
+  -- For filling a group, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
@@ -14382,7 +12647,7 @@ begin
   elsif v_group.write_seq is null then
     delete from logloom_private.alert_partials p where p.group_id = p_group_id;
     v_group.write_seq := p_round.write_seq_to;
-    -- Beyond everything that ingest takes.
+    -- Later than any ts that ingest accepts.
     v_group.filled_from := p_round.window_end + v_settings.ingest_future_limit + interval '1 day';
   end if;
   v_reading := logloom_private.read_alert_pieces(
@@ -14445,7 +12710,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_history (
   SET plan_cache_mode TO 'force_generic_plan'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no table is open to who only reads
+-- definer because callers who may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_history', p_tenant_id);
@@ -14471,8 +12736,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- To plan anew would be a tenth of a call. The newest entries have one plan that always fits;
-  -- what else is asked for is planned for its values.
+  -- Planning takes a tenth of a call. The newest entries always have the same plan; with other
+  -- parameters the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
@@ -14502,7 +12767,7 @@ begin
   ) h
   left join logloom.alert_incidents i on i.incident_id = (h.alert).incident_id
   cross join lateral logloom_private.alert_entry_of(h.alert, i.resolved_at, v_sees_addresses) e
-  -- Of a group there may be a whole message.
+  -- A group can be as long as a message.
   where coalesce(h.bytes_before, 0) < logloom_private.list_bytes()
   order by (h.alert).triggered_at desc, (h.alert).alert_id desc;
 end;
@@ -14521,7 +12786,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_rules (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no table is open to who only reads
+-- definer because callers who may only read reach no table
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_alert_rules', p_tenant_id);
@@ -14541,7 +12806,7 @@ begin
   from (
     select
       o.item,
-      -- So many fit, however long their texts are.
+      -- 300 rules always fit, however long their texts are.
       case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
@@ -14598,7 +12863,7 @@ begin
         select f.tenant_id
         from pending f
         left join logloom_private.alert_spending s on s.tenant_id = f.tenant_id
-        -- Who took least of this round comes first.
+        -- The tenant that used the least time in this round comes first.
         order by coalesce(s.spent_ms, 0), f.tenant_id
         limit 1
       )
@@ -15576,6 +13841,24 @@ exception when query_canceled or lock_not_available then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.reading_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('reading.operation_is_unknown', 404, 'No such reading operation: %s',
+      'Call POST /v1/search_logs, log_stats, tail_logs and so on.', null),
+    ('reading.parameters_are_no_object', 400, 'Invalid parameters: send a JSON object',
+      'Send {} if there are none.', null),
+    ('reading.parameter_is_unknown', 400, 'Unknown parameter: %s', 'The operation takes %2$s.',
+      null),
+    ('reading.parameter_is_invalid', 400, 'Invalid %s: not of the type %s', null, null);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.reading_operations()
   RETURNS TABLE (
     operation text,
@@ -15761,73 +14044,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.recount_records (
-  p_day date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  SET "DateStyle" TO 'ISO'
-  AS $function$
-begin
-  -- Nobody adds, deletes, seals or compacts meanwhile.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-  perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
-  lock table logloom_private.log_counts in share row exclusive mode;
-  -- By tenant, because the index begins with the tenant.
-  delete from logloom_private.log_counts c
-  using (
-    select d.tenant_id from logloom_private.log_days d where d.day = p_day
-    union
-    select s.tenant_id
-    from logloom_private.blocks s
-    where s.last_ts >= logloom_private.day_start(p_day)
-      and s.first_ts < logloom_private.day_start(p_day + 1)
-  ) t
-  where c.tenant_id = t.tenant_id
-    and c.minute >= logloom_private.day_start(p_day)
-    and c.minute < logloom_private.day_start(p_day + 1);
-  delete from logloom_private.log_days d where d.day = p_day;
-  delete from logloom_private.log_writes a where a.day = p_day;
-  execute format(
-    $query$
-      with records as materialized (
-        select l.tenant_id, l.ts, l.service, l.level, l.write_seq, false as holds_counts
-        from logloom.logs l
-        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
-        union all
-        select r.tenant_id, r.ts, r.service, r.level, r.write_seq, c.holds_counts
-        from logloom_private.blocks c,
-          logloom_private.block_records(
-            c.tenant_id, c.block_id, null, array['ts', 'service', 'level', 'write_seq']
-          ) r
-        where c.last_ts >= %2$L::timestamptz and c.first_ts < %3$L::timestamptz
-          and r.ts >= %2$L::timestamptz and r.ts < %3$L::timestamptz
-      ), days as (
-        insert into logloom_private.log_days (tenant_id, day)
-        select distinct l.tenant_id, %1$L::date
-        from logloom.logs l
-        where l.ts >= %2$L::timestamptz and l.ts < %3$L::timestamptz
-      ), write_seqs as (
-        insert into logloom_private.log_writes (write_seq, day)
-        select max(l.write_seq), %1$L::date
-        from records l
-        having count(*) > 0
-      )
-      insert into logloom_private.log_counts (tenant_id, minute, service, level, events)
-      select l.tenant_id, date_bin('1 minute', l.ts, 'epoch'), l.service, l.level, count(*)
-      from records l
-      where not l.holds_counts
-      group by 1, 2, 3, 4
-      order by 1, 2
-    $query$,
-    p_day, p_day::timestamp at time zone 'UTC', (p_day + 1)::timestamp at time zone 'UTC'
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.recovery_body (
   p_rule     logloom.alert_rules,
   p_incident logloom.alert_incidents
@@ -15865,6 +14081,142 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.regex_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Allowed are literals, classes with [:alpha:] and its like, groups, alternatives, * + ? '
+        '{m,n} up to 100, lazy ones too, . \d \w \s \D \W \S \b \n \t \r, ^ and $, (?i) at the '
+        'start, and a backslash before punctuation.'
+    ),
+    e.explanation
+  from (
+    values
+    ('regex.bracket_closes_nothing', 400, 'Regular expression: ) has no opening bracket', null,
+      null),
+    ('regex.bracket_in_class', 400, 'Regular expression: [ inside a class is written \[', null,
+      null),
+    ('regex.class_is_empty', 400, 'Regular expression: a class is empty', null, null),
+    ('regex.class_is_not_closed', 400, 'Regular expression: a class is not closed', null, null),
+    ('regex.group_is_not_closed', 400, 'Regular expression: a group is not closed', null, null),
+    ('regex.range_ends_in_no_character', 400,
+      'Regular expression: a range in a class must end with a character', null, null),
+    ('regex.range_runs_backwards', 400, 'Regular expression: a range of a class runs backwards',
+      null, null),
+    ('regex.repeat_is_out_of_range', 400,
+      'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
+    ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed', null,
+      null),
+    ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
+    ('regex.has_lookaround', 400,
+      'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
+      null),
+    ('regex.repeat_runs_backwards', 400, 'Regular expression: the bounds of a repeat run backwards',
+      null, null),
+    ('regex.not_for_classes', 400, 'Regular expression: %s is not allowed in a class', null, null),
+    ('regex.nothing_to_repeat', 400, 'Regular expression: %s has nothing to repeat', null, null),
+    ('regex.not_an_escape', 400, 'Regular expression: %s is not an escape', null, null),
+    ('regex.too_complex', 400,
+      'Regular expression: it is too complex: its characters and their repeats come to more than '
+        '1000', null, null),
+    ('regex.all_are_too_complex', 400,
+      'Regular expression: it is too complex: the characters of all and their repeats come to '
+        'more than 2000', null, null),
+    ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
+  ) e (name, status, message, hint, explanation);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.reject_events (
+  p_request logloom_private.ingest_request,
+  p_state   logloom_private.ingest_state
+)
+  RETURNS logloom_private.ingest_request
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Made once: a request may have thousands of events.
+  v_of_another constant text :=
+    format('The token may only send for the service %s', p_state.service);
+  v_ahead constant text := (
+    select format(
+      'ts is more than %s h ahead', (extract(epoch from s.ingest_future_limit) / 3600)::real
+    )
+    from logloom_private.settings s
+  );
+  v_old constant text := format(
+    'ts is older than the retention of %s days', logloom_private.retention_days(p_state.tenant_id)
+  );
+  v_is_kept boolean[];
+begin
+  if p_request.p_guessed is not null then
+    p_request := logloom_private.without_wrong_guesses(p_request, p_state);
+  end if;
+  v_is_kept := array(
+    select (e.ts between p_state.keeps_from and p_state.takes_to) is not false
+      and (e.service = p_state.service) is not false
+    from unnest(p_request.p_ts, p_request.p_service) with ordinality e (ts, service, i)
+    order by e.i
+  );
+  p_request.p_errors := (
+    select json_agg(u.error)
+    from (
+      select j.error, (j.error ->> 'index')::integer as index
+      from json_array_elements(coalesce(p_request.p_errors, '[]')) j (error)
+      union all
+      select
+        json_build_object(
+          'index', o.index,
+          'code', case
+            when o.is_of_another then 'service_is_another' else 'ts_out_of_range'
+          end,
+          'message', case
+            when o.is_of_another then v_of_another
+            when o.ts > p_state.takes_to then v_ahead
+            else v_old
+          end
+        ),
+        o.index
+      from (
+        select
+          e.ts, (e.service <> p_state.service) is true as is_of_another,
+          coalesce(p_request.p_positions[e.i], e.i - 1)::integer as index
+        from unnest(p_request.p_ts, p_request.p_service, v_is_kept)
+          with ordinality e (ts, service, is_kept, i)
+        where not e.is_kept
+      ) o
+      order by index
+      limit case when p_request.p_all_errors then null else 100 end
+    ) u
+  );
+  p_request.p_rejected := coalesce(p_request.p_rejected, 0)
+    + cardinality(array_positions(v_is_kept, false));
+  -- fields sent: p_request.p_{name} := logloom_private.kept_values(p_request.p_{name}, v_is_kept);
+  p_request.p_ts := logloom_private.kept_values(p_request.p_ts, v_is_kept);
+  p_request.p_level := logloom_private.kept_values(p_request.p_level, v_is_kept);
+  p_request.p_msg := logloom_private.kept_values(p_request.p_msg, v_is_kept);
+  p_request.p_service := logloom_private.kept_values(p_request.p_service, v_is_kept);
+  p_request.p_env := logloom_private.kept_values(p_request.p_env, v_is_kept);
+  p_request.p_req_id := logloom_private.kept_values(p_request.p_req_id, v_is_kept);
+  p_request.p_user_id := logloom_private.kept_values(p_request.p_user_id, v_is_kept);
+  p_request.p_route := logloom_private.kept_values(p_request.p_route, v_is_kept);
+  p_request.p_host := logloom_private.kept_values(p_request.p_host, v_is_kept);
+  p_request.p_attrs := logloom_private.kept_values(p_request.p_attrs, v_is_kept);
+  -- fields end
+  return p_request;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.relation_bytes (
   p_relation regclass
 )
@@ -15875,58 +14227,6 @@ CREATE OR REPLACE FUNCTION logloom_private.relation_bytes (
   AS $function$
 begin
   return pg_total_relation_size(p_relation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.release_archive_claim (
-  p_claim logloom_private.archive_claims,
-  p_error text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_error constant text := left(coalesce(p_error, 'The function did not answer in time'), 500);
-begin
-  delete from logloom_private.archive_claims c where c.claim_id = p_claim.claim_id;
-  case p_claim.kind
-    when 'write' then
-      delete from logloom.archive_parts p
-      where p.part_id = p_claim.part_id and p.status = 'draft';
-      perform logloom_private.discard_object(p_claim.tenant_id, p_claim.object_key, 'abandoned');
-      update logloom_private.archive_passes p
-      set failures = p.failures + 1, error = v_error,
-        next_attempt_at = now() + logloom_private.archive_delay(p.failures)
-      where p.tenant_id = p_claim.tenant_id;
-    when 'erase', 'note' then
-      -- The next attempt writes to the same key.
-      update logloom_private.archive_erasures e
-      set failures = e.failures + 1, error = v_error,
-        next_attempt_at = now() + logloom_private.archive_delay(e.failures)
-      where e.run_id = p_claim.run_id;
-    when 'restore' then
-      update logloom.archive_restores r
-      set failures = r.failures + 1, error = v_error,
-        next_attempt_at = now() + logloom_private.archive_delay(r.failures)
-      where r.restore_id = p_claim.run_id;
-      if (
-        select r.failures >= 10 from logloom.archive_restores r where r.restore_id = p_claim.run_id
-      ) then
-        perform logloom_private.end_restore(p_claim.run_id, v_error);
-      end if;
-    when 'adopt' then
-      -- The next comparison finds the newer file again.
-      update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
-    when 'delete' then
-      -- Nothing was deleted. The check tells whether the bucket is the cause.
-      perform logloom_private.put_off_garbage(logloom_private.due_garbage());
-      update logloom_private.archive_bucket b set checked_at = null where b.singleton;
-    else
-      update logloom_private.archive_bucket b
-      set checked_at = now(), problem = v_error
-      where b.singleton and p_error is not null;
-  end case;
 end;
 $function$;
 
@@ -15984,149 +14284,6 @@ begin
     and logloom_private.origin_of(old.notification_config ->> 'webhook_url')
       is distinct from logloom_private.origin_of(new.notification_config ->> 'webhook_url');
   return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.repeat_erasure()
-  RETURNS boolean
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_key text;
-  v_note jsonb;
-  v_tenant_id text;
-  v_run logloom.retention_runs;
-begin
-  select n.object_key, n.to_repeat into v_key, v_note
-  from logloom_private.archive_notes n
-  where n.to_repeat is not null
-  order by n.to_repeat ->> 'requested_at', n.object_key
-  limit 1;
-  if not found then
-    return false;
-  end if;
-  update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
-  v_tenant_id := v_note ->> 'tenant_id';
-  -- A tenant that was created later with the same id is another tenant.
-  if not exists (
-    select
-    from logloom.tenants t
-    where t.tenant_id = v_tenant_id and t.created_at <= (v_note ->> 'requested_at')::timestamptz
-  ) then
-    return true;
-  elsif (v_note ->> 'deletes_tenant')::boolean then
-    if not logloom_private.is_being_deleted(v_tenant_id) then
-      perform logloom_private.begin_tenant_deletion(v_tenant_id);
-    end if;
-    return true;
-  end if;
-  insert into logloom.retention_runs (
-    run_id, tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
-  )
-  values (
-    (v_note ->> 'run_id')::uuid, v_tenant_id, 'erasure', 'queued', logloom_private.actor(),
-    (v_note ->> 'requested_at')::timestamptz, v_note ->> 'query_dsl',
-    (v_note ->> 'ts_from')::timestamptz, (v_note ->> 'ts_to')::timestamptz
-  )
-  on conflict (run_id) do nothing
-  returning * into v_run;
-  if v_run.run_id is not null then
-    insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-    values (
-      v_tenant_id, v_run.requested_by, 'logs.deletion_requested', v_run.run_id::text,
-      jsonb_build_object(
-        'query_dsl', v_run.query_dsl, 'ts_from', v_run.ts_from, 'ts_to', v_run.ts_to,
-        'dry_run', false, 'repeated', true
-      )
-    );
-    -- The bucket already has its note.
-    perform logloom_private.begin_archive_erasure(
-      v_run.run_id, v_tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
-    );
-    update logloom_private.archive_erasures e
-    set noted_at = clock_timestamp(),
-      emptied = array(select i::uuid from jsonb_array_elements_text(v_note -> 'emptied') i)
-    where e.run_id = v_run.run_id;
-  end if;
-  return true;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.replace_partition (
-  p_day date
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET "TimeZone" TO 'UTC'
-  AS $function$
-declare
-  v_partition constant text := logloom_private.partition_name(p_day);
-  v_copy constant text := logloom_private.remainder_name(p_day);
-  v_lock_wait text;
-  v_day logloom_private.sealing_days;
-  v_last_write bigint;
-  v_records bigint;
-  v_write_seq bigint;
-begin
-  select d.* into v_day from logloom_private.sealing_days d where d.day = p_day;
-  if logloom_private.has_older_snapshot(v_day.prepared_by)
-    or logloom_private.has_older_snapshot(v_day.removed_by)
-  then
-    return 'waiting';
-  end if;
-  begin
-    v_lock_wait := logloom_private.limit_lock_wait(
-      (select s.partition_drop_lock_timeout from logloom_private.settings s)
-    );
-    -- From here on nobody deletes records or drops the partition. Counting takes long, so it comes
-    -- before the writer's lock; records that the writer adds meanwhile are noticed by
-    -- last_write_to.
-    perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-    v_last_write := logloom_private.last_write_to(p_day);
-    -- Retention may have dropped the day since.
-    if logloom_private.partition_exists(p_day) then
-      execute format('select count(*), max(l.write_seq) from only logloom.%I l', v_partition)
-      into v_records, v_write_seq;
-    end if;
-    if (v_records, v_write_seq) is not distinct from
-      (v_day.prepared_records, v_day.prepared_write_seq)
-    then
-      perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
-      perform pg_advisory_xact_lock(logloom_private.lock_key('partitions'));
-    end if;
-    if (v_records, v_write_seq, v_last_write) is distinct from
-      (v_day.prepared_records, v_day.prepared_write_seq, logloom_private.last_write_to(p_day))
-    then
-      perform logloom_private.forget_replacement(p_day);
-      perform logloom_private.restore_lock_wait(v_lock_wait);
-      return 'changed';
-    end if;
-    -- From here on every reader of logloom.logs waits for the commit.
-    execute format('drop table logloom.%I', v_partition);
-    if v_records > 0 then
-      execute format('alter table logloom.%I rename to %I', v_copy, v_partition);
-      execute format(
-        'alter table logloom.logs attach partition logloom.%I for values from (%L) to (%L)',
-        v_partition, p_day::timestamp at time zone 'UTC',
-        (p_day + 1)::timestamp at time zone 'UTC'
-      );
-      execute format('alter table logloom.%I drop constraint logs_remaining_day', v_partition);
-    end if;
-    update logloom_private.sealing_days d
-    set removed_records = 0, prepared_by = null
-    where d.day = p_day;
-    perform logloom_private.restore_lock_wait(v_lock_wait);
-    return 'replaced';
-  exception
-    when lock_not_available then
-      return 'busy';
-    when datatype_mismatch then
-      -- A migration has changed logloom.logs since, so the copy no longer matches its partitions.
-      perform logloom_private.forget_replacement(p_day);
-      return 'changed';
-  end;
 end;
 $function$;
 
@@ -16287,7 +14444,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- One code for all rules with the address; another one is for who asks for it.
+  -- One code for all rules with the address, unless somebody asks for another.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (
@@ -16299,9 +14456,9 @@ begin
   then
     return v_mailed;
   elsif v_mails.of_tenant >= v_codes_per_tenant or v_mails.to_address >= v_codes_per_address then
-    return 'The address is not confirmed, and enough codes were mailed for today';
+    return 'The address is not confirmed, and no more codes are mailed today';
   end if;
-  -- The code itself is made when the mail is.
+  -- The code is created when the mail is sent.
   insert into logloom_private.notifications (
     tenant_id, rule_id, purpose, channel, address, body, expires_at
   )
@@ -16390,129 +14547,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.request_erasure (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  insert into logloom.retention_runs (
-    tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to, dry_run
-  )
-  select
-    p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
-    '1970-01-01 00:00:00+00',
-    -- Later than any record: queued events, and records from a time when a larger
-    -- ingest_future_limit was set.
-    greatest(
-      now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
-      (
-        select logloom_private.day_start(max(d.day) + 1)
-        from logloom_private.log_days d
-        where d.tenant_id = p_tenant_id
-      )
-    ),
-    false
-  from logloom_private.settings s;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.request_restore (
-  p_from      text,
-  p_to        text,
-  p_query_dsl text,
-  p_keep_days integer,
-  p_tenant_id text
-)
-  RETURNS public.logloom_archive_restore
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because the API roles neither compile queries nor write restores
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_settings logloom_private.settings;
-  v_max constant integer := (logloom_private.plan_of(v_tenant_id)).max_restored_days;
-  v_range tstzrange;
-  v_query logloom_private.compiled_query;
-  v_found record;
-  v_days integer;
-  v_restore logloom.archive_restores;
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  select s.* into v_settings from logloom_private.settings s;
-  if make_interval(days => p_keep_days) not between interval '1 day'
-    and v_settings.restored_days_lifetime_max
-  then
-    perform logloom_private.refuse(
-      'archive.keep_days_are_out_of_range',
-      (extract(epoch from v_settings.restored_days_lifetime_max) / 86400)::integer::text
-    );
-  end if;
-  v_range := logloom_private.search_range(p_from, p_to);
-  v_query := logloom_private.search_query(null, p_query_dsl, now(), 'filter');
-  perform logloom_private.refuse_warnings(v_query);
-  select
-    count(*)::integer as parts,
-    greatest(logloom_private.utc_day(min(p.first_ts)), logloom_private.utc_day(lower(v_range)))
-      as first_day,
-    least(
-      logloom_private.utc_day(max(p.last_ts)),
-      logloom_private.utc_day(upper(v_range) - interval '1 microsecond')
-    ) as last_day
-  into v_found
-  from logloom.archive_parts p
-  where p.tenant_id = v_tenant_id and p.status <> 'draft'
-    and p.last_ts >= lower(v_range) and p.first_ts < upper(v_range);
-  if v_found.parts = 0 then
-    perform logloom_private.refuse('archive.nothing_in_range');
-  end if;
-  -- Concurrent requests are counted one after another.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
-  v_days := v_found.last_day - v_found.first_day + 1 + (
-    select coalesce(sum(k.last_day - k.first_day + 1), 0)
-    from logloom_private.kept_longer k
-    where k.tenant_id = v_tenant_id and k.kept_until > now()
-  );
-  if v_days > v_max then
-    perform logloom_private.refuse('archive.too_many_days', v_max::text, v_days::text);
-  end if;
-  insert into logloom.archive_restores (
-    tenant_id, requested_by, first_day, last_day, ts_from, ts_to, query_dsl, kept_until, parts
-  )
-  values (
-    v_tenant_id, logloom_private.actor(), v_found.first_day, v_found.last_day, lower(v_range),
-    upper(v_range), coalesce(p_query_dsl, ''), now() + make_interval(days => p_keep_days),
-    v_found.parts
-  )
-  returning * into v_restore;
-  insert into logloom_private.kept_longer (kept_id, tenant_id, first_day, last_day, kept_until)
-  values (
-    v_restore.restore_id, v_tenant_id, v_restore.first_day, v_restore.last_day,
-    v_restore.kept_until
-  );
-  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
-  values (
-    v_tenant_id, v_restore.requested_by, 'logs.restore_requested',
-    v_restore.restore_id::text,
-    jsonb_build_object(
-      'query_dsl', v_restore.query_dsl, 'ts_from', v_restore.ts_from, 'ts_to', v_restore.ts_to,
-      'kept_until', v_restore.kept_until
-    )
-  );
-  return row(
-    v_restore.restore_id, v_restore.tenant_id, v_restore.requested_by, v_restore.requested_at,
-    v_restore.ts_from, v_restore.ts_to, v_restore.query_dsl, v_restore.kept_until,
-    v_restore.status, v_restore.parts, v_restore.parts_done, v_restore.records, v_restore.bytes,
-    v_restore.finished_at, v_restore.error
-  )::public.logloom_archive_restore;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.request_stream_test (
   p_tenant_id text,
   p_stream_id uuid
@@ -16573,28 +14607,6 @@ begin
   select i.project_url into v_own from logloom_private.installation i;
   if v_own <> v_calling then
     perform logloom_private.refuse('callers.project_is_another', v_own, v_calling);
-  end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.require_room_for_deletion (
-  p_tenant_id text
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
-begin
-  -- Concurrent requests are counted one after another.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
-  if (
-    select count(*) >= v_max
-    from logloom.retention_runs r
-    where r.tenant_id = p_tenant_id and r.kind = 'erasure' and r.status in ('queued', 'running')
-  ) then
-    perform logloom_private.refuse_for_now(10, 'usage.too_many_deletions', v_max::text);
   end if;
 end;
 $function$;
@@ -16670,8 +14682,8 @@ begin
   perform logloom_private.empty_alert_groups(
     array[p_group.group_id],
     format(
-      'The rule costs too much: %s records took %s ms. Narrow its query or shorten its window; '
-        'it rests for a while.',
+      'The rule is too expensive: %s records took %s ms. Narrow its query or shorten its window; '
+        'it is paused for a while.',
       p_records, round(p_milliseconds::numeric)
     ),
     p_now + least(v_first_rest * 2 ^ least(p_group.failures, 20), v_longest_rest)
@@ -16679,26 +14691,6 @@ begin
   update logloom_private.alert_groups g
   set failures = g.failures + 1, ms_per_record = p_milliseconds / greatest(p_records, 1)
   where g.group_id = p_group.group_id;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.retention_is_due (
-  p_today date
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- Tried again an hour after an error.
-  return not exists (
-    select
-    from logloom_private.retention_place p
-    where p.today = p_today
-      and (p.error is null or p.finished_at > now() - interval '1 hour')
-      and p.finished_at is not null
-  );
 end;
 $function$;
 
@@ -17142,72 +15134,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.run_numbers (
-  p_run_records integer[],
-  p_bits        bit varying,
-  p_first       integer,
-  p_last        integer,
-  p_numbers     anyarray,
-  p_exact       boolean,
-  p_doubles     boolean
-)
-  RETURNS TABLE (
-    run     integer,
-    events  bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 20
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_is_numeric constant boolean := pg_typeof(p_numbers) = 'numeric[]'::regtype;
-begin
-  return query
-  select
-    f.run, t.events, t.total, t.minimum, t.maximum,
-    case
-      when not p_doubles then null
-      when v_is_numeric then array(
-        select logloom_private.finite_double(u.number::numeric)
-        from (select unnest(f.numbers) as number) u
-      )
-      else f.numbers::double precision[]
-    end
-  from (
-    -- "|| '{}'" makes one array in memory, which every run takes its slice of.
-    select
-      s.run, case
-        when s.is_whole then a.numbers[s.first - p_first + 1:s.last - p_first + 1]
-        else array(
-          select u.number
-          from (
-            select
-              generate_series(s.first, s.last) as n,
-              unnest(a.numbers[s.first - p_first + 1:s.last - p_first + 1]) as number
-          ) u
-          where get_bit(p_bits, u.n - 1) = 1
-        )
-      end as numbers
-    from (select p_numbers || '{}' as numbers offset 0) a
-    cross join logloom_private.found_runs(p_run_records, p_bits, p_first, p_last) s
-    offset 0
-  ) f
-  cross join lateral (
-    select
-      count(u.number) as events, sum(u.number)::numeric as total,
-      min(u.number)::numeric as minimum, max(u.number)::numeric as maximum
-    from (select unnest(f.numbers) as number) u
-    where p_exact
-  ) t;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.run_time()
   RETURNS interval
   LANGUAGE sql
@@ -17299,6 +15225,36 @@ CREATE OR REPLACE FUNCTION logloom_private.saved_search_of (
 RETURN
   ROW((p_row).id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).category, (p_row).is_shared, (p_row).tags, (p_row).created_by, (p_row).created_at,
   (p_row).updated_at, (p_row).last_run_at, (p_row).run_count, (p_row).view_id, (p_row).display);
+
+CREATE OR REPLACE FUNCTION logloom_private.saved_searches_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('saved_searches.saved_searches_name_is_valid', 400,
+      'Invalid p_name: 1 to 200 characters after trimming', 'Name the search after what it finds.',
+      null),
+    ('saved_searches.saved_searches_description_is_valid', 400,
+      'Invalid p_description: at most 2000 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_category_is_valid', 400,
+      'Invalid p_category: at most 100 characters', 'Shorten it.', null),
+    ('saved_searches.saved_searches_tags_are_valid', 400,
+      'Invalid p_tags: at most 20 tags of 1 to 50 characters each', 'Send a flat array of texts.',
+      null),
+    ('saved_searches.saved_searches_display_is_valid', 400,
+      'Invalid p_display: an object of at most 4000 bytes', 'Send a smaller object.', null),
+    ('saved_searches.query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      '* finds every record.', null),
+    ('saved_searches.not_its_creator', 403, 'Only its creator may change or delete a saved search',
+      'Save your own with create_saved_search.', 'A colleague created and shared it.'),
+    ('saved_searches.not_found', 404, 'Saved search not found',
+      'list_saved_searches shows the searches that you can read.',
+      'It does not exist, belongs to another tenant, or is a colleague''s private one.');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.scan_alert_group (
   p_group_id bigint,
@@ -17751,7 +15707,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last block of a day, late records and a week of a month may be small.
+    -- The last block of a day, late records or a week may have made a small block.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -17839,485 +15795,6 @@ CREATE OR REPLACE FUNCTION logloom_private.sealed_counts_sql (
 RETURN
   (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
   logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_from, p_to, (p_query).tree, (p_query).by_fields)) || ') l'::text);
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_groups (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb,
-  p_by        text[],
-  p_key       text                     DEFAULT NULL::text,
-  p_exact     boolean                  DEFAULT false,
-  p_doubles   boolean                  DEFAULT false
-)
-  RETURNS TABLE (
-    keys    text[],
-    events  bigint,
-    numbers bigint,
-    total   numeric,
-    minimum numeric,
-    maximum numeric,
-    doubles double precision[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_blocks constant bigint[] := array(
-    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
-  );
-  v_counted bigint[] := '{}';
-  v_block logloom_private.blocks;
-  v_bits varbit;
-begin
-  if p_tree ->> 'type' = 'all' and cardinality(p_by) = 1
-    and p_by[1] not in ('service', 'level')
-  then
-    v_counted := logloom_private.blocks_with_counts(
-      p_tenant_id, v_blocks, p_from, p_to, p_by[1]
-    );
-    return query
-    with counted as materialized (
-      select d.value, sum(d.count)::bigint as events
-      from (
-        select k.dictionary, k.counts
-        from logloom_private.block_columns k
-        where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
-          and logloom_private.take_scan_slot()
-        -- Checked once for each block, not for each value.
-        offset 0
-      ) k
-      cross join lateral unnest(k.dictionary, k.counts) d (value, count)
-      group by d.value
-    ), valueless as (
-      select sum(b.records)::bigint - coalesce((select sum(c.events) from counted c), 0) as events
-      from logloom_private.blocks b
-      where b.tenant_id = p_tenant_id and b.block_id = any(v_counted)
-    )
-    select
-      array[c.value], c.events::bigint, 0::bigint, null::numeric, null::numeric, null::numeric,
-      null::double precision[]
-    from (
-      select c.* from counted c
-      union all
-      select null, v.events from valueless v where v.events > 0
-    ) c;
-  end if;
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id
-      and c.block_id = any(v_blocks) and (p_key is not null or c.block_id <> all(v_counted))
-    order by c.last_ts
-  loop
-    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-    continue when bit_count(v_bits) = 0;
-    return query
-    select g.*
-    from logloom_private.block_groups(
-      v_block, v_bits, p_by, v_block.block_id <> all(v_counted), p_key, p_exact, p_doubles
-    ) g;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_log (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_id        uuid
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 1
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_prefix constant bytea := substring(uuid_send(p_id) for 14);
-  v_number constant integer :=
-    get_byte(uuid_send(p_id), 14) * 256 + get_byte(uuid_send(p_id), 15);
-  v_index constant smallint := v_number - case when v_number > 32767 then 65536 else 0 end;
-  v_block logloom_private.blocks;
-  v_prefixes bytea;
-  v_positions integer[];
-begin
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id
-      and c.last_ts >= p_from and c.first_ts < p_to
-      and p_id between c.first_id and c.last_id and c.damaged_at is null
-  loop
-    perform logloom_private.can_read(v_block.format);
-    v_prefixes := v_block.batch_prefixes;
-    continue when position(v_prefix in v_prefixes) = 0;
-    v_positions := array_positions(v_block.id_indexes, v_index);
-    -- Keep the positions of this batch: few, because an index occurs once in a batch.
-    v_positions := array(
-      select p.position
-      from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))
-        p (position, batch)
-      where substring(v_prefixes from 14 * (p.batch - 1) + 1 for 14) = v_prefix
-      order by p.position
-    );
-    continue when v_positions = '{}';
-    return query
-    select r.*
-    from logloom_private.sealed_records(v_block, v_positions, null) r
-    where r.id = p_id and r.ts >= p_from and r.ts < p_to;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_page (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb,
-  p_limit     integer,
-  p_order     text,
-  p_ts        timestamp with time zone,
-  p_id        uuid,
-  p_reads     text[]                   DEFAULT NULL::text[],
-  p_bytes     bigint                   DEFAULT NULL::bigint
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  ROWS 100
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_is_descending constant boolean := p_order = 'desc';
-  v_reads constant text[] := case
-    when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
-  end;
-  -- Null: all blocks of the range.
-  v_candidates constant bigint[] := case
-    when logloom_private.needed_leaf(p_tree) is not null
-      then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
-  end;
-  -- Worth trying if evaluating a whole block may read many texts. Not tried again after it found
-  -- too few.
-  v_tries boolean := p_limit <= 250 and jsonb_path_exists(
-    p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
-  );
-  v_blocks refcursor;
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_page record;
-  v_within record;
-  v_positions integer[];
-  v_times timestamptz[];
-  v_sizes integer[];
-  v_best timestamptz[] := '{}';
-  v_best_sizes integer[];
-  v_edge timestamptz;
-begin
-  -- Cursors, because they are planned to return the first of many blocks quickly.
-  if v_is_descending then
-    open v_blocks for
-      select c.*
-      from logloom_private.blocks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
-      order by c.last_ts desc;
-  else
-    open v_blocks for
-      select c.*
-      from logloom_private.blocks c
-      where c.tenant_id = p_tenant_id and c.last_ts >= p_from and c.first_ts < p_to
-        and c.damaged_at is null and (v_candidates is null or c.block_id = any(v_candidates))
-      order by c.first_ts;
-  end if;
-  loop
-    fetch v_blocks into v_block;
-    exit when not found;
-    perform logloom_private.can_read(v_block.format);
-    -- The page is full, and no record of this block or a later one comes before its end.
-    exit when case when v_is_descending then v_block.last_ts < v_edge
-      else v_block.first_ts > v_edge end;
-    -- Null: all records.
-    v_positions := null;
-    if v_tries then
-      v_positions := logloom_private.tried_positions(
-        v_block, p_tree, p_limit, v_is_descending, p_ts, p_from, p_to
-      );
-      v_tries := v_positions is not null;
-    end if;
-    if p_tree ->> 'type' = 'all' then
-      perform logloom_private.take_scan_slot();
-    elsif v_positions is null then
-      v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-      if bit_count(v_bits) < v_block.records then
-        v_positions := logloom_private.bit_positions(v_bits);
-      end if;
-    end if;
-    continue when v_positions = '{}';
-    v_positions := logloom_private.first_positions(
-      v_block, v_positions, p_limit, v_is_descending, p_ts, p_from, p_to
-    );
-    continue when v_positions = '{}';
-    v_times := logloom_private.block_times(v_block, v_positions);
-    v_sizes := null;
-    -- Records of the page before with the same ts as its last one may be more than p_limit.
-    if p_bytes <= cardinality(v_positions)::bigint * (
-      select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
-      from logloom_private.block_columns c
-      where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id
-        and c.name = 'record_bytes'
-    ) then
-      v_sizes := array(
-        select r.record_bytes
-        from logloom_private.sealed_records(v_block, v_positions, array['record_bytes']) r
-      );
-    end if;
-    v_page := logloom_private.page_edge(
-      p_limit, p_bytes, v_is_descending, p_ts, v_times, v_sizes, v_best, v_best_sizes
-    );
-    v_best := v_page.times;
-    v_best_sizes := v_page.sizes;
-    v_edge := v_page.edge;
-    select array_agg(p.position order by p.n), array_agg(p.size order by p.n)
-    into v_positions, v_sizes
-    from unnest(v_positions, v_times, v_sizes) with ordinality p (position, ts, size, n)
-    where v_edge is null or case when v_is_descending then p.ts >= v_edge else p.ts <= v_edge end;
-    continue when v_positions is null;
-    -- The block has more bytes than the page: read only what fits.
-    if (select sum(z) from unnest(v_sizes) z) >= p_bytes then
-      v_within := logloom_private.positions_within_bytes(
-        v_block, p_bytes, v_is_descending, p_ts, p_id, v_positions
-      );
-      v_positions := v_within.positions;
-      return query
-      select r.*
-      from logloom_private.sealed_records(
-        v_block, coalesce(v_within.next, '{}'), array['ts', 'id', 'record_bytes']
-      ) r;
-    end if;
-    continue when v_positions is null;
-    return query
-    select r.*
-    from logloom_private.sealed_records(
-      v_block, case when cardinality(v_positions) < v_block.records then v_positions end,
-      v_reads
-    ) r
-    where p_ts is null
-      or case when v_is_descending then (r.ts, r.id) < (p_ts, p_id)
-        else (r.ts, r.id) > (p_ts, p_id) end;
-  end loop;
-  close v_blocks;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_patterns (
-  p_tenant_id text,
-  p_from      timestamp with time zone,
-  p_to        timestamp with time zone,
-  p_tree      jsonb,
-  p_limit     integer                  DEFAULT NULL::integer
-)
-  RETURNS TABLE (
-    template text,
-    events   bigint,
-    first_us bigint,
-    last_us  bigint,
-    place    bigint[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET jit TO 'off'
-  AS $function$
-declare
-  v_blocks constant bigint[] := array(
-    select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree)
-  );
-  v_block logloom_private.blocks;
-  v_bits varbit;
-  v_low smallint[];
-  v_middle "char"[];
-  v_high smallint[];
-  v_top "char"[];
-  v_from bigint;
-  v_found integer;
-  v_rows integer := 0;
-begin
-  for v_block in
-    select c.*
-    from logloom_private.blocks c
-    where c.tenant_id = p_tenant_id
-      and c.block_id = any(v_blocks)
-    order by c.last_ts desc
-  loop
-    exit when v_rows > p_limit;
-    v_bits := logloom_private.block_bits(v_block, p_tree, p_from, p_to);
-    continue when bit_count(v_bits) = 0;
-    v_low := v_block.ts_low;
-    v_middle := v_block.ts_middle;
-    v_high := v_block.ts_high;
-    v_top := v_block.ts_top;
-    v_from := extract(epoch from v_block.first_ts) * 1000000;
-    -- The steps of block_steps, looked up for each row. Gathering all positions first and joining
-    -- steps and templates again took as long as everything else.
-    return query
-    select
-      u.template, u.events::bigint, v_from + u.first, v_from + u.last,
-      array[v_from + u.first, v_block.block_id, u.position]
-    from (
-      select
-        t.template, t.events, t.first as position, (
-          v_low[t.first] + 32768 + coalesce(v_middle[t.first]::integer + 128, 0) * 65536
-          + coalesce(v_high[t.first] + 32768, 0) * 16777216::bigint
-          + coalesce(v_top[t.first]::integer + 128, 0) * 1099511627776
-        ) * v_block.ts_unit as first,
-        (
-          v_low[t.last] + 32768 + coalesce(v_middle[t.last]::integer + 128, 0) * 65536
-          + coalesce(v_high[t.last] + 32768, 0) * 16777216::bigint
-          + coalesce(v_top[t.last]::integer + 128, 0) * 1099511627776
-        ) * v_block.ts_unit as last
-      from logloom_private.block_templates(v_block, v_bits) t
-    ) u;
-    get diagnostics v_found = row_count;
-    v_rows := v_rows + v_found;
-  end loop;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.sealed_records (
-  p_block     logloom_private.blocks,
-  p_positions integer[],
-  p_reads     text[]
-)
-  RETURNS SETOF logloom.logs
-  LANGUAGE plpgsql
-  STABLE
-  PARALLEL SAFE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET plan_cache_mode TO 'force_generic_plan'
-  AS $function$
-declare
-  v_records constant integer := coalesce(cardinality(p_positions), p_block.records);
-  v_needs_attrs constant boolean := p_reads is null
-    or exists (select from unnest(p_reads) r where left(r, 5) = 'attrs');
-  v_batch_received_at timestamptz[] := p_block.batch_received_at;
-  v_batch_write_seqs bigint[] := p_block.batch_write_seqs;
-  v_ts timestamptz[];
-  v_batches integer[];
-  v_ids uuid[];
-  v_level text[];
-  v_msg text[];
-  v_service text[];
-  -- fields column: v_{name} text[];
-  v_env text[];
-  v_req_id text[];
-  v_user_id text[];
-  v_route text[];
-  v_host text[];
-  v_record_bytes text[];
-  -- fields end
-  v_attrs jsonb[];
-  v_names text[] := '{}';
-  v_first integer[] := '{}';
-  v_last integer[] := '{}';
-  v_values logloom_private.column_values[] := '{}';
-  v_texts text[];
-  v_column logloom_private.block_columns;
-  v_lower integer;
-  v_upper integer;
-begin
-  if p_reads is null or 'ts' = any(p_reads) then
-    v_ts := logloom_private.block_times(p_block, p_positions);
-  end if;
-  if p_reads is null or p_reads && array['id', 'received_at', 'write_seq'] then
-    v_batches := logloom_private.block_batches(p_block, p_positions);
-    v_ids := logloom_private.block_ids(p_block, p_positions, v_batches);
-  end if;
-  select r.services, r.levels, r.messages into v_service, v_level, v_msg
-  from logloom_private.run_texts(p_block, p_positions, p_reads) r;
-  if p_reads is null or 'msg' = any(p_reads) then
-    -- Reading single messages takes several times as long, per message, as reading all of them.
-    v_msg := case
-      when p_positions is null then logloom_private.block_messages(p_block)
-      when v_records * 4 <= p_block.records
-        then logloom_private.block_messages_at(p_block, p_positions)
-      else logloom_private.elements_at(logloom_private.block_messages(p_block), p_positions)
-    end;
-  end if;
-  for v_column in
-    select c.*
-    from logloom_private.block_columns c
-    where c.tenant_id = p_block.tenant_id and c.block_id = p_block.block_id
-      and (
-        p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
-        or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
-      )
-    -- The order of keys in jsonb: the text of a whole record then equals the one that jsonb prints.
-    order by octet_length(c.name), c.name collate "C"
-  loop
-    if p_positions is null then
-      v_lower := v_column.first;
-      v_upper := v_column.last;
-      v_texts := logloom_private.column_texts(v_column);
-    else
-      v_lower := width_bucket(v_column.first - 1, p_positions) + 1;
-      v_upper := width_bucket(v_column.last, p_positions);
-      continue when v_lower > v_upper;
-      v_texts := logloom_private.column_texts_at(v_column, p_positions[v_lower:v_upper]);
-    end if;
-    if left(v_column.name, 5) = 'attrs' then
-      v_names := v_names || v_column.name;
-      v_first := v_first || v_lower;
-      v_last := v_last || v_upper;
-      v_values := v_values || row(v_texts)::logloom_private.column_values;
-      continue;
-    end if;
-    v_texts := array_fill(null::text, array[v_lower - 1]) || v_texts;
-    case v_column.name
-      -- fields column: when '{name}' then v_{name} := v_texts;
-      when 'env' then v_env := v_texts;
-      when 'req_id' then v_req_id := v_texts;
-      when 'user_id' then v_user_id := v_texts;
-      when 'route' then v_route := v_texts;
-      when 'host' then v_host := v_texts;
-      when 'record_bytes' then v_record_bytes := v_texts;
-      -- fields end
-    end case;
-  end loop;
-  if v_needs_attrs then
-    v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
-    -- Casting the array as a whole would keep the memory of every element until the end.
-    v_attrs := array(select unnest(v_texts)::jsonb);
-  end if;
-  return query
-  select
-    r.ts, v_batch_received_at[r.batch], v_batch_write_seqs[r.batch], r.id, p_block.tenant_id,
-    -- fields all but ts, received_at, write_seq, id, tenant_id joined: r.{name}::{type}
-    r.level::text, r.msg::text, r.service::text, r.env::text, r.req_id::text, r.user_id::text,
-    r.route::text, r.host::text, r.attrs::jsonb, r.record_bytes::integer
-    -- fields end
-  from unnest(
-    -- One row for each record, even if no field of it is read.
-    case when v_ts is null then array_fill(1, array[v_records]) end,
-    v_ts, v_batches, v_ids,
-    -- fields all but ts, received_at, write_seq, id, tenant_id joined: v_{name}
-    v_level, v_msg, v_service, v_env, v_req_id, v_user_id, v_route, v_host, v_attrs, v_record_bytes
-    -- fields end
-  ) with ordinality r (
-    one, ts, batch, id,
-    -- fields all but ts, received_at, write_seq, id, tenant_id joined: {name},
-    level, msg, service, env, req_id, user_id, route, host, attrs, record_bytes,
-    -- fields end
-    n
-  )
-  order by r.n;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
@@ -18510,83 +15987,77 @@ CREATE OR REPLACE FUNCTION logloom_private.search_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_cursor for more.', 'A page has 1 to 1000 items.'),
+      'Page with p_cursor for more.', null),
     ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive, p_ts_to exclusive and now where it is left out.', null),
+      'p_ts_from is inclusive. p_ts_to is exclusive, and now by default.', null),
     ('search.log_not_found', 404, 'Log record not found',
-      'It may be on its way still, or past its retention.',
+      'It may not be written yet, or its retention has ended.',
       'No such id in this tenant, not written yet, or past its retention.'),
     ('search.took_too_long', 408, 'The search took too long',
       'Narrow it: a shorter range of time, or a filter by level, service or req_id.',
-      '15 seconds. Narrow the range or the query.'),
+      'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
       'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
-      'Wait for one to end; together they have half of what the plan allows.',
+      'Wait for one to end. Together they may be half of what the plan allows.',
       'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
-      'Those of all tenants hold their share of the connections.'),
+      'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
       'Send both as ISO 8601, such as 2026-11-21T10:00:00Z.', null),
     ('search.cursor_is_invalid', 400, 'Invalid p_cursor',
-      'Send next_cursor of the page before, unchanged, or none to begin.',
+      'Send next_cursor of the page before, unchanged. To begin, leave p_cursor out.',
       'It is not a `next_cursor` of this operation.'),
     ('search.cursor_is_outdated', 400, 'Invalid p_cursor: it is from an earlier version of Logloom',
       'Start again without p_cursor.', 'A cursor of `tail_logs` from version 1.0.0.'),
     ('search.cursor_has_another_order', 400, 'Invalid p_cursor: it belongs to the other p_order',
-      'Send the p_order of the page before.', '`desc` and `asc` have cursors of their own.'),
-    ('search.cursor_lies_ahead', 400,
-      'Invalid p_cursor: it is newer than the database',
-      'The database was restored from before it. Start again without p_cursor.', null),
+      'Send the p_order of the page before.', '`desc` and `asc` have different cursors.'),
+    ('search.cursor_lies_ahead', 400, 'Invalid p_cursor: it is newer than the database',
+      'The database was restored to an earlier time. Start again without p_cursor.', null),
     ('search.order_is_unknown', 400, 'Invalid p_order: desc or asc',
       'desc gives the newest records first.', null),
     ('search.backlog_is_out_of_range', 400, 'Invalid p_backlog: 0 to %s',
-      'So many of the newest records a tail begins with.',
-      '`tail_logs` begins with so many records.'),
+      'A tail begins with this many of the newest records.', null),
     ('search.buckets_are_out_of_range', 400, 'Invalid p_buckets: 1 to %s',
-      'The width of a bucket follows from the range and p_buckets.',
-      'A histogram has 1 to 1000 buckets.'),
+      'The width of a bucket follows from the range and p_buckets.', null),
     ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
       'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
     ('search.field_is_hidden', 400, 'The field %s is hidden from you',
-      'Leave it out. Who gave you access decides what is hidden.', null),
+      'Leave it out. Whoever gave you access decides which fields are hidden.', null),
     ('search.format_is_unknown', 400, 'Invalid p_format: ndjson, csv or json',
-      'Left out it is ndjson.', null),
+      'Without p_format it is ndjson.', null),
     ('search.place_is_invalid', 400, 'Invalid p_after: <ts>,<id> of a record',
-      'Send both as the last line that you have holds them.', null),
+      'Copy both from the last line that you received.', null),
     ('search.place_is_outside', 400, 'Invalid p_after: it lies outside the range',
-      'Name the range in full as it was when the export began, or send its cursor with it.',
+      'Send the full range as it was when the export began, or send its cursor, too.',
       'The default range and `now-1h` move on.'),
     ('search.place_meets_limit', 400, 'Invalid p_after: the query has a limit',
-      'Leave limit out, or go on by next_cursor alone.', 'A limit counts from the beginning.'),
+      'Remove limit, or continue with next_cursor only.', 'The limit counts from the beginning.'),
     ('search.context_is_out_of_range', 400, 'Invalid p_before or p_after: 0 to %s',
-      'Leave them out for 20 records on each side.', null),
+      'Without them you get 20 records on each side.', null),
     ('search.query_gives_no_records', 400,
       'Invalid p_query_dsl: this operation returns records, not %s',
-      'Leave out the bar and what follows, or ask log_stats.', null),
-    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s',
-      'Leave the stage out.', null),
+      'Remove the bar and what follows it, or call log_stats.', null),
+    ('search.takes_no_stage', 400, 'Invalid p_query_dsl: %s takes no stage %s', 'Remove the stage.',
+      null),
     ('search.order_is_another', 400, 'Invalid p_order: p_query_dsl sorts by ts %s',
-      'Leave out one of them.', null),
+      'Remove one of them.', null),
     ('search.stage_met_its_bound', 400, 'The stage %s reached its limit of %s %s',
-      'Narrow the filter before it, or the range of time.', null),
+      'Narrow the filter before it, or the time range.', null),
     ('search.too_many_validations', 429, 'Too many queries of this tenant are being validated',
       'Wait for one to end.',
       '`validate_query`, and saving a query longer than 256 bytes: more than two at once.'),
     ('search.block_format_is_unknown', 501, 'Blocks of format %s cannot be read by this version',
-      'A later version of Logloom has written them: install it again.',
-      'A later version has sealed these records: the database was brought back to an older one.'),
+      'A later version of Logloom wrote them: install it again.',
+      'A later version sealed these records, and an earlier one was installed after it.'),
     ('search.records_are_away', 504, 'The server that has these records does not answer',
-      'Try again in a moment. What is sent meanwhile is kept.',
-      'Records are sharded, or what is stored took 8 s to sum up; `Retry-After`.')
-  ) e (name, status, message, hint, explanation);
+      'Try again in a moment. Events that are sent meanwhile are kept.',
+      'Records are distributed and a server does not answer, or adding up what is stored took 8 '
+        's; `Retry-After`.');
 end;
 $function$;
 
@@ -18780,35 +16251,6 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
 
-CREATE OR REPLACE FUNCTION logloom_private.separator_for (
-  p_text text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_separator text;
-begin
-  for v_code in reverse 31..1 loop
-    v_separator := chr(v_code);
-    continue when v_code between 9 and 13;
-    if strpos(p_text, v_separator) = 0 then
-      return v_separator;
-    end if;
-  end loop;
-  -- Try longer and longer separators: a text of n characters cannot contain all of them.
-  v_separator := chr(30);
-  loop
-    v_separator := v_separator || chr(29);
-    if strpos(p_text, v_separator) = 0 then
-      return v_separator;
-    end if;
-  end loop;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -18861,7 +16303,7 @@ declare
   v_errors jsonb := '{}';
 begin
   for v_told in select t.* from logloom_private.telling_windows(p_windows) t loop
-    -- Held, so that nobody who changes it meanwhile leaves an incident open.
+    -- Locked, so that a concurrent change leaves no incident open.
     select r.* into v_rule
     from logloom.alert_rules r
     where r.rule_id = v_told.rule_id and r.enabled and r.asked_at < v_told.window_end
@@ -18919,44 +16361,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.settle_archive_work (
-  p_claim_id uuid,
-  p_error    text,
-  p_details  jsonb,
-  p_records  jsonb
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SECURITY DEFINER
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET standard_conforming_strings TO 'on'
-  AS $function$
--- definer because no API role changes the archive
-declare
-  v_claim logloom_private.archive_claims;
-begin
-  -- No erasure continues, and no block is written or deleted, meanwhile.
-  perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
-  select c.* into v_claim
-  from logloom_private.archive_claims c
-  where c.claim_id = p_claim_id
-  for update;
-  if not found then
-    return;
-  elsif p_error is not null then
-    perform logloom_private.release_archive_claim(v_claim, p_error);
-    return;
-  end if;
-  case v_claim.kind
-    when 'write' then perform logloom_private.settle_write(v_claim, p_details);
-    when 'erase' then perform logloom_private.settle_erasure(v_claim, p_details);
-    when 'note' then perform logloom_private.settle_note(v_claim);
-    when 'restore' then perform logloom_private.settle_restore(v_claim, p_details, p_records);
-    else perform logloom_private.settle_bucket_work(v_claim, p_details);
-  end case;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
   p_stream   logloom.log_streams,
   p_status   integer,
@@ -18969,7 +16373,7 @@ CREATE OR REPLACE FUNCTION logloom_private.settle_delivered (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_none constant text := 'The receiver took none of the records';
+  v_none constant text := 'The receiver accepted none of the records';
   v_took constant integer := greatest(
     p_stream.batch_records - coalesce(jsonb_array_length(p_refused), 0) - coalesce(p_rejected, 0), 0
   );
@@ -19053,7 +16457,7 @@ begin
   end if;
   update logloom.log_streams s
   set batch_limit = greatest(s.batch_records / 2, 1),
-    -- One record is as large as it is, however small batches are.
+    -- Smaller batches do not help if a single record is too large.
     batch_bytes = case when p_status = 413 and s.batch_records > 1
       then greatest(least(s.batch_bytes, s.batch_size / 2), 10000) else s.batch_bytes end,
     attempts = 0,
@@ -19117,7 +16521,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- What waits for a receiver that is back waits no longer.
+      -- The receiver is back: what waits is sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -19128,7 +16532,7 @@ begin
   elsif p_outcome = 'delivered' then
     perform logloom_private.settle_delivered(v_stream, p_status, p_refused, p_rejected, v_answer);
     if v_stream.claim_id is distinct from p_claim_id then
-      -- It arrived where the stream led before it was changed.
+      -- It arrived at the address before a change.
       update logloom.log_streams s set is_proven = v_stream.is_proven
       where s.stream_id = p_stream_id;
     end if;
@@ -19200,61 +16604,6 @@ begin
     p_query.by_fields || logloom_private.query_reads(p_query.plan), p_query.hidden_fields
   );
   sizes := p_query.hidden_fields is null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.shortest_column (
-  p_column logloom_private.block_columns,
-  p_values text[]
-)
-  RETURNS logloom_private.block_columns
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  v_column logloom_private.block_columns := p_column;
-  v_encoded logloom_private.block_columns;
-begin
-  v_column.kind := 'dictionary';
-  if cardinality(array_remove(p_values, p_values[1])) = 0 then
-    v_column.dictionary := p_values[1:1];
-    v_column.counts := array[cardinality(p_values)];
-    return v_column;
-  end if;
-  select array_agg(g.v), array_agg(g.count)
-  into v_column.dictionary, v_column.counts
-  from (
-    select u.v, count(*)::integer as count
-    from (select unnest(p_values) as v) u
-    group by u.v
-  ) g
-  where g.v is not null;
-  if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
-    -- Sorted by frequency only here, because sorting many values takes long.
-    select array_agg(g.v), array_agg(g.count)
-    into v_column.dictionary, v_column.counts
-    from (
-      select u.v, u.count
-      from unnest(v_column.dictionary, v_column.counts) u (v, count)
-      order by u.count desc, u.v collate "C"
-    ) g;
-    return logloom_private.coded_column(v_column, p_values);
-  end if;
-
-  v_column.dictionary := null;
-  v_column.counts := null;
-  v_encoded := logloom_private.encode_numbers(v_column, p_values);
-  if v_encoded.kind is null then
-    v_encoded := logloom_private.encode_templated(v_column, p_values);
-  end if;
-  if v_encoded.kind is null then
-    v_column.kind := 'texts';
-    v_column.texts := p_values;
-    return v_column;
-  end if;
-  return v_encoded;
 end;
 $function$;
 
@@ -19385,7 +16734,7 @@ CREATE OR REPLACE FUNCTION logloom_private.span_start (
   RETURNS date
   LANGUAGE sql
   IMMUTABLE
-RETURN (p_day - ((p_day - '01/01/0001'::date) % p_days));
+RETURN (p_day - ((p_day - '0001-01-01'::date) % p_days));
 
 CREATE OR REPLACE FUNCTION logloom_private.split_long_block (
   p_place logloom_private.retention_place
@@ -19499,15 +16848,15 @@ CREATE OR REPLACE FUNCTION logloom_private.stage_alert_writes (
   SET enable_seqscan TO 'off'
   AS $function$
 declare
-  -- In a variable, because the checker takes a table that it does not find for an error.
+  -- In a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
   if p_round.write_seq_from = p_round.write_seq_to then
-    -- Nothing arrived, and making a table writes to a dozen catalogs.
+    -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Once for all tenants and groups. Temporary, because it is nobody's but this round's.
+  -- Once for all tenants and groups. Temporary, because only this round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -19566,6 +16915,99 @@ begin
     end if;
   end loop;
   return logloom_private.rows_from('(' || v_sql || ') l');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stages_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    e.name, e.status, e.message,
+    coalesce(
+      e.hint,
+      'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
+        'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
+        'are where, sort, limit, fields, json, logfmt and patterns.'
+    ),
+    e.explanation
+  from (
+    values
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write %2$s', null),
+    ('stages.aggregate_is_of_another_language', 400, 'Unknown aggregate %s', 'Write %2$s', null),
+    ('stages.stage_is_of_another_language', 400, 'Unknown stage %s', 'Write %2$s', null),
+    ('stages.aggregate_needs_a_bar', 400, 'A term is missing before %s',
+      'An aggregate follows a bar: %2$s', null),
+    ('stages.or_is_a_word', 400, '|| is not an operator',
+      'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
+    ('stages.or_joins_values', 400, '| is not an operator', 'Write %s', null),
+    ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
+    ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
+      'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
+    ('stages.field_is_unknown', 400, 'Unknown field %s', '%2$sThe fields are %3$s.', null),
+    ('stages.width_is_a_bracket', 400, 'Unknown field %s',
+      'A width of time is written (%2$s): | count() by (%2$s)', null),
+    ('stages.aggregate_is_not_closed', 400, 'A closing bracket is missing', null, null),
+    ('stages.width_is_not_closed', 400, 'A closing bracket is missing', 'Write by (5m), service.',
+      null),
+    ('stages.aggregate_is_missing', 400, 'An aggregate is missing after |', null, null),
+    ('stages.aggregate_is_unknown', 400, 'Unknown aggregate %s', null, null),
+    ('stages.takes_an_attribute', 400, '%s takes an attribute',
+      'Write an attribute that holds numbers, such as @duration_ms.', null),
+    ('stages.takes_no_field', 400, '%s takes no field',
+      'Write %1$s(). count_distinct(user_id) counts different values.', null),
+    ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
+    ('stages.name_is_missing', 400, 'A name is missing after as',
+      'A name is letters, digits and _: count() as n', null),
+    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+      'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
+      'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
+    ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
+    ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
+    ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
+      null),
+    ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.sort_column_is_unknown', 400, 'No column to sort by: %s', 'The columns are %2$s.',
+      null),
+    ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
+      'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
+    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
+      'After an aggregate where compares %2$s: where %3$s > 10', null),
+    ('stages.comparison_is_missing', 400, 'A comparison is missing after %s',
+      'Write >, >=, <, <=, = or != and a number.', null),
+    ('stages.number_is_missing', 400, 'A number is missing after %s',
+      'Write a number such as 10, -0.5 or 1e3.', null),
+    ('stages.limit_is_out_of_range', 400, 'limit takes a whole number from 1 to 999999',
+      'Write limit 10.', null),
+    ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
+      'Name a field, such as service or @status.', null),
+    ('stages.order_is_wrong', 400, '%s is not allowed after %s',
+      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
+        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
+        'stands once.', null),
+    ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
+      null),
+    ('stages.takes_a_text', 400, '%s takes a field that holds a text',
+      'Write %s msg, or an attribute that holds a text.', null),
+    ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
+      'A stage ends at the next | or at the end of the query.', null),
+    ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
+      'Write fields ts, msg, @status.', null),
+    ('stages.needs_a_field', 400, '%s needs a field',
+      'Write %s msg, or an attribute that holds a text.', null)
+  ) e (name, status, message, hint, explanation);
 end;
 $function$;
 
@@ -19731,45 +17173,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.store_block (
-  p_block   logloom_private.blocks,
-  p_columns logloom_private.block_columns[]
-)
-  RETURNS logloom_private.blocks
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_block logloom_private.blocks := p_block;
-  v_column logloom_private.block_columns;
-begin
-  v_block.block_id := nextval(pg_get_serial_sequence('logloom_private.blocks', 'block_id'));
-  v_block.sealed_at := clock_timestamp();
-  v_block.bytes := 0;
-  insert into logloom_private.blocks overriding system value select v_block.*;
-  foreach v_column in array p_columns loop
-    v_column.tenant_id := v_block.tenant_id;
-    v_column.block_id := v_block.block_id;
-    insert into logloom_private.block_columns select v_column.*;
-  end loop;
-  -- Measured before the update: an update of a sharded table cannot call such a function.
-  select
-    pg_column_size(c.*) + (
-      select coalesce(sum(pg_column_size(k.*)), 0)
-      from logloom_private.block_columns k
-      where k.tenant_id = c.tenant_id and k.block_id = c.block_id
-    )
-  into v_block.bytes
-  from logloom_private.blocks c
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
-  update logloom_private.blocks c
-  set bytes = v_block.bytes
-  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id
-  returning c.* into v_block;
-  return v_block;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.stream_claim_lifetime()
   RETURNS interval
   LANGUAGE sql
@@ -19788,7 +17191,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- As addresses of webhooks: printable ASCII, no userinfo; plain HTTP to this machine alone.
+  -- The same as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
   v_address constant text :=
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
@@ -19827,7 +17230,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_health (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- A pause that is older is known.
+  -- An older pause is known.
   v_shown constant interval := '7 days';
   v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
   v_paused bigint;
@@ -19837,7 +17240,7 @@ begin
     count(*) filter (
       where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
     ),
-    -- Of those that their receiver does not hold up.
+    -- Only streams that do not wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null
     )
@@ -19848,7 +17251,7 @@ begin
     concat_ws(
       '; ',
       case when v_paused > 0 then
-        format('%s log streams were paused after long without success', v_paused)
+        format('%s log streams were paused because they failed for too long', v_paused)
       end,
       case when v_lag > v_max_lag then
         format('a log stream is %s behind', justify_interval(date_trunc('second', v_lag)))
@@ -19927,95 +17330,39 @@ CREATE OR REPLACE FUNCTION logloom_private.streams_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('streams.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
-      'Name the stream after where it goes.', '`p_name` is blank or too long.'),
+      'Name the stream after its destination.', null),
     ('streams.kind_is_unknown', 400, 'Invalid p_kind',
       'One of webhook, otlp, loki, elasticsearch, splunk_hec, datadog and s3.', null),
     ('streams.query_has_stages', 400, 'A log stream takes a query without stages',
-      'Leave out what follows the first bar.', '`p_query_dsl` has a stage.'),
+      'Remove the first bar and all that follows it.', null),
     ('streams.config_is_no_object', 400, 'Invalid p_config: not an object',
       'Send {"url": "https://..."}; docs/guides/streams.md says what each kind takes.', null),
     ('streams.config_is_incomplete', 400, 'Invalid p_config: %s is missing',
-      'A stream of the kind %2$s needs it.', 'A member that the kind needs is missing.'),
-    ('streams.config_is_unknown', 400, 'Invalid p_config: %s is no member',
-      'A stream of the kind %2$s takes %3$s. Secrets go into p_secrets.',
-      'The kind has no such member.'),
+      'A stream of the kind %2$s needs it.', null),
+    ('streams.config_is_unknown', 400, 'Invalid p_config: unknown member %s',
+      'A stream of the kind %2$s takes %3$s. Secrets go into p_secrets.', null),
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
-      'Addresses are https, without user and password; docs/guides/streams.md says the rest. '
-        'Secrets go into p_secrets.', 'The member is malformed, or holds a key of Logloom.'),
+      'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
+        'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
     ('streams.address_needs_secrets', 400,
       'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
-      'Send each of them in p_secrets, sealed for the new address; null takes one away.',
+      'Send each of them in p_secrets, sealed for the new address; null removes one.',
       '`update_log_stream` with another address: its secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
-      'Seal the key of another tenant.', 'A secret is an API key of the tenant itself.'),
+      'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
-      'Delete one that is no longer needed, or move to a larger plan.',
+      'Delete a stream that is no longer needed, or choose a larger plan.',
       'The plan''s `max_log_streams`.'),
-    ('streams.outcome_is_unknown', 400, 'Invalid p_outcome',
-      'One of delivered, retry and refused.', null),
+    ('streams.outcome_is_unknown', 400, 'Invalid p_outcome', 'One of delivered, retry and refused.',
+      null),
     ('streams.not_found', 404, 'Log stream not found',
-      'list_log_streams shows those of this tenant.', null),
+      'list_log_streams shows the streams of this tenant.', null),
     ('streams.name_is_taken', 409, 'The tenant has another log stream of this name',
       'Choose another name, or change that stream by update_log_stream.', null),
     ('streams.tested_just_now', 429, 'The log stream was tested just now',
-      'Wait %s seconds between two tests.', 'One test in 10 seconds.')
-  ) e (name, status, message, hint, explanation);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.summarize_writes (
-  p_day date
-)
-  RETURNS void
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET lock_timeout TO '100ms'
-  AS $function$
-declare
-  v_index regclass;
-begin
-  select i.indexrelid into v_index
-  from pg_catalog.pg_index i
-  join pg_catalog.pg_class c on c.oid = i.indexrelid
-  join pg_catalog.pg_am a on a.oid = c.relam
-  where a.amname = 'brin'
-    and i.indrelid = to_regclass(format('logloom.%I', logloom_private.partition_name(p_day)));
-  perform brin_summarize_new_values(v_index);
-exception
-  when lock_not_available then
-    -- Vacuum is doing the same.
-    null;
-  when internal_error or undefined_table then
-    -- The partition was dropped while this waited.
-    if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
-      raise;
-    end if;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.take_archive_erasure (
-  p_run_id uuid,
-  OUT      records bigint,
-  OUT      files integer
-)
-  RETURNS record
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
-  -- erasure blocks nothing any more.
-  update logloom_private.archive_erasures e
-  set finished_at = coalesce(e.finished_at, clock_timestamp())
-  where e.run_id = p_run_id
-  returning e.records, e.parts into records, files;
-  records := coalesce(records, 0);
-  files := coalesce(files, 0);
+      'Wait %s seconds between two tests.', 'One test in 10 seconds.');
 end;
 $function$;
 
@@ -20302,62 +17649,6 @@ RETURN
   replace(replace(replace(replace(replace(replace(replace(replace(replace(p_text, '1'::text, '0'::text), '2'::text, '0'::text), '3'::text, '0'::text), '4'::text, '0'::text),
   '5'::text, '0'::text), '6'::text, '0'::text), '7'::text, '0'::text), '8'::text, '0'::text), '9'::text, '0'::text);
 
-CREATE OR REPLACE FUNCTION logloom_private.template_sql (
-  p_leaf jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_template constant jsonb := p_leaf -> 'template';
-  v_literal constant text := v_template ->> 'literal';
-  v_text constant text :=
-    case when (p_leaf -> 'folds_case')::boolean then 'l.folded' else 'l.msg' end;
-  v_sql constant text := logloom_private.query_text_test(
-    jsonb_build_object('test', v_template ->> 'by', 'values', v_template -> 'values'), v_text
-  );
-begin
-  return case
-    when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
-    -- Searching for a plain text is far quicker.
-    when v_template ->> 'by' = 'regex' and v_literal <> '' then format(
-      'case when strpos(%s, %L) > 0 then ', v_text, v_literal
-    ) || v_sql || ' else false end'
-    else '(' || v_sql || ')'
-  end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.templates_of (
-  p_texts     text[],
-  p_separator text
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- Stands for null: a character that no text contains.
-  v_null text;
-begin
-  if array_position(p_texts, null) is not null then
-    v_null := logloom_private.separator_for(array_to_string(p_texts, p_separator, p_separator));
-  end if;
-  -- string_to_array() turns one empty text into an empty array, and a longer marker may contain the
-  -- separator.
-  if p_texts = array[''] or length(v_null) > 1 then
-    return array(select logloom_private.template_of(unnest(p_texts)));
-  end if;
-  -- All texts joined: nine calls in total, not nine for each text.
-  return string_to_array(
-    logloom_private.template_of(array_to_string(p_texts, p_separator, v_null)), p_separator, v_null
-  );
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
   p_tenant_id text,
   p_from      timestamp with time zone,
@@ -20398,81 +17689,69 @@ CREATE OR REPLACE FUNCTION logloom_private.tenants_errors()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  return query
-  select e.*
-  from (
-    values
+  return query values
     ('tenants.id_is_invalid', 400, 'Invalid p_tenant_id: 1 to 255 characters, not all blank',
-      'Send a short name, such as that of your company.',
-      '`create_tenant`: it cannot be a tenant''s id.'),
+      'Send a short name, such as the name of your company.', null),
     ('tenants.role_is_unknown', 400, 'Invalid p_role: viewer, member, admin or owner',
-      'docs/background/identity.md says what each may do.', 'There is no other role.'),
+      'docs/background/identity.md explains what each may do.', null),
     ('tenants.viewer_needs_a_view', 400, 'A viewer needs p_view_id',
-      'list_log_views shows the views of the tenant, create_log_view makes one.',
-      'The role `viewer`, and no view.'),
+      'list_log_views shows the views of the tenant, create_log_view creates one.', null),
     ('tenants.view_is_for_viewers', 400, 'p_view_id is for the role viewer',
-      'Other roles read everything. Send p_role viewer, or leave p_view_id out.',
-      'A view, and another role than `viewer`.'),
+      'Other roles read everything. Send p_role viewer, or leave p_view_id out.', null),
     ('tenants.view_not_found', 404, 'View not found',
-      'list_log_views shows the views of this tenant.', 'The tenant has no such view.'),
+      'list_log_views shows the views of this tenant.', null),
     ('tenants.user_id_is_invalid', 400, 'Invalid p_user_id: 1 to 255 characters, not all blank',
-      'Send the claim sub of their tokens.', 'It cannot be the `sub` of a token.'),
+      'Send the claim sub of the user''s tokens.', null),
     ('tenants.email_is_too_long', 400, 'Invalid p_email: at most 320 characters',
-      'Send an email address.', 'It cannot be an email address.'),
+      'Send an email address.', null),
     ('tenants.no_user_has_this_email', 404, 'No user has this email address',
-      'They sign up first, and confirm the address.', 'No user of Supabase Auth has confirmed it.'),
+      'The user must first sign up and confirm the address.', null),
     ('tenants.user_id_is_missing', 400, 'Missing required parameter: p_user_id',
-      'This project has no users of Supabase Auth to look for by p_email alone.',
-      'Without Supabase Auth, `p_email` alone does not say who it is.'),
-    ('tenants.already_a_member', 400, 'They are already a member of the tenant',
-      'set_tenant_member_role changes what they may do.', '`add_tenant_member` of a member.'),
+      'This project has no Supabase Auth that could find a user by p_email.', null),
+    ('tenants.already_a_member', 400, 'The user is already a member of the tenant',
+      'set_tenant_member_role changes the role of a member.', null),
     ('tenants.no_room_for_member', 400, 'Plan limit exceeded: members (max %s)',
       'Remove a member, or choose a larger plan.', 'The plan''s `max_members`.'),
     ('tenants.first_member_is_owner', 400, 'The first member of a tenant is an owner',
-      'From the first member on, nobody else belongs to the tenant.',
-      '`service_role` adds the first one.'),
+      'Once a tenant has a member, nobody else belongs to it.',
+      '`service_role` adds the first member.'),
     ('tenants.last_owner_stays', 400, 'The last owner must stay an owner',
-      'Make another member owner first; delete_tenant removes the tenant as a whole.',
-      'A tenant needs one.'),
-    ('tenants.membership_not_found', 404, 'You do not belong to such a tenant',
-      'list_log_tenants shows those that you belong to.',
-      '`switch_log_tenant`, and the tenant is not there, or the caller is not a member.'),
+      'Make another member owner first. delete_tenant removes the whole tenant.', null),
+    ('tenants.membership_not_found', 404, 'You do not belong to this tenant',
+      'list_log_tenants shows the tenants that you belong to.',
+      '`switch_log_tenant`: the tenant does not exist, or the caller is not a member.'),
     ('tenants.tenant_is_assigned', 409, 'An administrator chooses the tenant of this user',
-      'Whoever runs the project changes app_metadata.tenant_id of the user.',
-      '`switch_log_tenant`, and `app_metadata.tenant_id` of the token names one.'),
+      'Whoever runs the project can change app_metadata.tenant_id of the user.',
+      '`switch_log_tenant`: `app_metadata.tenant_id` of the token names a tenant.'),
     ('tenants.member_not_found', 404, 'Member not found',
-      'list_tenant_members shows the user_id of each.', 'The tenant has no such member.'),
+      'list_tenant_members shows the user_id of each member.', null),
     ('tenants.id_is_taken', 400, 'p_tenant_id is taken',
-      'Choose another one. That of a deleted tenant is free when nothing of it is left.',
-      '`create_tenant`, and a tenant of this id exists or is being deleted.'),
+      'Choose another one. The id of a deleted tenant is free once all of its data is gone.',
+      '`create_tenant`: a tenant with this id exists or is being deleted.'),
     ('tenants.caller_has_one', 400, 'You already belong to a tenant',
       'Sign in again, so that your token names it.',
-      '`create_tenant` is for users who belong to none.'),
+      '`create_tenant` is for users without a tenant.'),
     ('tenants.made_by_a_user', 400, 'A tenant must be created by a user, who becomes its owner',
-      'service_role makes one by add_tenant_member with p_tenant_id and p_role owner.',
-      '`service_role` calls `create_tenant`.'),
+      'service_role creates one by add_tenant_member with p_tenant_id and p_role owner.', null),
     ('tenants.not_made_by_users', 403, 'Users cannot create tenants here',
-      'Whoever runs the project adds you to one, or sets tenants_by_users in '
-        'logloom_private.settings.', '`tenants_by_users` in `logloom_private.settings` is off.'),
+      'Whoever runs the project can add you to one, or turn on tenants_by_users in '
+        'logloom_private.settings.', null),
     ('tenants.not_made_by_anonymous_users', 403, 'Anonymous users cannot create tenants here',
-      'Sign up, or ask whoever runs the project to set tenants_by_anonymous_users in '
+      'Sign up, or ask whoever runs the project to turn on tenants_by_anonymous_users in '
         'logloom_private.settings.',
-      'The token is of an anonymous sign-in (claim `is_anonymous`), and its tenant is not there '
-        'yet.'),
+      'The token is from an anonymous sign-in (claim `is_anonymous`), and its tenant does not '
+        'exist yet.'),
     ('tenants.being_deleted', 404, 'Tenant not found',
-      'It is being deleted. Its id is free again afterwards.', null),
+      'It is being deleted. Afterwards its id is free again.', null),
     ('tenants.deletes_another', 403, 'p_tenant_id is not the tenant of the token',
-      'Nothing was deleted. Send the id of your own tenant; get_current_tenant shows it.',
-      '`delete_tenant` names another tenant, or is mistyped.'),
+      'Nothing was deleted. Send the id of your own tenant; get_current_tenant shows it.', null),
     ('tenants.not_found', 404, 'Tenant not found',
-      'A tenant appears with its first write: create, update or ingest.',
-      'Before its first write (create, update or ingest) a tenant does not exist.'),
+      'A tenant is created by its first write: create, update or ingest.', null),
     ('tenants.settings_not_found', 404, 'Tenant settings not found',
-      'A tenant appears with its first write: create, update or ingest.', null),
+      'A tenant is created by its first write: create, update or ingest.', null),
     ('tenants.plan_has_no_room', 400, 'Plan limit exceeded: %s (max %s)',
-      'Delete one that is no longer needed, or move to a larger plan.',
-      'The plan has no room for one more `saved_searches` or `alerts`.')
-  ) e (name, status, message, hint, explanation);
+      'Delete one that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_saved_searches` or `max_alerts`.');
 end;
 $function$;
 
@@ -20512,7 +17791,7 @@ CREATE OR REPLACE FUNCTION logloom_private.token_is_valid (
 declare
   v_aud constant jsonb := p_claims -> 'aud';
   v_audience constant text := (select s.token_audience from logloom_private.settings s);
-  -- How far the clocks of the issuer and of the database may differ.
+  -- How far the clocks of issuer and database may differ.
   v_leeway constant interval := '5 seconds';
   v_name text;
   v_at numeric;
@@ -20532,7 +17811,7 @@ begin
   return p_is_service or coalesce(
     (v_audience is null or v_aud ? v_audience)
     and v_aud is distinct from '[]'
-    -- RFC 7519 calls them StringOrURI: with a colon it is a URI. PostgREST asks the same.
+    -- RFC 7519 calls them StringOrURI: with a colon it must be a URI. PostgREST checks this, too.
     and not jsonb_path_exists(
       case jsonb_typeof(v_aud) when 'array' then v_aud
         else jsonb_path_query_array(p_claims, '$.aud') end
@@ -20574,60 +17853,6 @@ begin
     else
       return p_tree;
   end case;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.tried_positions (
-  p_block         logloom_private.blocks,
-  p_tree          jsonb,
-  p_limit         integer,
-  p_is_descending boolean,
-  p_past          timestamp with time zone,
-  p_from          timestamp with time zone,
-  p_to            timestamp with time zone
-)
-  RETURNS integer[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_bits constant varbit[] := logloom_private.node_bits(p_block, p_tree, true);
-  v_tried bigint := 4 * p_limit;
-  v_all integer[];
-  v_found integer[];
-  v_count integer;
-begin
-  if bit_count(v_bits[2]) < p_block.records then
-    v_all := logloom_private.bit_positions(v_bits[2]);
-  end if;
-  if v_bits[1] = v_bits[2] then
-    perform logloom_private.take_scan_slot();
-    return v_all;
-  end if;
-  for v_try in 1..2 loop
-    if v_tried > bit_count(v_bits[2]) / 4 then
-      return null;
-    end if;
-    v_found := logloom_private.filtered_positions(
-      p_block,
-      logloom_private.first_positions(
-        p_block, v_all, v_tried::integer, p_is_descending, p_past, p_from, p_to
-      ),
-      p_tree
-    );
-    select count(*) into v_count
-    from unnest(logloom_private.block_times(p_block, v_found)) t (ts)
-    where t.ts is distinct from p_past;
-    if v_count >= p_limit then
-      return v_found;
-    elsif v_count = 0 then
-      return null;
-    end if;
-    -- Try enough for one and a half times the wanted number.
-    v_tried := v_tried * p_limit * 3 / 2 / v_count;
-  end loop;
-  return null;
 end;
 $function$;
 
@@ -20747,6 +17972,35 @@ CREATE OR REPLACE FUNCTION logloom_private.up_since()
   STABLE
 RETURN pg_postmaster_start_time();
 
+CREATE OR REPLACE FUNCTION logloom_private.usage_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('usage.settings_are_no_object', 400, 'Invalid settings data: %s must be an object',
+      'Send a JSON object with the members to change.',
+      '`pipeline_config` and `notification_preferences` are JSON objects.'),
+    ('usage.setting_is_unknown', 400, 'Invalid settings data: %s has an unknown member "%s"',
+      'pipeline_config has retention_days and compression, notification_preferences has '
+        'email_enabled and webhook_enabled.', null),
+    ('usage.setting_is_no_whole_number', 400, 'Invalid settings data: %s must be a whole number',
+      'Send a number from 1 to %2$s.', '`retention_days`.'),
+    ('usage.setting_is_out_of_range', 400, 'Invalid settings data: %s must be from 1 to %s',
+      'The plan sets the highest retention_days.', null),
+    ('usage.setting_is_no_boolean', 400, 'Invalid settings data: %s must be true or false',
+      'Send a JSON boolean.', null),
+    ('usage.months_are_out_of_range', 400, 'Invalid p_months: 1 to 24',
+      'Without p_months you get the current month.', null),
+    ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
+      'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
+    ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
+      'Write * to delete every record of the range.', null);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   p_ts timestamp with time zone
 )
@@ -20754,44 +18008,6 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
-
-CREATE OR REPLACE FUNCTION logloom_private.value_filter (
-  p_values text[]
-)
-  RETURNS bytea
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  SET work_mem TO '32MB'
-  AS $function$
-declare
-  -- About one absent value in forty passes the filter.
-  v_size constant integer := 8 * ((12 * cardinality(p_values) + 7) / 8);
-begin
-  -- The binary form of a varbit begins with four bytes of its length.
-  return substring(
-    varbit_send(logloom_private.position_bits(
-      array(
-        -- filter_may_hold computes the same two places.
-        select distinct b.place
-        from (
-          select unnest(array[
-            (h.hash & 2147483647) % v_size + 1, (h.hash >> 32 & 2147483647) % v_size + 1
-          ])::integer as place
-          from (
-            select hashtextextended(v.value, 0) as hash
-            from (select unnest(p_values) as value) v
-            where v.value is not null
-          ) h
-        ) b
-        order by b.place
-      ),
-      v_size
-    ))
-    from 5
-  );
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.verification_health()
   RETURNS jsonb
@@ -20824,116 +18040,6 @@ begin
     'records', v_last.records,
     'differences', v_differences
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.verify_archived (
-  p_verification_id bigint,
-  p_tenant_id       text,
-  p_day             date
-)
-  RETURNS TABLE (
-    last_day date,
-    records  bigint,
-    details  text[]
-  )
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_first date := p_day;
-  v_last date := p_day;
-  v_span record;
-  v_files record;
-  v_here bigint;
-  v_archive_days integer;
-begin
-  details := '{}';
-  loop
-    select min(p.first_day) as first_day, max(p.last_day) as last_day
-    into v_span
-    from logloom.archive_parts p
-    where p.tenant_id = p_tenant_id and p.status <> 'draft'
-      and p.last_day >= v_first and p.first_day <= v_last;
-    exit when v_span.first_day is null
-      or v_span.first_day >= v_first and v_span.last_day <= v_last;
-    v_first := least(v_first, v_span.first_day);
-    v_last := greatest(v_last, v_span.last_day);
-  end loop;
-  last_day := v_last;
-  details := array(
-    select format(
-      'the file %s has records from %s to %s', p.object_key, p.first_ts, p.last_ts
-    )
-    from logloom.archive_parts p
-    where p.tenant_id = p_tenant_id and p.status <> 'draft'
-      and p.last_day >= v_first and p.first_day <= v_last
-      and (
-        p.first_ts > p.last_ts
-        or logloom_private.utc_day(p.first_ts) < p.first_day
-        or logloom_private.utc_day(p.last_ts) > p.last_day
-      )
-    order by p.number
-  );
-  select
-    coalesce(sum(p.records), 0)::bigint as records,
-    coalesce(bool_or(p.status = 'missing'), false) as has_missing
-  into v_files
-  from logloom.archive_parts p
-  where p.tenant_id = p_tenant_id and p.status <> 'draft'
-    and p.last_day >= v_first and p.first_day <= v_last;
-  records := v_files.records;
-
-  select l.archive_days into v_archive_days
-  from logloom.tenants t
-  join logloom.plans l on l.plan_id = t.plan_id
-  where t.tenant_id = p_tenant_id;
-  if coalesce(v_archive_days, 0) = 0 or logloom_private.is_being_deleted(p_tenant_id)
-    or exists (
-      -- A damaged block cannot tell what it contains.
-      select
-      from logloom_private.blocks b
-      join logloom_private.verification_differences d on d.block_id = b.block_id
-      where b.tenant_id = p_tenant_id and d.verification_id = p_verification_id
-        and b.last_ts >= logloom_private.day_start(v_first)
-        and b.first_ts < logloom_private.day_start(v_last + 1)
-    )
-  then
-    return next;
-    return;
-  end if;
-
-  v_here := logloom_private.archived_records_here(p_tenant_id, v_first, v_last);
-  if v_here > v_files.records
-    -- Expired files are deleted even if the database keeps the records.
-    and v_first >= logloom_private.utc_day(now()) - v_archive_days
-  then
-    details := details || format(
-      'the archive has %s of %s records up to %s', v_files.records, v_here, v_last
-    );
-  elsif v_here > 0 and v_here < v_files.records
-    and v_first = v_last and not v_files.has_missing
-    and v_first >= logloom_private.first_kept_day(p_tenant_id, logloom_private.utc_day(now()))
-    and not exists (
-      select from logloom_private.archive_passes p where p.tenant_id = p_tenant_id
-    )
-    and not exists (
-      select
-      from logloom_private.archive_erasures e
-      where e.tenant_id = p_tenant_id and e.finished_at is null
-    )
-    and not exists (
-      select
-      from logloom.archive_restores r
-      where r.tenant_id = p_tenant_id and v_first between r.first_day and r.last_day
-    )
-  then
-    details := details || format(
-      'the archive has %s records, the database %s', v_files.records, v_here
-    );
-  end if;
-  return next;
 end;
 $function$;
 
@@ -21161,6 +18267,38 @@ CREATE OR REPLACE FUNCTION logloom_private.verify_step_records()
   IMMUTABLE
 RETURN 100000;
 
+CREATE OR REPLACE FUNCTION logloom_private.views_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('views.name_is_invalid', 400, 'Invalid p_name: 1 to 100 characters after trimming',
+      'Name the view after the people it is for.', null),
+    ('views.query_has_stages', 400, 'A view takes a query without stages',
+      'Remove the first bar and all that follows it: a view selects records.', null),
+    ('views.field_cannot_be_hidden', 400, 'Invalid p_hidden_fields: %s cannot be hidden',
+      'Send names of fields, attrs.PATH for an attribute, or attrs for all attributes. Records '
+        'always show id, tenant_id, ts and received_at.',
+      'It is not a field, or every record shows it.'),
+    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
+      'attrs hides all attributes.', null),
+    ('views.operation_is_unknown', 400, 'Invalid p_operations: %s', 'Any of %2$s; or all.',
+      'It is not the name of a reading operation.'),
+    ('views.no_room', 400, 'Plan limit exceeded: views (max %s)',
+      'Delete a view that is no longer needed, or choose a larger plan.',
+      'The plan''s `max_views`.'),
+    ('views.name_is_taken', 409, 'The tenant has another view of this name',
+      'Choose another name, or change that view by update_log_view.', null),
+    ('views.in_use', 409, 'The view is in use: %s',
+      'Bind these to another view, or revoke or delete them.',
+      '`delete_log_view`: API keys, members, alert rules, log streams or saved searches are '
+        'bound to it.');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.watermark (
   p_oldest_queued timestamp with time zone
 )
@@ -21256,45 +18394,6 @@ CREATE OR REPLACE FUNCTION logloom_private.word_template (
   LANGUAGE sql
   IMMUTABLE
 RETURN (logloom_private.contains_template(p_values) || '{"decides": false}'::jsonb);
-
-CREATE OR REPLACE FUNCTION logloom_private.words_of (
-  p_text text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_words constant text := (
-    select ' ' || string_agg(w.word, ' ' order by w.word collate "C") || ' '
-    -- Grouped before they are sorted, because most words repeat.
-    from (
-      select x.word
-      from (
-        -- Distinct tokens first: they take a fifth of the text, so less has to be cut into words.
-        select unnest(logloom_private.cut_words(
-          (
-            select string_agg(t.token, ' ')
-            from (
-              select b.token
-              from (select unnest(string_to_array(p_text, ' ')) as token) b
-              group by b.token
-            ) t
-          )
-        )) as word
-      ) x
-      where x.word <> ''
-      group by x.word
-    ) w
-  );
-begin
-  return case
-    when v_words is null then ''
-    when octet_length(v_words) * 4 <= octet_length(p_text) then v_words
-  end;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.words_sql (
   p_leaf jsonb
@@ -21724,7 +18823,7 @@ begin
     from (
       select
         l.incident,
-        -- A group may be a whole message.
+        -- A group can be as long as a message.
         sum(
           octet_length(concat((l.incident)."group", (l.incident).query_dsl, (l.incident).note))
         ) over (
@@ -21960,7 +19059,7 @@ begin
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  -- An empty description takes it away; notification_config is replaced as a whole.
+  -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
@@ -22028,7 +19127,7 @@ begin
     set transaction isolation level read committed;
     select j.* into v_job from logloom_private.jobs j where j.name = p_name;
     if not found then
-      raise exception 'No row of logloom_private.jobs is named %', p_name;
+      raise exception 'logloom_private.jobs has no job named %', p_name;
     end if;
     call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
@@ -22054,7 +19153,7 @@ begin
     -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits for a lock blocks its lane: it fails and is tried again.
+    -- A step that waits longer for a lock fails and is tried again; it would block its lane.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -22144,7 +19243,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- p_noted_every: often enough for its limit of silence.
+      -- Noted often enough for the job's limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -22278,11 +19377,59 @@ CREATE POLICY "saved_searches_update_creator" ON "logloom"."saved_searches"
   USING (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))))
   WITH CHECK (((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)) AND (created_by = ( SELECT logloom_private.current_user_id() AS current_user_id))));
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of who takes care of it.';
+COMMENT ON COLUMN "logloom"."alert_history"."absent" IS 'It fired because its group, which sent records before, sent none.';
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages said that it is over; null once it fired again. Then its cooldown holds nothing back.';
+COMMENT ON COLUMN "logloom"."alert_history"."acknowledged_by" IS 'The claim sub of the user who acknowledged it first.';
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition holds no longer. still_absent: a group that went silent is watched no longer, and still is silent. Otherwise what became of the rule.';
+COMMENT ON COLUMN "logloom"."alert_history"."group" IS 'The group that fired, {field: text}; null if the rule has no by.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."notification_channels" IS 'Channels that delivered it.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."notification_error" IS 'The error of the last delivery that was given up.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."silence_id" IS 'The silence that stopped its messages.';
+
+COMMENT ON COLUMN "logloom"."alert_history"."window_end" IS 'The value is from records from window_start to before window_end.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."acknowledged_by" IS 'The claim sub of the user who acknowledged it first.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of the user who takes care of it.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages announced the end; null after it fired again. After the announcement the cooldown suppresses nothing.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."peak_value" IS 'The value farthest from the threshold, of the windows in which the condition held.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."quiet_from" IS 'The end of the window in which the condition no longer held.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition no longer holds. still_absent: a silent group is no longer watched, but is still silent. Otherwise what happened to the rule.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."rule_name" IS 'This and the following columns are from the rule when the incident opened. query_dsl and comparison are null for rules that were deleted before incidents existed.';
+
+COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'The value of the last window in which the condition held.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'When the rule was created or enabled, or last got another query, window or condition. Only windows that end later are evaluated.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."created_by" IS 'The claim sub of the user who created it. Every user of the tenant may change it.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the condition must hold before the rule fires.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'How long notifications of several groups are collected into one.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."last_evaluated_at" IS 'End of the last evaluated window.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."last_value" IS 'Value of that window; null: no data.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form. email and webhook_url are the addresses of these destinations. webhook_template and webhook_template_type (json or text) say what a webhook sends.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rule with by also fires if it had records recently and has none now.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."view_id" IS 'The view that the rule is evaluated in. Null: all records of the tenant.';
+
+COMMENT ON COLUMN "logloom"."api_keys"."last_used_at" IS 'To the minute: it is updated at most once a minute.';
+
+COMMENT ON COLUMN "logloom"."api_keys"."lifetime" IS 'How long the key lasts from its creation, even if a rotation ended it sooner. Null: no end.';
+
+COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads in. Null: all of the tenant.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written: an erasure writes it again, under another key.';
 
@@ -22298,6 +19445,14 @@ COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until it is, nothing t
 
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'What the receiver said, where it did not take the batch: the first 500 characters.';
 
+COMMENT ON COLUMN "logloom"."log_views"."hidden_fields" IS 'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
+
+COMMENT ON COLUMN "logloom"."log_views"."operations" IS 'The reading operations that the view allows. Null: all except those that list alerts.';
+
+COMMENT ON COLUMN "logloom"."log_views"."query_dsl" IS 'The query that selects the records of the view, without stages. Null: all records.';
+
+COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created or last got another query or other hidden fields. A rule''s counts from before then are discarded.';
+
 COMMENT ON COLUMN "logloom"."logs"."received_at" IS 'When the event was committed to the queue.';
 
 COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it; null for records from before this column. logloom_private.bytes_of_record handles both.';
@@ -22306,17 +19461,61 @@ COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the clie
 
 COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'How many of them read on at once after search_free_time, and one more in views and portals; the others wait for their turn. The first has one parallel worker less.';
+COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that run at once, at most half of them in its views and portals; a further one is PT429.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at once, plus one in views and portals. The others wait for their turn. The first has one parallel worker less.';
+
+COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. A further one gets PT429.';
+
+COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further ones wait for the next hour; a further test gets PT429.';
+
+COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average, and events_burst at once. Null: any.';
+
+COMMENT ON COLUMN "logloom"."plans"."ingest_tokens_per_minute" IS 'Ingest tokens that may be created for a tenant in a minute.';
+
+COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of a tenant that is created by its first write.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenant at once, including scheduled ones.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys of a tenant that are neither revoked nor expired.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_notification_addresses" IS 'Confirmed email addresses of a tenant.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_open_deletions" IS 'Deletions by delete_logs that may be queued or in progress at once.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_portal_sessions" IS 'Active portal sessions of a tenant.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_restored_days" IS 'Restored days that a tenant may have at once.';
+
+COMMENT ON COLUMN "logloom"."plans"."portal_requests_per_minute" IS 'Requests in a minute of all portal sessions of a tenant together.';
+
+COMMENT ON COLUMN "logloom"."plans"."requests_per_second" IS 'Requests per second on average, and requests_burst at once. Null: any.';
+
+COMMENT ON COLUMN "logloom"."plans"."retention_days_max" IS 'Highest retention_days that a tenant may set.';
+
+COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'The same for everything that is sent by HTTP: webhooks, chats and pagers.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked; rows come before blocks.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_ts" IS 'The last record (position_ts, position_id) that an erasure has checked.';
 
-COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this one were evaluated, in the order of their ids.';
+COMMENT ON COLUMN "logloom"."tenant_members"."chosen_at" IS 'When the member last switched to the tenant. Tokens name the tenant that was chosen last.';
 
-COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records that arrived for the round.';
+COMMENT ON COLUMN "logloom"."tenant_members"."email" IS 'A label, given when the member was added. It does not make the address a destination.';
+
+COMMENT ON COLUMN "logloom"."tenant_members"."role" IS 'A viewer reads within view_id. A member reads, and keeps saved searches and alert rules. An admin also changes keys, settings and views, and deletes. An owner also changes members.';
+
+COMMENT ON COLUMN "logloom"."tenant_members"."user_id" IS 'The claim sub of their tokens: auth.users.id, or the id at another identity provider; therefore no foreign key.';
+
+COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewer reads in.';
+
+COMMENT ON COLUMN "logloom"."tenant_settings"."retention_days" IS 'May be above the plan''s limit after a change of plan; the limit then applies.';
+
+COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up to this id are evaluated.';
+
+COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records of the round.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem describe, with prefix.';
 
@@ -22388,25 +19587,39 @@ COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of 
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'Acknowledged records of the last hour that the count lacks.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'What seals the cursors that tenants are given.';
+COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices, an object of their answers by number.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'Another project whose function health asked last; null where that was of project_url.';
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."created_by" IS 'The token ends when this user may no longer send. Null: created with the project''s secret key.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the edge functions that this database works with: of the first that asked it for work. A copy remembers it, too, and gives functions of another project no work.';
+COMMENT ON COLUMN "logloom_private"."ingest_tokens"."session_id" IS 'The token ends with this session of Supabase Auth. Null: there is none.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Steps that failed since the last one that succeeded.';
+COMMENT ON COLUMN "logloom_private"."installation"."created_extensions" IS 'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded when more steps in a row fail.';
+COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas that installing created, besides our own.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'It rests within a second of this, and goes on within one.';
+COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors that tenants get.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs of a lane run one after the other, so that nothing slow delays the writer: write, send (what may wait for HTTP) and tend. ingest: run by the edge function while pg_cron is away.';
+COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When it is due; now() runs it at once. Written, like the columns after it, when something changes, else a dozen times within silence, or every 30 seconds.';
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'Another project whose function health asked last. Null if the last one was project_url.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded when its last success, or made_at before the first, is longer ago.';
+COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece. It returns how long to rest before the next; null: nothing is left, until every has passed.';
+COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_URL of the first edge function that asked this database for work. A copy of the database keeps it, and gives no work to functions of another project.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Failed steps since the last success.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded if more steps in a row fail.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'Pauses the job. A change takes effect within a second.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so nothing slow delays the writer: write, send (may wait for HTTP) and tend. ingest: the edge function runs it while pg_cron does not.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. To save writes, this and the following columns are updated when something changes, otherwise a dozen times within silence, or every 30 seconds.';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if the last success is longer ago (before the first success: made_at).';
+
+COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece; null if nothing is left, then the job waits for the interval every.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the key unique, because a minute may have several rows.';
 
@@ -22415,6 +19628,20 @@ COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'Services beyond max_counted_services(), counted together; service is null. If a minute has such a row, the counts cannot answer for single services of that minute.';
+
+COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'For channels whose address is a secret it is sealed, and only the function logloom-notify can open it.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'Bytes of the JSON text of each event''s record.';
+
+COMMENT ON COLUMN "logloom_private"."queue"."ts_min" IS 'Earliest ts of the batch. The partitions that it needs follow from it and ts_max.';
+
+COMMENT ON COLUMN "logloom_private"."queue_pointer"."metered_through" IS 'All batches up to this batch_id are counted in logloom.usage_days and in metered_events.';
+
+COMMENT ON COLUMN "logloom_private"."queue_slots"."metered_events" IS 'Events metered since the slot was emptied. Minus moved_events, they are the events that still wait.';
+
+COMMENT ON COLUMN "logloom_private"."queue_slots"."moved_through" IS 'All batches of the slot up to this batch_id are in logloom.logs. Written together with the records.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."attempts" IS 'How often readers prevented dropping the day''s partition.';
 
@@ -22444,15 +19671,15 @@ COMMENT ON COLUMN "logloom_private"."sealing_days"."removed_records" IS 'How man
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."replace_after" IS 'The replacement of the partition is not tried before this time.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_grace" IS 'Records that come so late still count; whole minutes. Raise it where senders are often late.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_grace" IS 'Records that arrive up to this late still count; whole minutes. Raise it where senders are often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_groups" IS 'Groups of a rule with by. Raise it where rules find more groups.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_groups" IS 'The most groups of a rule with by. Raise it where rules find more groups.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."alert_history_lifetime" IS 'How long alerts are kept in the history. Set it to what your law or contract asks for.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_budget" IS 'Time of a rule in a round. Raise it where rules are paused as too expensive.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_budget" IS 'How long a rule may take in a round. Raise it where rules are paused as too expensive.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_records" IS 'Records that a rule reads for one window. Raise it where rules are paused as too expensive.';
+COMMENT ON COLUMN "logloom_private"."settings"."alert_rule_records" IS 'The most records that a rule reads for one window. Raise it where rules are paused as too expensive.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."api_pool_size" IS 'Connections of PostgREST (its db-pool); searches use half of them. Set it to the number of your project.';
 
@@ -22460,107 +19687,107 @@ COMMENT ON COLUMN "logloom_private"."settings"."archive_after" IS 'How long afte
 
 COMMENT ON COLUMN "logloom_private"."settings"."archive_bucket" IS 'The bucket of the archive. Null: nothing is archived. Set it to turn the archive on.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_grace" IS 'How long records wait past their retention for the archive. Raise it where the bucket may be away for longer.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_grace" IS 'How long records wait for the archive after their retention. Raise it where the bucket may be unavailable for longer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_overtaken" IS 'keep or drop: records that are not archived by then. Set drop where the disk matters more than the archive.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_overtaken" IS 'keep or drop: what happens to records that are not archived within archive_grace. Set drop where the disk matters more than the archive.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_plan_every" IS 'How often days to archive are looked for. Lower it to see the archive at work.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_plan_every" IS 'How often the archive looks for days to archive. Lower it to see the archive at work.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."archive_prefix" IS 'What the keys of its files begin with. Set one for each installation that shares a bucket.';
+COMMENT ON COLUMN "logloom_private"."settings"."archive_prefix" IS 'The beginning of the keys of archived files. Set one for each installation that shares a bucket.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."audit_lifetime" IS 'How long audit events and receipts of deletions are kept. Set it to what your law or contract asks for.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The address of the project, at which the canary sends and reads. Null: off. Set it to turn the canary on.';
+COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The URL of the project, where the canary sends and reads. Null: off. Set it to turn the canary on.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The address of the console, for links in messages. Null: no links. Set it when the console has an address.';
+COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The URL of the console, for links in messages. Null: no links. Set it when the console has a URL.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two such transactions. Raise it where deletions disturb others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows of a transaction that deletes. Lower it where deletions disturb others.';
+COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows that one transaction deletes. Lower it where deletions disturb others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'An event whose ts lies further ahead is rejected. Raise it for devices whose clocks are wrong.';
+COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead are rejected. Raise it for devices whose clocks are wrong.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer, which ends with the record that reaches them. Lower it where clients or proxies take less.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it where clients or proxies accept less.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes of a record''s JSON; the longest values of a longer one are cut. Raise it where long values are cut.';
+COMMENT ON COLUMN "logloom_private"."settings"."max_record_bytes" IS 'Bytes of a record''s JSON; the longest values of a longer record are cut. Raise it where long values are cut.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_record_values" IS 'Values in the attributes of a record; the rest is dropped. Raise it where members are dropped, at the price of memory.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_storage_bytes" IS 'Bytes of records of all tenants. Null: no limit. Set it below the size of your disk.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries under way at once, of all tenants. Raise it where slow receivers hold others up.';
+COMMENT ON COLUMN "logloom_private"."settings"."notification_open_limit" IS 'Deliveries in progress at once, for all tenants. Raise it where slow receivers delay others.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."operators_tenant" IS 'The tenant that gets a record when storage fills up. Null: none. Set it to your own tenant and alert on the record.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."partition_days_ahead" IS 'Daily partitions that exist ahead of today. Raise it where ingest_future_limit is longer.';
+COMMENT ON COLUMN "logloom_private"."settings"."partition_days_ahead" IS 'Daily partitions that are created ahead of today. Raise it where ingest_future_limit is longer.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."partition_drop_lock_timeout" IS 'How long the drop of a day waits for readers, while others wait behind it. Raise it where days are not dropped in time.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."portal_session_lifetime_max" IS 'Longest life of a portal session. Lower it where a stolen link must end sooner.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The address of the portal''s page, for links to it. Null: none can be made. Set it when you host the page.';
+COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The URL of the portal''s page, for links to it. Null: no links. Set it when you host the page.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key makes the tenants that it names. Turn it on where your backend sends for new customers.';
+COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key creates the tenant that it names. Turn it on where your backend sends for new customers.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Degraded when the oldest queued event is older. Set it to the delay that you accept.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older. Set it to the delay that you accept.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Degraded above so many queued events. Raise it where bursts of that size are normal.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Health is degraded above this number of queued events. Raise it where bursts of that size are normal.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above, ingest answers 503. Null: a tenth of max_storage_bytes, at least 64 MB, or 1 GB where that is null. Raise it to survive longer outages of the writer.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above them ingest answers 503. Null: a tenth of max_storage_bytes, but at least 64 MB; 1 GB if that is null, too. Raise it to survive longer outages of the writer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Greatest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
+COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Highest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."roles_from_token" IS 'Whether a user without a row has the role that the token names. Turn it on where your issuer decides who may do what.';
+COMMENT ON COLUMN "logloom_private"."settings"."roles_from_token" IS 'Whether a user without a row has the role in their token. Turn it on where your issuer decides who may do what.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a tenant without members is closed. Turn it on where every user has a role.';
+COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a tenant without members is closed to all users. Turn it on where every user has a role.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_after" IS 'How long after its end (UTC) a day is sealed. Raise it where many records arrive later.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Bytes of the records of a block, unpacked; what a record has beyond 2,000 counts eightfold. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; bytes of a record beyond 2,000 count eightfold. Lower it where memory is short.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records of a block, 32,000 at most. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records in a block, at most 32,000. Lower it where memory is short.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'With fewer records in a day a tenant is sealed by the week. Raise it where thousands of tenants send little.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'A tenant with fewer records in a day is sealed by the week. Raise it where thousands of tenants send little.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_queue_events" IS 'While more events are queued, nothing is sealed or verified. Raise it where the queue is always longer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'With fewer in a week, and in a month, they stay rows. Raise it where thousands of tenants send little.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'Fewer records than this in a week, and in a month, stay rows. Raise it where thousands of tenants send little.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search reads on only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search continues only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_groups" IS 'Groups that an aggregate with by has. Raise it for more groups, at the price of memory.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_groups" IS 'The most groups of an aggregate with by. Raise it for more groups, at the price of memory.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time a page or a live tail ends with what it has. Lower it where a proxy gives up sooner.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_page_time" IS 'After this time a page or a live tail ends with what it has found. Lower it where a proxy gives up sooner.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'Records that the stages json, logfmt and patterns read. Raise it where queries meet it, at the price of time.';
+COMMENT ON COLUMN "logloom_private"."settings"."search_stage_records" IS 'The most records that the stages json, logfmt and patterns read. Raise it where queries reach it, at the price of time.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_storage_bytes: drop_oldest deletes the oldest days, refuse answers 503 to ingest. Set refuse where nothing may be lost.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for others, unless they fill a batch. Lower it for less delay, raise it for fewer requests.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for more records, unless a batch is full. Lower it for less delay, raise it for fewer requests.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Degraded when a log stream that works is further behind. Lower it where a receiver must be up to date.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health is degraded when a working log stream is further behind. Lower it where a receiver must be up to date.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, of all tenants. Raise it where slow receivers hold others up.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, for all tenants. Raise it where slow receivers delay others.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try it without an account.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_users" IS 'Whether signed-in users may create tenants. Turn it on where customers sign up themselves.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."token_audience" IS 'What aud of a token must be or contain. Null: anything. Set it where the issuer also signs tokens for others.';
+COMMENT ON COLUMN "logloom_private"."settings"."token_audience" IS 'The value that aud of a token must be or contain. Null: any. Set it where the issuer also signs tokens for others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."verify_every" IS 'How long after one verification the next begins. Raise it where reading everything costs too much.';
+COMMENT ON COLUMN "logloom_private"."settings"."verify_every" IS 'The time between two verifications. Raise it where reading everything costs too much.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_degraded_silence" IS 'Degraded without a successful run of the writer for so long. Raise it where pg_cron is often late.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_degraded_silence" IS 'Health is degraded after this time without a successful run of the writer. Raise it where pg_cron is often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_guard_silence" IS 'Without a successful run of the writer for so long, ingest runs it. Raise it where pg_cron is often late.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_guard_silence" IS 'After this time without a successful run of the writer, ingest runs it. Raise it where pg_cron is often late.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_step_events" IS 'Events of a step of the writer; a crash repeats one step. Raise it where the writer falls behind, lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_step_events" IS 'Events in one step of the writer; a crash repeats one step. Raise it where the writer falls behind, lower it where memory is short.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writer_unhealthy_silence" IS 'Unhealthy without a successful run of the writer for so long. Set it to the silence that must wake somebody.';
+COMMENT ON COLUMN "logloom_private"."settings"."writer_unhealthy_silence" IS 'Health is unhealthy after this time without a successful run of the writer. Set it to the silence that must wake somebody.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of OAuth clients that may do more than read. Add a client that your users trust with changes.';
+COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id of OAuth clients that may do more than read. Add a client that your users trust to change things.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of partitions and queue, plus the content of blocks.';
 
@@ -22586,19 +19813,63 @@ COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'How many recor
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
-COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'What the edge function logloom-notify calls: takes due notifications, p_limit 1 to 100. One that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert. Acknowledging the last alert of an incident acknowledges the incident. Repeating it changes nothing. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A notification that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'Called by the edge function logloom-archive: the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'What the edge function logloom-stream calls: takes streams that are due, p_limit 1 to 100. One of which nothing is heard in time is due again. Errors: PT400, PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page sends events of one service, and returns it, this once. It ends by itself, and with the user who made it. p_service: 1 to 200 characters after trimming. p_expires_in: seconds, by default the most, 900. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null without the claim. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
+
+COMMENT ON FUNCTION
+  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
+  'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are still evaluated and recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
+
+COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: those that p_query_dsl finds (a query without stages), by default all. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many searches are running).';
 
 COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. The id cannot be used again before that. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+
 COMMENT ON FUNCTION "public"."health_report"() IS 'The answer of the edge function health: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON, or without the columns and followed by them as logloom_private.request_of_text reads them. Returns an array in the same order, each {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or of an error {code, message, hint}: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
+
+COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
+
+COMMENT ON FUNCTION "public"."list_alert_deliveries"(uuid, uuid, integer, uuid) IS 'Deliveries of an alert, or of a rule including its tests, newest first. p_limit: 1 to 1000 (default 100). p_after: delivery_id of the last item of the page before. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged or resolved). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_alert_rules"(text, integer, uuid) IS 'Alert rules of the tenant, newest first. p_limit: 1 to 1000 (default 100). p_after: rule_id of the last item of the page before. Callers who may only read see no addresses. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Silences of the tenant, newest first, including those that ended in the last 30 days. p_limit: 1 to 1000 (default 100). p_after: silence_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys of the tenant, newest first, without their values. p_limit: 1 to 1000 (default 100). p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files of the tenant''s archive, those of the latest days first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -22608,21 +19879,67 @@ COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text) IS 'Fields of t
 
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
+COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) IS 'What a log stream did not send, newest first: records that the receiver refused, and gaps left by retention. At most 1000, from the last 30 days. p_limit: 1 to 1000 (default 100). p_after: failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit: 1 to 1000 (default 100). p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+
 COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
+
+COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. Errors: PT400, PT401, PT403, PT404, PT408.';
+
+COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7), only those that match p_query_dsl if it is given. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
 
+COMMENT ON FUNCTION "public"."retry_alert_delivery"(uuid) IS 'Tries a failed delivery again, now and for another 24 hours, at the rule''s current address. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key; the next request with it is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."run_writer"() IS 'Called by the edge function ingest while pg_cron does not run the writer, until done is true: moves the closed slot of the queue, or closes the open one. Safe beside any other run.';
+
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'The edge function logloom-notify calls it after an attempt. p_outcome: delivered; retry (tried again after a back-off, but at least p_retry_after seconds); failed (given up). p_status: HTTP or SMTP status. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'Called by the edge function logloom-archive: the result of a claim, or p_error. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'What the edge function logloom-stream calls after an attempt. p_outcome: delivered, but for p_refused ([{id, ts, status}]) and p_rejected further records; retry after a back-off, or p_retry_after seconds where that is longer; refused, when half of it is tried. p_secrets: the secrets, sealed by the current key. p_answer: what the receiver said. p_release: lets go of the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes what is given of 1 to 1000 incidents. p_acknowledged: whether the caller answers them, with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Changes nothing unless the tenant has all of them. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
-COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes what is given and returns the log stream. p_config is replaced as a whole, of p_secrets each member, null takes one away. Another scheme, host or port in p_config needs every secret that is set in p_secrets again. An empty p_query_dsl sends all records. p_enabled true also ends a pause, and the caller is its maker from then on: it goes on where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
+
+COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
+
+COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes the given parts of 1 to 1000 incidents: all of them, or none if the tenant lacks one. p_acknowledged: acknowledges them with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION
+  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
+  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. Another scheme, host or port in p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller its maker; it continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
+
+COMMENT ON TABLE "logloom"."alert_history" IS 'Alerts: each time a rule fired, with its value, and who acknowledged it.';
+
+COMMENT ON TABLE "logloom"."alert_incidents" IS 'The time in which the condition of a rule, or of one group of a rule with by, holds: from the first alert until a window in which it no longer holds.';
+
+COMMENT ON TABLE "logloom"."alert_rules" IS 'Alert rules: a query, its window, and a threshold for its value.';
+
+COMMENT ON TABLE "logloom"."alert_silences" IS 'Matching alerts are not sent for a time: alerts of a rule, of groups with these members, or all. Rules are still evaluated, and the history names the silence.';
 
 COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written; verified: read back and equal to the database''s records; missing: not in the bucket any more.';
 
@@ -22630,9 +19947,37 @@ COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the arch
 
 COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
 
+COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What a stream did not send. refused: a record that the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
+
+COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what viewers and API keys that are bound to it can read.';
+
 COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued batch and the event''s index. Rows of days without a partition are refused.';
 
+COMMENT ON TABLE "logloom"."plans" IS 'Plans and their limits. A change takes effect with the next request.';
+
 COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Retention and full storage add one row for each run and each tenant that lost records. Kept for settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."tenant_members" IS 'Which users belong to which tenants. Supabase Auth takes the claim tenant_id of its tokens from here.';
+
+COMMENT ON TABLE "logloom"."tenant_settings" IS 'What a tenant has set. Without a row, or if a column is null, the default applies.';
+
+COMMENT ON TABLE "logloom"."tenants" IS 'A tenant is created by its first write: create, update or ingest.';
+
+COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it begins to move a slot. Batches after queue_pointer.metered_through are not in it yet.';
+
+COMMENT ON TABLE "logloom_private"."alert_groups" IS 'Rules of a tenant that share their partial values, because they read the same records. The values are complete for records up to write_seq, from (filled_from, filled_id) on; if these are null, the group must be filled. Without a filter there are no partial values: the rules read their windows.';
+
+COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Per group and minute of ts: records, records with a number, and the sum and bounds of the numbers.';
+
+COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. Valid while query_dsl, window_minutes and view_id are the rule''s, and view_updated_at is the view''s.';
+
+COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'Records that arrived for the last round, per tenant with rules: their number, and the earliest ts, which decides which evaluated windows are evaluated again.';
+
+COMMENT ON TABLE "logloom_private"."alert_rounds" IS 'The last round: where its windows ended, and which write sequences it added to the groups.';
+
+COMMENT ON TABLE "logloom_private"."alert_spending" IS 'The time that rules of a tenant took in the current round, besides the work for all tenants. The tenant with the least comes next.';
+
+COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition of a rule with for_minutes has held, and when groups of a rule with on_absent had records.';
 
 COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
 
@@ -22656,7 +20001,19 @@ COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of days that are over, u
 
 COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day: when the record was acknowledged, found by a search, found by a tail, and when the records of the last hour were counted.';
 
-COMMENT ON TABLE "logloom_private"."jobs" IS 'What runs beside requests: one row a job, with when it runs and how it fares.';
+COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail with a code, kept as long as it counts towards the limit of the mailbox.';
+
+COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
+
+COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send, by SHA-256. The token itself is never stored.';
+
+COMMENT ON TABLE "logloom_private"."installation" IS 'What installing changed in the project. One row.';
+
+COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
+
+COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tenant keeps beyond its retention until kept_until.';
+
+COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. Several rows of an operation add up: a read that finds all rows locked adds one.';
 
 COMMENT ON TABLE "logloom_private"."log_counts" IS 'Records by tenant, minute of ts, service and level: the sum of events over all rows of a key. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
@@ -22666,25 +20023,63 @@ COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants with records remov
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. Tells a live tail which partitions to read.';
 
+COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
+
+COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour; the plan limits them.';
+
+COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that confirm an address, and mails to owners about a log stream (its id is in rule_id) have no alert.';
+
+COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collects several groups.';
+
+COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, with logloom-stream next to it, and the secret by which they recognize their caller.';
+
+COMMENT ON TABLE "logloom_private"."queue" IS 'Committed events on their way to logloom.logs: one row per request, with parallel arrays. An array is null if no event has the field. A null ts stands for received_at.';
+
+COMMENT ON TABLE "logloom_private"."queue_marks" IS 'How old waiting batches are, without reading them: the earliest received_at of those metered together, up to batch_to. Kept until they are moved.';
+
+COMMENT ON TABLE "logloom_private"."queue_pointer" IS 'The slot that is being filled, and the closed one that is being moved.';
+
+COMMENT ON TABLE "logloom_private"."queue_slots" IS 'How much of each slot has been moved.';
+
+COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants whose plan has a rate: the tokens at filled_at. Negative: a debt.';
+
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
 
 COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
 
-COMMENT ON TABLE "logloom_private"."settings" IS 'What an operator has a reason to change, beside the plans, in one row. Each is read where it is enforced. Other limits are constants beside their use.';
+COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that an operator may change, besides the plans. One row. Each is read where it is enforced. Other limits are constants beside their use.';
 
 COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, measured once a minute by the job bound_storage, and its state.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';
 
+COMMENT ON TABLE "logloom_private"."stream_round" IS 'The write sequence up to which streams with new records were marked. Whoever marks a stream idle locks the row.';
+
+COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A row for each delete_tenant, as a receipt. The id cannot be used until finished_at, when nothing of the tenant is left. erased_records: null until its log records are deleted.';
+
 COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute whose counts differ from its records, a record that is stored more than once, archived days whose files have the wrong records. At most a thousand for each verification.';
 
 COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The one without finished_at is running and continues at its position. The last hundred are kept.';
+
+COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
+
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last one.';
+
+COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
 COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: one that seals or deletes records of days that are over. writer: whoever adds records or moves the queue. partitions: whoever makes or drops a day. log_counts: whoever sums up or forgets counts. queue: shared by enqueues, exclusive for the flip. notifications and streams: one claim at a time, so that a limit holds. archive: one claim of its work at a time. With a hash of a lane as second key: lane, one worker. With a tenant''s hash as second key: alerts, one evaluator of its rules; delete_logs, one order of a deletion at a time; members, one change of who belongs to it; notifications, one test or confirmation of an address.';
+COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
+
+COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer 200 to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat).';
+
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if it has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if none was rejected before. p_rejected, p_errors: what was rejected before. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
+
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'The sender and what holds for it, read once per call for all requests of a caller. keeps_from, takes_to: the range of ts. events, bytes: used in the month; complete if a limit is near. batches: the most batches of the queue that they may lack. headers: of every answer: X-Logloom-Writer if pg_cron does not run the writer. service: the only one that the sender may send for; null: any.';
+
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, archive: one claim at a time, so that limits hold. The second key is a hash of the lane for lane (one worker), and of the tenant for alerts (one evaluator of its rules), delete_logs (one new deletion at a time), members (one change at a time), notifications (one test or confirmation of an address at a time).';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -22696,23 +20091,75 @@ COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of 
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the fields of logloom_private.column_fields, as texts.';
 
-COMMENT ON TYPE "public"."logloom_alert_incident" IS 'A rule, and of a rule with by one of its groups, whose condition holds since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a group that went silent is watched no longer), rule_changed, rule_disabled or rule_deleted; null before. value is that of the last window in which the condition held, peak_value the one farthest from the threshold. People (…_by, assigned_to) are named by their email address, or where it is not known by their user_id.';
+COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event, in order of precedence; a dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: which are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind those that are due; 0 where it is not.';
+COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible, up to end_seq and, within it, end_id (null: all).';
+
+COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending one is tried again at next_attempt_at, until gives_up_at.';
+
+COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value that a rule saw, and whether it was acknowledged and delivered. resolved_at: when its incident ended; null while it is open. silence_id: the silence that stopped its messages. absent: it fired because its group sent nothing.';
+
+COMMENT ON TYPE "public"."logloom_alert_incident" IS 'The condition of a rule, or of one group of a rule with by, has held since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a silent group is no longer watched), rule_changed, rule_disabled or rule_deleted; null while it is open. value: of the last window in which the condition held. peak_value: the value farthest from the threshold. People (…_by, assigned_to) are shown by their email address, or by their user_id if it is unknown.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules the last three are null.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_entry" IS 'A window in which a rule would have fired. group: the group that would have fired, if the rule has by.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule with by: how often it would have fired, and its value in each window that has one.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
+
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: those that are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind the due ones; 0 if it is not.';
+
+COMMENT ON TYPE "public"."logloom_alert_silence" IS 'Matching alerts are not sent for a time. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
+
+COMMENT ON TYPE "public"."logloom_api_key" IS 'An API key in lists. status: active, revoked or expired. view_id: the view that it reads in; null if none.';
+
+COMMENT ON TYPE "public"."logloom_api_key_usage" IS 'Use of an API key. Times since then are whole days, null if it was never used. reads: by operation and day, for the last 31 days.';
 
 COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
 
 COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; records: how many were restored. kept_until: when they are deleted again.';
 
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it, sealed or not yet. If it is not complete, complete_alert_notification completes it.';
+
+COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
+
+COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
+
+COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
+
 COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; of how many records that were looked at (records) it was found in count, and its most frequent values. exact: all records that match were looked at, else a sample of them.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused, disabled. lag_seconds: how long the oldest record that was not sent has waited. paused_at with pause_reason failing (no success for long), refused (the receiver takes no record) or maker (who made it is no admin any more). skipped_records: not sent, because streams passed them on three times already. test_…: of the last test; it is under way while test_finished_at is null. last_answer, test_answer: the first 500 characters of what the receiver said, where it did not take what was sent.';
+COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets the caller may seal.';
+
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+
+COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
+
+COMMENT ON TYPE "public"."logloom_member" IS 'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase Auth, else as given when the member was added; null if unknown. view_id: the view that a viewer reads in.';
+
+COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because it was confirmed by a code or belongs to a member. code_expires_at, tries_left: of a valid code.';
+
+COMMENT ON TYPE "public"."logloom_plan_feature" IS 'Whether the plan includes a feature, how many it allows, and how many the tenant has.';
 
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; not part of records. not_reached: where copies of the records may remain after an erasure, null before it is done.';
 
+COMMENT ON TYPE "public"."logloom_stored" IS 'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows with indexes (estimated).';
+
+COMMENT ON TYPE "public"."logloom_success" IS 'The answer of an operation that returns nothing else.';
+
 COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being deleted. The receipt has the same deletion_id.';
 
+COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings: as set, else the defaults.';
+
+COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
+
+COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
+
 COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
+
+COMMENT ON VIEW "logloom_private"."planned_alert_rules" IS 'Enabled rules whose plan is valid. delay: how long after its end a window is first evaluated.';
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."addresses_in_incidents"(text, uuid[]) TO "authenticated", "service_role";
 
@@ -22784,13 +20231,13 @@ ALTER TABLE "logloom"."saved_searches"
 ALTER TABLE "logloom"."saved_searches"
   ADD CONSTRAINT "saved_searches_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
 
--- What a query compiles to has changed.
+-- Queries compile to other SQL now.
 delete from logloom_private.alert_plans where true;
 
--- Streams whose receiver took something before are not on trial.
+-- Streams whose receiver has accepted something are proven.
 update logloom.log_streams set is_proven = true where last_success_at is not null;
 
--- Ends that were told before: nothing tells them twice, and what fires next is told.
+-- Ends that were announced before: no message announces them again, and the next alert is sent.
 update logloom.alert_incidents i
 set end_told_at = i.resolved_at
 where i.resolved_at is not null
@@ -22801,7 +20248,7 @@ where i.resolved_at is not null
       and n.created_at >= i.last_fired_at
   );
 
--- One scheduler with three lanes instead of a job of pg_cron for each step.
+-- One scheduler with three lanes replaces a pg_cron job for each step.
 update logloom_private.settings set writer_guard_silence = '20 seconds'
 where writer_guard_silence = '10 seconds';
 
