@@ -77,7 +77,7 @@ needs SUPABASE_ACCESS_TOKEN. LOGLOOM_DATABASE_URL, if set, is the way to the hos
 
 /** For projects that push and deploy by a pipeline of their own. */
 async function writeFiles(cli: Cli, folder: string, options: Options): Promise<void> {
-  const storageLimit = options.storageLimit ?? await knownLimit(cli, folder) ?? defaultLimit;
+  const storageLimit = await limitOf(cli, folder, { ...options, yes: true });
   const { write, isChange: _, ...installation } = await prepareInstallation(
     folder,
     cli.supabase,
@@ -135,7 +135,7 @@ async function withSetup(
 ): Promise<void> {
   const project = await openProject(cli, cli.path(named ?? "."), options);
   try {
-    const storageLimit = options.storageLimit ?? await limitOf(cli, project, options);
+    const storageLimit = await limitOf(cli, project.folder, options);
     const name = await profileFor(project, options);
     let prepared: Promise<Installation> | undefined;
     await act({
@@ -158,20 +158,14 @@ async function withSetup(
   }
 }
 
-/** The limit of an earlier run. */
-async function knownLimit(cli: Cli, folder: string): Promise<string | undefined> {
-  const supabase = await supabaseFolder(folder, cli.supabase);
-  return (await readManifest(`${supabase}/functions`)).storageLimit;
-}
-
-/** The limit of an earlier run, else what is asked for. */
-async function limitOf(
-  cli: Cli,
-  project: Project,
-  { yes, dryRun, json }: Options,
-): Promise<string> {
-  const known = await knownLimit(cli, project.folder);
-  if (known !== undefined) return known;
+/** The limit for a new installation; undefined leaves an earlier one as it is. */
+async function limitOf(cli: Cli, project: string, options: Options): Promise<string | undefined> {
+  const folder = await supabaseFolder(project, cli.supabase);
+  const { files } = await readManifest(`${folder}/functions`);
+  if (options.storageLimit !== undefined || Object.keys(files).length > 0) {
+    return options.storageLimit;
+  }
+  const { yes, dryRun, json } = options;
   if (yes || dryRun || json || !process.stdin.isTTY) return defaultLimit;
   console.error(
     "Records share the database with your project. At a limit the oldest days are deleted, never " +

@@ -21,9 +21,13 @@ interface Check {
 }
 
 /** The functions, what they say of the database, and their clock. */
-export async function checkHealth(url: string, signal: AbortSignal): Promise<Finding[]> {
+export async function checkHealth(
+  url: string,
+  signal: AbortSignal,
+  name = "health",
+): Promise<Finding[]> {
   const before = Date.now();
-  const get = (path: string) => exchange(`${url}/functions/v1/health${path}`, { signal });
+  const get = (path: string) => exchange(`${url}/functions/v1/${name}${path}`, { signal });
   const simple = await get("");
   if (simple.status !== 200) {
     return [wrong(

@@ -92,6 +92,11 @@ interface Found {
 /** The tenant that an installation works with: the named one, the only one there is, or one of the project's name. */
 async function findTenant({ project, tenant }: Setup): Promise<Found> {
   const named = tenant ?? project.name;
+  if (named.startsWith("logloom-")) {
+    throw new Failure(
+      `${named} is reserved: ids that begin with logloom- are ours; say --tenant ID.`,
+    );
+  }
   const [{ is_there }] = await project.query(
     "select to_regclass('logloom.tenants') is not null as is_there",
   );

@@ -21,8 +21,9 @@ export function filesStep(setup: Setup): Step {
     name: "files",
     look,
     async run() {
-      const { write, files, migrations } = await setup.prepare();
+      const { write, files, migrations, formerFunctions } = await setup.prepare();
       await write();
+      setup.formerFunctions = formerFunctions;
       setup.forgetPrepared();
       const after = await look();
       return after.state === "left"
@@ -55,7 +56,7 @@ export function functionsStep(setup: Setup): Step {
         : todo("waits until the local stack serves them");
     },
     async run() {
-      const { functions, health, formerFunctions } = await setup.prepare();
+      const { functions, health } = await setup.prepare();
       if (project.ref === undefined) {
         setup.say("  Start the local stack anew, in another terminal:\n");
         setup.say(`    cd ${project.folder} && supabase stop && supabase start\n`);
@@ -68,7 +69,7 @@ export function functionsStep(setup: Setup): Step {
       // Without Docker.
       const args = ["functions", "deploy", ...functions, "--use-api", "--remote", "--yes"];
       await project.supabase.run(args);
-      for (const name of formerFunctions) {
+      for (const name of setup.formerFunctions ?? []) {
         await project.supabase.run(["functions", "delete", name, "--remote", "--yes"]);
       }
       const { status, reason } = await awaitHealth(health, 60);

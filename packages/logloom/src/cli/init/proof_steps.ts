@@ -53,13 +53,13 @@ export function proofStep(setup: Setup): Step {
 }
 
 /** What doctor says of the project and its database. */
-export function doctorStep({ project, cli }: Setup): Step {
+export function doctorStep({ project, cli, prepare }: Setup): Step {
   return {
     name: "doctor",
     look: () => Promise.resolve(todo("checks functions and database")),
     async run() {
       const findings = [
-        ...await checkHealth(project.url, cli.signal),
+        ...await checkHealth(project.url, cli.signal, (await prepare()).health),
         ...await checkDatabase(project.query, cli.supabase, project.url, cli.signal),
       ];
       const bad = findings.filter(({ status }) => status === "wrong");

@@ -17,6 +17,8 @@ export interface Setup {
   readonly owner: string | undefined;
   /** Where the keys for this command line are stored. */
   readonly profile: string;
+  /** Functions of an earlier version, which are deleted after the new ones are deployed. */
+  formerFunctions?: readonly string[];
   /** The key for an app, once it was made. */
   appKey?: string;
   say(line: string): void;

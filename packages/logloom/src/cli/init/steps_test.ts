@@ -84,6 +84,10 @@ Deno.test("the tenant has the project's name, and the only user for an owner", a
     "tenant: there are several tenants: say which by --tenant ID.",
   );
   assert.match(
+    await says([], [], { tenant: "logloom-shop" }),
+    /^tenant: logloom-shop is reserved: ids that begin with logloom- are ours/,
+  );
+  assert.match(
     await says([], [], { owner: "cy@example.com" }),
     /no user of the project has the address cy@example\.com/,
   );
