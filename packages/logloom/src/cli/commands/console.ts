@@ -29,7 +29,7 @@ ends it.`,
     });
 }
 
-/** The page's files, and the project that it shows. */
+/** The console's files, and the project that they show. */
 export interface Site {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly url: string;
@@ -86,7 +86,7 @@ export async function serveConsole(
 
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
-    // A page of another name for this machine would read what this one may.
+    // Refuses other host names, so that no foreign page can read this one (DNS rebinding).
     if (request.headers.host !== `127.0.0.1:${portOf(server)}`) return answer(response, 403);
     if (pathname === entrance) {
       entrance = undefined;

@@ -33,8 +33,8 @@ password that the address lacks is PGPASSWORD's, or is asked for. The SQL is
 supabase/uninstall.sql.`,
   })
     .argument("[where]", "the project's folder, or postgresql://…; else LOGLOOM_DATABASE_URL")
-    .option("--local", "of the folder's projects the local stack, which is the default")
-    .option("--remote", "of the folder's projects the hosted one")
+    .option("--local", "the folder's local stack, which is the default")
+    .option("--remote", "the hosted project that the folder is linked to")
     .option("--yes-delete-all-logs", "needed, so that nobody does it by mistake")
     .option("--keep-archive", "leaves the files of the archive in their bucket")
     .option("--delete-archive", "deletes them first, by the function logloom-archive")
@@ -87,7 +87,7 @@ function removeFrom(
   return uninstall(databaseUrl, cli.supabase, console.log, archive, cli.signal);
 }
 
-/** Everything that init put into a project. Each step can be repeated. */
+/** Removes everything that init added to a project. It can be run again. */
 async function uninstallProject(cli: Cli, folder: string, options: Options): Promise<void> {
   const project = await openProject(cli, folder, options);
   try {

@@ -126,7 +126,7 @@ async function checkJobs(query: Query): Promise<Finding[]> {
   return found.length > 0 ? found : [ok("jobs", `all ${jobs.length} scheduled, and in time`)];
 }
 
-/** Logloom's tables and operations are nobody's who has not signed in. */
+/** Finds operations and tables that can be used without signing in. */
 async function checkPrivileges(query: Query): Promise<Finding> {
   const rows = await query<{ name: string }>(`
     select distinct o.kind || ' ' || o.name as name
@@ -168,7 +168,7 @@ async function checkRowSecurity(query: Query): Promise<Finding> {
   );
 }
 
-/** The first of them; more would fill the screen. */
+/** Names the first five. */
 const listOf = (rows: readonly { name: string }[]): string =>
   rows.slice(0, 5).map(({ name }) => name).join(", ") +
   (rows.length > 5 ? ` and ${rows.length - 5} more` : "");

@@ -4,7 +4,7 @@ import { type Finding, ok, skipped, wrong } from "./finding.ts";
 
 const check = "notifications";
 
-/** Whether the job that sends notifications can wake the function: the address, and the secret that both know. */
+/** Checks the address and the secret by which the database wakes logloom-notify. */
 export async function checkNotify(
   query: Query,
   projectUrl: string | undefined,
@@ -25,7 +25,7 @@ export async function checkNotify(
     return wrong(check, `the database wakes ${url}, which is not logloom-notify`, todo);
   }
   if (projectUrl === undefined) return skipped(check, "no project is named");
-  // What the job does whenever something is due.
+  // The job makes the same request whenever a notification is due.
   const { status, reason } = await exchange(`${projectUrl}/functions/v1/logloom-notify`, {
     method: "POST",
     headers: { "X-Logloom-Notify-Secret": secret },

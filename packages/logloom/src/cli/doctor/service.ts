@@ -102,7 +102,7 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
   }
 }
 
-/** PostgREST has accepted the token. The function verifies it by itself, and sends no events here. */
+/** PostgREST has accepted the token: whether the function ingest, which verifies it itself, does too. */
 async function ingestFinding(url: string, token: string, signal: AbortSignal): Promise<Finding> {
   const { status, reason } = await exchange(`${url}/functions/v1/ingest`, {
     method: "POST",

@@ -8,7 +8,7 @@ import type { Setup } from "./setup.ts";
 
 const neededExtensions = { pg_cron: "1.5", pg_partman: "5", http: "1", pgcrypto: "1" };
 
-/** What the database offers. Whatever Logloom cannot do without stops everything before it begins. */
+/** Checks what Logloom needs of the database. If something is missing, nothing is changed. */
 export function databaseStep({ project }: Setup): Step {
   return {
     name: "database",
@@ -47,7 +47,7 @@ export function databaseStep({ project }: Setup): Step {
   };
 }
 
-/** Applies what is in the folder and not in the database, by the Supabase CLI. */
+/** Applies the folder's pending migrations by the Supabase CLI. */
 export function migrationsStep(setup: Setup): Step {
   const { project } = setup;
   const look = async () => {
@@ -89,7 +89,7 @@ interface Found {
   readonly owner: string | null;
 }
 
-/** The tenant that an installation works with: the named one, the only one there is, or one of the project's name. */
+/** Finds the tenant: the named one, else the only one there is, else a new one with the project's name. */
 async function findTenant({ project, tenant }: Setup): Promise<Found> {
   const named = tenant ?? project.name;
   if (named.startsWith("logloom-")) {
@@ -123,7 +123,7 @@ interface User {
   readonly email: string | null;
 }
 
-/** The users who can be the owner: the named one, or all, of whom two are enough to know. */
+/** Finds the named user, or the first two of all: with two, nobody is the only one. */
 async function findUsers({ project, owner }: Setup): Promise<User[]> {
   const [{ is_there }] = await project.query(
     "select to_regclass('auth.users') is not null as is_there",
@@ -207,7 +207,7 @@ export function keysStep(setup: Setup): Step {
       const issue = (name: string, scopes: string) =>
         `(logloom_private.issue_api_key(${literal(tenant)}, ${literal(name)}, null, ` +
         `${literal(scopes)}, null)).key_value`;
-      // Those of an interrupted run were never shown.
+      // An interrupted run never showed its keys.
       await project.query(`
         update logloom.api_keys set revoked_at = now()
         where tenant_id = ${literal(tenant)} and revoked_at is null

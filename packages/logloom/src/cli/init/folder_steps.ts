@@ -12,7 +12,7 @@ export function filesStep(setup: Setup): Step {
     const { isChange, files, migrations, advice } = await setup.prepare();
     const what =
       `${files} files of functions, ${migrations.length} new migrations, a block in config.toml`;
-    // What stands in the way of something else is said there.
+    // The hook step reports what concerns the hook.
     const hints = advice.filter((line) => !line.includes("access-token hook"));
     if (hints.length > 0 && !isChange) return left(what, hints.join(" "));
     return isChange ? todo(`writes into supabase/: ${what}`) : done("as this version has them");
@@ -33,12 +33,12 @@ export function filesStep(setup: Setup): Step {
   };
 }
 
-/** Deploys the functions; those of a local stack are served from the folder. */
+/** Deploys the functions. A local stack serves them from the folder once it is started anew. */
 export function functionsStep(setup: Setup): Step {
   const { project, cli } = setup;
   const askHealth = (name: string) =>
     exchange(`${project.url}/functions/v1/${name}`, { signal: cli.signal });
-  /** Waits at most so long for the function, and returns its last answer. */
+  /** Asks until the function answers 200 or the time is over, and returns the last answer. */
   const awaitHealth = async (name: string, seconds: number): Promise<Exchange> => {
     for (const end = Date.now() + seconds * 1000;;) {
       const answer = await askHealth(name);
@@ -66,7 +66,7 @@ export function functionsStep(setup: Setup): Step {
           "the local stack does not serve the functions: supabase stop && supabase start.",
         );
       }
-      // Without Docker.
+      // --use-api needs no Docker.
       const args = ["functions", "deploy", ...functions, "--use-api", "--remote", "--yes"];
       await project.supabase.run(args);
       for (const name of setup.formerFunctions ?? []) {

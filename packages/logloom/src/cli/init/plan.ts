@@ -2,11 +2,11 @@ import { Failure, sentence } from "../failure.ts";
 import type { Cli } from "../frame.ts";
 import { harmless } from "../lines.ts";
 
-/** What there is to do in a step: nothing, something, or something that only a person can do. */
+/** The state of a step. `left` is for a person to do. */
 export interface Look {
   readonly state: "done" | "todo" | "left";
   readonly message: string;
-  /** For `left`: what the person does. */
+  /** What the person does about `left`. */
   readonly mend?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Outcome extends Look {
 }
 
 const nameWidth = "migrations".length;
-/** Before what belongs to the line above. */
+/** Indents lines that continue a step's line. */
 export const indent = " ".repeat(nameWidth + 11);
 
 const signs = { done: "ok", todo: "to do", left: "LEFT" };
@@ -55,7 +55,7 @@ export async function runSteps(
   const outcomes: Outcome[] = [];
   for (const step of steps) {
     cli.signal.throwIfAborted();
-    // An earlier step may have made it needless, or possible.
+    // Looks again, because earlier steps change what there is to do.
     let outcome = await guarded(cli, step, "look");
     if (outcome.state === "todo") outcome = await guarded(cli, step, "run");
     outcomes.push({ step: step.name, ...outcome });
@@ -64,7 +64,7 @@ export async function runSteps(
   return outcomes;
 }
 
-/** A failure names its step. */
+/** Adds the step's name to a failure. */
 async function guarded(cli: Cli, step: Step, what: "look" | "run"): Promise<Look> {
   try {
     return await step[what]();

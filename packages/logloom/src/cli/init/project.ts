@@ -26,7 +26,7 @@ export interface Project {
   readonly supabase: SupabaseCli;
   /** Where `supabase db push` goes. */
   readonly pushTarget: readonly string[];
-  /** Undefined where the Management API is the only way to the database. */
+  /** Undefined if only the Management API leads to the database. */
   readonly databaseUrl: string | undefined;
   query: Query;
   close(): Promise<void>;
@@ -118,7 +118,7 @@ export function directly(databaseUrl: string): Pick<Project, "query" | "close"> 
   return { query, close: () => sql.end({ timeout: 5 }) };
 }
 
-/** By the Management API, which needs no password. A statement may contain a secret, so that it goes by a file. */
+/** Queries through the Management API, which needs no database password. A file hides a statement's secrets. */
 function throughCli(program: SupabaseCli): Pick<Project, "query" | "close"> {
   return {
     query: (text) =>
@@ -139,7 +139,7 @@ function throughCli(program: SupabaseCli): Pick<Project, "query" | "close"> {
   };
 }
 
-/** A file that only this user can read, for as long as it is used. */
+/** Passes a text in a file that only this user can read, and removes it afterwards. */
 export async function withSecretFile<Result>(
   text: string,
   use: (file: string) => Promise<Result>,
@@ -154,5 +154,5 @@ export async function withSecretFile<Result>(
   }
 }
 
-/** A text as SQL. */
+/** Quotes a text as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -9,7 +9,7 @@ import { exchange } from "../shipping/exchange.ts";
 import { done, indent, left, type Step, todo } from "./plan.ts";
 import type { Setup } from "./setup.ts";
 
-/** How long a record may take until a search finds it; usually it is a second. */
+/** A search usually finds a record after a second. */
 const visibleWithinMs = 60_000;
 
 /** Sends a record and finds it. */

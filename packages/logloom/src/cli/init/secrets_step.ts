@@ -9,10 +9,10 @@ import type { Setup } from "./setup.ts";
 const notifySecret = "LOGLOOM_NOTIFY_SECRET";
 const sealingKey = "LOGLOOM_SECRETS_KEY";
 
-/** What init makes. */
+/** The secrets that init makes. */
 export const ownSecrets = [notifySecret, sealingKey] as const;
 
-/** The secrets of the functions: one that the database shares, and one that seals what tenants store. */
+/** Sets two secrets of the functions: the database knows one, the other seals tenants' secrets. */
 export function secretsStep(setup: Setup): Step {
   const { project } = setup;
   const place = project.ref === undefined
@@ -25,7 +25,7 @@ export function secretsStep(setup: Setup): Step {
     const shared = row.secret ?? randomBytes(32).toString("hex");
     const missing: Record<string, string> = {};
     if (!known.has(notifySecret, shared)) missing[notifySecret] = shared;
-    // Whatever was sealed by a key needs that key: it is never replaced.
+    // An existing key stays: another one could not open what it sealed.
     if (!known.has(sealingKey)) missing[sealingKey] = randomBytes(32).toString("base64");
     return { missing, shared, isTold: row.url !== null && row.secret !== null };
   }
@@ -42,7 +42,7 @@ export function secretsStep(setup: Setup): Step {
     },
     async run() {
       const { missing, shared, isTold } = planned;
-      // The database first: if this is interrupted here, the next run gives the function this secret.
+      // The database comes first: after an interruption the next run gives its secret to the function.
       if (!isTold) {
         await project.query(`update logloom_private.notify_endpoint
           set url = coalesce(url, ${literal(endpoint)}), secret = ${literal(shared)}
@@ -82,7 +82,7 @@ function hostedSecrets({ project: { supabase } }: Setup): SecretPlace {
     async read() {
       const text = await supabase.run(["secrets", "list", "--remote", "--output-format", "json"]);
       const { secrets } = JSON.parse(text) as { secrets: { name: string; value: string }[] };
-      // The API shows the SHA-256 of a value, never the value.
+      // The API shows a value's SHA-256.
       return {
         has: (name, value) =>
           secrets.some((secret) =>
@@ -115,7 +115,7 @@ function localSecrets(supabaseFolder: string): SecretPlace {
     async write(secrets) {
       const before = without(await readIfThere(path), Object.keys(secrets));
       await writeFile(`${path}.new`, before + envLines(secrets), { mode: 0o600 });
-      // An interruption leaves the old file whole.
+      // Renaming is atomic: an interruption leaves the old file.
       await rename(`${path}.new`, path);
     },
   };

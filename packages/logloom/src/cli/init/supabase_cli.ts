@@ -6,7 +6,7 @@ import { Failure } from "../failure.ts";
 /** The Supabase CLI, run in a project's folder. */
 export interface SupabaseCli {
   readonly version: string;
-  /** What a command writes to standard output. If the command fails, its reason is the Failure's message. */
+  /** Returns a command's standard output. A failed command throws a Failure with its reason. */
   run(args: readonly string[], env?: Record<string, string>): Promise<string>;
 }
 
@@ -81,7 +81,7 @@ function runProgram(
   });
 }
 
-/** What the CLI writes around the reason. */
+/** Lines that the CLI writes around the reason. */
 const noise =
   /^(Target: |Confirmed by |Connecting to |Initialising |Applying migration |Using workdir |Try rerunning |A new version |We recommend |$)/;
 
