@@ -79,12 +79,21 @@ Deno.test("the README's sample compiles strictly, and reads as a user", async ()
   await eventually("the record", async () => (await records(tenant)).length === 1);
   const readme = await Deno.readTextFile(`${checkout}/README.md`);
   const [, sample = ""] = /^```ts\n([\s\S]*?)^```/m.exec(readme) ?? [];
-  await Deno.writeTextFile(`${project}/errors.ts`, sample);
+  await Deno.writeTextFile(`${project}/errors.mts`, sample);
   await packageTool(
     "typescript/bin/tsc",
     [
-      ...["--noEmit", "--strict", "--module", "node16", "--skipLibCheck", "--types", "node"],
-      ...["--typeRoots", `${checkout}/node_modules/@types`, `${project}/errors.ts`],
+      ...[
+        "--ignoreConfig",
+        "--noEmit",
+        "--strict",
+        "--module",
+        "node16",
+        "--skipLibCheck",
+        "--types",
+        "node",
+      ],
+      ...["--typeRoots", `${checkout}/node_modules/@types`, `${project}/errors.mts`],
     ],
     "The README's sample does not compile",
   );
@@ -95,7 +104,7 @@ Deno.test("the README's sample compiles strictly, and reads as a user", async ()
       "--no-check",
       "--no-lock",
       "--node-modules-dir=manual",
-      "errors.ts",
+      "errors.mts",
     ],
     cwd: project,
     env: { SUPABASE_URL: stack.url, SUPABASE_PUBLISHABLE_KEY: stack.anonKey, TOKEN: tenant.token },

@@ -61,7 +61,10 @@ createLogger({ url: "", key: "", service: "a" }).info({ b: 1 }, "c");
     );
     await packageTool(
       "typescript/bin/tsc",
-      [...["--noEmit", "--strict", "--module", "node16", "--lib", "es2022,dom"], path],
+      [
+        ...["--ignoreConfig", "--noEmit", "--strict", "--module", "node16", "--lib", "es2022,dom"],
+        path,
+      ],
       "The types are wrong",
     );
   }
