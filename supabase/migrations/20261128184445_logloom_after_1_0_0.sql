@@ -292,6 +292,8 @@ DROP FUNCTION "logloom_private"."provide_partitions"();
 
 DROP FUNCTION "logloom_private"."query_any_text_sql"(jsonb, text);
 
+DROP FUNCTION "logloom_private"."query_check_like"(logloom_private.query_state, jsonb, text, integer);
+
 DROP FUNCTION "logloom_private"."query_excerpt"(text);
 
 DROP FUNCTION "logloom_private"."query_group_sql"(jsonb, text);
@@ -347,6 +349,8 @@ DROP FUNCTION "logloom_private"."sealed_counts_sql"(text, logloom_private.compil
 DROP FUNCTION "logloom_private"."search_slot_key"(text, integer);
 
 DROP FUNCTION "logloom_private"."sees_addresses"(boolean, logloom_private.reading_scope);
+
+DROP FUNCTION "logloom_private"."service_counts_sql"(text, logloom_private.compiled_query, tstzrange, bigint);
 
 DROP FUNCTION "logloom_private"."service_operations"();
 
@@ -1041,7 +1045,7 @@ begin
       p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_write_seqs) then
         p_tail.more := true;
-        -- After the last that this step found; where it was, if the page was full before.
+        -- Continue after the last record of this step, or unchanged if the page was already full.
         if cardinality(v_found) > 0 then
           p_tail.first := v_write_seqs[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
@@ -1062,8 +1066,8 @@ begin
   exception when query_canceled then
     p_tail.more := true;
   end;
-  -- Cancelled: what was found stands. Where that is nothing, some records by themselves; there is
-  -- no timeout any more, so that they are few.
+  -- Cancelled: keep the records found so far. If there are none, read a few records without
+  -- timeout.
   v_deadline := clock_timestamp() + v_page_time;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
     v_began_at := clock_timestamp();
@@ -1072,7 +1076,7 @@ begin
     );
     v_has_moved := true;
     exit when not p_tail.more;
-    -- Nothing ends the next piece: it must be sure to end in time by itself.
+    -- Nothing stops the next read, so it must be small enough to end in time.
     if clock_timestamp() - v_began_at < v_page_time / 8 then
       v_records := least(v_records * 2, p_limit);
     end if;
@@ -3267,7 +3271,7 @@ CREATE OR REPLACE FUNCTION logloom_private.check_query (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role calls the compiler's parts
+-- definer because no API role may call the compiler
 begin
   perform logloom_private.checked_query(p_query_dsl);
 end;
@@ -3338,8 +3342,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- Alerts tell of all records: a view opens them by name alone. To customers, who read in portal
-  -- sessions, so it opens saved searches, too.
+  -- Alerts tell about all records, so a view must name their operations. In portal sessions, whose
+  -- readers are customers, the same holds for saved searches.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
@@ -4546,7 +4550,7 @@ begin
   if v_count > v_max_rows then
     return '{}';
   end if;
-  -- Dictionaries of more than 256 values take too long.
+  -- Dictionaries with more than 256 values are too slow to count.
   v_names := array(
     select k.name
     from logloom_private.block_columns k
@@ -4626,6 +4630,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.counts_sql (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_seconds   bigint,
+  p_by        text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_source logloom_private.counted_source;
+  v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
+begin
+  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
+  -- Like count() by p_by
+  p_query.by_fields := p_by;
+  p_query.plan := jsonb_build_object('reads', p_by);
+  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
+  return format(
+    'select %s as ts%s, %s as count %s group by 1%2$s',
+    logloom_private.bucket_sql(p_seconds), v_by, v_source.count_sql,
+    logloom_private.source_sql(v_source.rows_sql)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.current_user_id()
   RETURNS text
   LANGUAGE sql
@@ -4660,7 +4693,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- In a range that has moved on since, records after that place may be missing.
+  -- The range may have moved on since, and its records after p_after may be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -5570,7 +5603,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded, so that its length does not tell of the number's.
+  -- Padded, so that its length does not tell the size of the numbers.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -6240,7 +6273,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- In the text: where records are sharded, who reads them knows no setting of this transaction.
+  -- Part of the SQL text: a node does not know the settings of this transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -6253,7 +6286,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null where a node is no leaf: each item stands on one of the two sides.
+      -- Null for a node that is not a leaf, so "is not true" above puts it with the costly ones.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
@@ -6514,7 +6547,7 @@ CREATE OR REPLACE FUNCTION logloom_private.first_records_sql (
   AS $function$
 declare
   v_after constant text := case when p_ts is not null then format(
-    -- The comparison of rows drives the index.
+    -- A row comparison uses the index.
     '(l.ts, l.id) %s (%L::timestamptz, %L::uuid) and ',
     case p_order when 'asc' then '>' else '<' end, p_ts, p_id
   ) else '' end;
@@ -6790,7 +6823,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The bound of an extraction is one of all that it reads.
+  -- The limit of extracted records counts for the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -6802,14 +6835,14 @@ begin
     v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
     );
-    -- Most pages have no large record, and adding up sizes costs: first as if there were none.
+    -- Adding up sizes is slow and most pages have no large record. First assume that there is none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
-      -- After a single part nothing more is opened.
+      -- With a single part there is no need to release locks.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- What is extracted was measured at once.
+      -- Extracted records were measured the first time.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
@@ -6822,7 +6855,7 @@ begin
       last_id := logs[cardinality(logs)].id;
       exit;
     elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
-      -- Before or after all records of the parts that are left.
+      -- A position between this part and the next one
       if p_order = 'desc' then
         last_ts := lower(v_part);
         last_id := '00000000-0000-0000-0000-000000000000';
@@ -7014,7 +7047,7 @@ begin
         array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
       )),
       ' offset 0) l',
-      -- In parts, so that no array becomes long.
+      -- Parts of ten minutes keep the arrays short.
       case when p_key is not null then ' group by ' || v_group || 'l.part' end
     );
   end if;
@@ -7137,14 +7170,15 @@ CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The newest days, which older ones are taken to be like.
+  -- Older days are estimated from the newest.
   v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- What is known of the days first: records and partitions may be on other nodes than the catalog.
+  -- First the counts of the days, because records and partitions may be on other nodes than the
+  -- catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
   from (
@@ -7704,7 +7738,7 @@ CREATE OR REPLACE FUNCTION logloom_private.issue_portal_session (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role reads or writes sessions and settings
+-- definer because no API role may use sessions and settings
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
   v_plan constant logloom.plans := logloom_private.plan_of(v_tenant_id);
@@ -7731,7 +7765,7 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- Null where it says nothing, as for views.
+  -- Null if blank, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
     logloom_private.hold_view(v_tenant_id, p_view_id),
@@ -7739,7 +7773,7 @@ begin
   if (
     select count(*) from logloom.portal_sessions s
     where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
-      -- A link that nobody opened in time is no session any more.
+      -- A link that was not opened in time does not count.
       and coalesce(s.code_expires_at > now(), true)
   ) >= v_plan.max_portal_sessions
   then
@@ -7770,7 +7804,7 @@ begin
   );
   return row(
     v_session.session_id, case when not p_link then v_secret end,
-    -- Behind #, which no server sees.
+    -- After #, which browsers send to no server.
     case when p_link then v_settings.portal_url || '#' || v_secret end, v_session.expires_at
   )::public.logloom_created_portal_session;
 end;
@@ -7849,7 +7883,7 @@ begin
     );
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
-    -- Most texts are neither.
+    -- Most texts are not numbers.
     if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
@@ -7886,7 +7920,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- They become a part of the statement. Those with long values are among the others.
+  -- The groups become part of the statement, so groups with long values get no series.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -8088,7 +8122,7 @@ begin
   end case;
   v_pieces := logloom_private.cut_words(v_template ->> 'literal');
   return v_template || jsonb_build_object('words', array(
-    -- A word may begin before what the literal has of it, and end after it.
+    -- The first and the last word of the literal may be parts of longer words.
     select case when p.n > 1 then ' ' else '' end || replace(p.piece, 'ς', 'σ')
       || case when p.n < cardinality(v_pieces) then ' ' else '' end
     from unnest(v_pieces) with ordinality p (piece, n)
@@ -8543,16 +8577,16 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- An array is not kept: it may be as large as its record.
+  -- Arrays are dropped: one may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
     || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
   v_max_fields constant integer := 200;
-  -- Of a field.
+  -- For each field
   v_max_values constant integer := 10;
-  -- Attributes of all records together.
+  -- Attributes of all sampled records together
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -8566,7 +8600,7 @@ begin
   return format(
     $query$
       with recursive sample as materialized (
-        -- One character more than a value that is listed may have.
+        -- One character more than a listed value may have
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
@@ -8595,7 +8629,7 @@ begin
         select 'msg', 'string', null from sample s where s.has_msg
         union all
         select 'attrs.' || a.path, a.type, a.value
-        -- The recursion ends when nobody asks for more.
+        -- limit ends the recursion.
         from (select t.* from attributes t limit %4$s) a
         where a.type not in ('null', 'object')
       ), fields as (
@@ -8649,14 +8683,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_histogram_sql (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_source logloom_private.counted_source;
 begin
-  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- As count() by level is counted.
-  p_query.by_fields := array['level'];
-  p_query.plan := '{"reads": ["level"]}';
-  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     $query$
       with counted as (
@@ -8668,11 +8695,7 @@ begin
           sum(g.count) filter (where g.level = 'warn')::bigint as warn,
           sum(g.count) filter (where g.level = 'error')::bigint as error,
           sum(g.count) filter (where g.level is null)::bigint as none
-        from (
-          select %6$s as ts, l.level, %4$s as count
-          %5$s
-          group by 1, 2
-        ) g
+        from (%4$s) g
         group by g.ts
       )
       select row(
@@ -8684,15 +8707,15 @@ begin
         )::public.logloom_log_level_counts
       )::public.logloom_log_bucket
       from generate_series(
-        date_bin(%1$L::interval, %2$L::timestamptz, %7$L),
-        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', %7$L),
+        date_bin(%1$L::interval, %2$L::timestamptz, %5$L),
+        date_bin(%1$L::interval, %3$L::timestamptz - interval '1 microsecond', %5$L),
         %1$L::interval
       ) b (ts)
       left join counted c on c.ts = b.ts
       order by b.ts
     $query$,
-    make_interval(secs => p_seconds), lower(p_range), upper(p_range), v_source.count_sql,
-    logloom_private.source_sql(v_source.rows_sql), logloom_private.bucket_sql(p_seconds),
+    make_interval(secs => p_seconds), lower(p_range), upper(p_range),
+    logloom_private.counts_sql(p_tenant_id, p_query, p_range, p_seconds, '{level}'),
     logloom_private.bucket_origin(p_seconds)
   );
 end;
@@ -8799,10 +8822,7 @@ begin
       || 'then $1 || row($2, $3, $4)::public.logloom_query_warning else $1 end '
       || 'from chosen p left join messages m on m.place = p.place order by p.n'
   using
-    array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
-    ),
+    logloom_private.warnings_of(p_query),
     (p_query.plan -> 'first' -> 'position')::integer,
     format(
       'patterns reached its limit of %s records, or %s templates of blocks: these are the newest',
@@ -8837,7 +8857,7 @@ begin
     v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
-    -- Which series it is is asked of each group of a bucket, not of each minute.
+    -- Find the series once for each group of a bucket, not for each minute.
     v_source.rows_sql := logloom_private.rows_from(
       '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
@@ -8861,6 +8881,31 @@ begin
       v_aggregate, v_source, p_seconds::numeric / 60
     ))[1]
     || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.log_stats_of (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_limit     integer
+)
+  RETURNS SETOF public.logloom_log_stat
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  if p_query.plan ? 'patterns' then
+    return query
+    select p.*
+    from logloom_private.log_patterns_of(p_tenant_id, p_query, p_range, p_limit) p;
+  else
+    return query execute 'select s.*, $1 from ('
+      || logloom_private.log_stats_sql(p_tenant_id, p_query, p_range, p_limit) || ') s'
+    using logloom_private.warnings_of(p_query);
+  end if;
 end;
 $function$;
 
@@ -8917,7 +8962,7 @@ begin
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
       || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
   end if;
-  -- What is a text is one already.
+  -- Text columns need no cast.
   v_texts := array(
     select case
       when v_bucket is not null and k.n = 1
@@ -8935,7 +8980,7 @@ begin
         k.name,
         case
           when v_bucket is not null and k.n = 1 then '["g.k1"]'
-          -- Numbers, however they are written, before other texts.
+          -- Numbers in any notation come before other texts.
           when k.name ~ '^(?:@|attrs\.)' then jsonb_build_array(
             'logloom_private.text_number(' || v_texts[k.n] || ')', v_texts[k.n] || ' collate "C"'
           )
@@ -8970,7 +9015,7 @@ begin
       p_limit
     ));
 
-  -- Arrays, since a function takes 100 arguments at most and a query may name more fields.
+  -- Arrays, because a function takes at most 100 arguments and a query may name more fields.
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')
@@ -9044,8 +9089,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Day by day, so that one late event does not bring in all days between. A client that was
-        -- away for so long that there are many of them reads from the first to the last.
+        -- Day by day, so that one late event does not add all days between. A client that was away
+        -- for more days reads from the first to the last.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -9707,7 +9752,7 @@ CREATE OR REPLACE FUNCTION logloom_private.my_stored (
   SET search_path TO 'pg_catalog', 'pg_temp'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because the API roles read neither blocks nor counts
+-- definer because no API role may read blocks and counts
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
   v_sealed bigint;
@@ -9717,7 +9762,7 @@ begin
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception when query_canceled then
-  -- 504: at a 503 PostgREST would connect anew and read its schema again, for everybody.
+  -- 504, because at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 end;
@@ -10317,7 +10362,7 @@ begin
   if p_session.last_used_at >= date_trunc('minute', now()) then
     return;
   end if;
-  -- Skips a locked row: whoever holds it must not hold up requests, and another one will do.
+  -- Skips a locked row, so that requests do not wait. A later request notes it.
   update logloom.portal_sessions s
   set first_used_at = coalesce(s.first_used_at, now()), last_used_at = now()
   where s.session_id = (
@@ -10335,7 +10380,7 @@ begin
     );
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- Answer all the same.
   null;
 end;
 $function$;
@@ -10670,20 +10715,20 @@ CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Without fields it is a constant to the planner.
+  -- The planner folds shown_columns_sql() into a constant.
   v_record constant text := 'row(' || case
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- Where the stored size is not there, what is shown is measured.
+  -- A record without stored size is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
   v_attrs text :=
     'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
-    -- What is extracted comes on top of what a record has.
+    -- Extracted attributes add to the stored size.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
     p_rows := logloom_private.staged_sql(p_query, p_rows);
@@ -10696,8 +10741,8 @@ begin
       logloom_private.source_sql(p_rows)
     );
   end if;
-  -- First by the size that is known. Of what that leaves the attributes are opened: numbers take
-  -- up to four times as much there as their text, and reading them more than that.
+  -- First choose by the known size, then decompress the attributes of these records: numbers take
+  -- up to four times their text in memory, and more while they are read.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
@@ -10791,7 +10836,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- What where asks before anything is extracted belongs to the filter.
+  -- A where before the first json or logfmt is part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
@@ -10806,7 +10851,7 @@ begin
   v_query.by_fields := '{}';
   v_query.by_sql := '{}';
   if v_query.plan ? 'aggregates' then
-    -- The first is that of callers who know only one.
+    -- Callers that know only one aggregate get the first.
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
@@ -10956,6 +11001,64 @@ begin
         or g.filled_from > n.needed_from
         or (g.filled_from = n.needed_from and g.filled_id is not null)
     end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentile_limits_sql (
+  p_percentiles jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format(
+    $query$
+      bounds as materialized (
+        -- The sample size for which drawing the sample and sorting the remaining numbers cost
+        -- least. The margin is four standard deviations of a median's position in the sample, and
+        -- more for other percentiles.
+        select s.id, s.margin, %1$s
+        from (
+          select
+            d.id, 2 / sqrt(d.size * d.share) as margin,
+            d.doubles[1 + floor(random() * cardinality(d.doubles))::integer] as number
+          from (
+            select
+              n.*,
+              generate_series(1, floor(cardinality(n.doubles) * n.share + random())::integer)
+            from (
+              select
+                n.id, n.size, least(cbrt(4 / greatest(n.size, 1)), 1) as share,
+                -- An array without nulls is read in place.
+                case when array_position(n.doubles, null) is null then n.doubles
+                  else array_remove(n.doubles, null) end as doubles
+              from numbers n
+              offset 0
+            ) n
+          ) d
+        ) s
+        group by s.id, s.margin
+      ), limits as materialized (
+        -- In the order of ids, so that number arrays are neither sorted nor hashed.
+        select %2$s
+        from groups g
+        left join bounds b using (id)
+      )
+    $query$,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'percentile_disc(array[greatest(# - s.margin, 0), least(# + s.margin, 1)]) '
+        || 'within group (order by s.number) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'array_agg(case when # > b.margin then b.@[1] else ''-Infinity'' end order by g.id) '
+        || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
+        || 'order by g.id) as high_@'
+    )
+  );
 end;
 $function$;
 
@@ -11464,7 +11567,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most have one part, which is cut quicker than matched in groups.
+  -- Most durations have one part. Cutting it is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
@@ -11519,7 +11622,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- No LIKE stands before a regular expression.
+      -- A regex has no LIKE before it.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );
@@ -11527,7 +11630,7 @@ begin
   if p_leaf ->> 'test' = 'regex' then
     return v_sql;
   end if;
-  -- The first value of every other test but equal is a LIKE pattern that a match passes.
+  -- For every test but equal, the first value is a LIKE pattern that every match passes.
   v_likely := array(
     select logloom_private.query_like_record(logloom_private.folded_text(
       case p_leaf ->> 'test' when 'equal' then logloom_private.query_like_text(v.text)
@@ -11603,6 +11706,62 @@ begin
     'test', 'equal', 'values', jsonb_build_array(v_text), 'folds_case', p_folds_case
   ));
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_check_value (
+  p_state    logloom_private.query_state,
+  p_field    jsonb,
+  p_sign     text,
+  p_token    text,
+  p_position integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_field ->> 'field';
+  v_network inet;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if p_sign in ('', '=') then
+    p_state := logloom_private.query_warn_value(p_state, p_field, p_sign, p_token, p_position);
+  elsif v_name in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(p_position, 'query.takes_no_test', v_name, p_sign);
+  end if;
+  if p_sign = 'w=' then
+    return logloom_private.query_check_word(p_state, p_field, p_token, p_position);
+  elsif p_sign <> '' then
+    return logloom_private.query_check_equal(
+      p_state, p_field, p_sign = 'i=', p_token, p_position
+    );
+  elsif v_name = 'any' and p_token in ('*', '""') then
+    perform logloom_private.refuse_at(p_position, 'query.any_takes_a_text');
+  elsif p_token = '*' then
+    p_state.node := logloom_private.query_leaf(p_field, '{"test": "exists"}');
+    return p_state;
+  elsif v_name in ('msg', 'any') then
+    return logloom_private.query_check_contains(p_state, p_field, p_token, p_position);
+  elsif v_name not in ('level', 'id', 'ts', 'received_at')
+    and logloom_private.query_has_wildcard(p_token)
+  then
+    p_state := logloom_private.query_count_searched(p_state, p_token, p_position);
+    p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+      'test', 'like', 'values', array[logloom_private.query_like(p_token)]
+    ));
+    return p_state;
+  elsif v_name in ('attrs', 'host') then
+    v_network := logloom_private.query_network(p_token, p_position);
+    if v_network is not null then
+      p_state.node := logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'network', 'values', array[v_network::text])
+      );
+      return p_state;
+    end if;
+  end if;
+  return logloom_private.query_check_equal(p_state, p_field, false, p_token, p_position);
 end;
 $function$;
 
@@ -11816,7 +11975,7 @@ begin
     );
   end if;
 
-  -- ICU's classes, because "letters and digits of any script" is what they say.
+  -- ICU's classes, because they hold the letters and digits of every script.
   if v_rest collate "und-x-icu" !~
     '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
   then
@@ -11966,6 +12125,213 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregate (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_kind constant text := p_state.texts[v_first];
+  v_name text := v_kind;
+  v_field jsonb;
+  v_meant text;
+begin
+  if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first],
+        case when p_state.texts[v_first + 1] = '('
+          then 'stages.aggregate_is_of_another_language'
+          else 'stages.stage_is_of_another_language' end,
+        logloom_private.query_excerpt(v_kind),
+        v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first],
+      case when v_kind = '' then 'stages.aggregate_is_missing'
+        when p_state.texts[v_first + 1] = '(' then 'stages.aggregate_is_unknown'
+        else 'stages.stage_is_unknown' end,
+      logloom_private.query_excerpt(v_kind)
+    );
+  end if;
+  if p_state.texts[v_first + 1] <> '(' then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first + 1],
+      'stages.bracket_is_missing',
+      v_kind,
+      logloom_private.query_meant_stage(
+        p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
+      )
+    );
+  end if;
+  p_state."at" := v_first + 2;
+  if v_kind not in ('count', 'rate') then
+    p_state := logloom_private.query_stage_field(p_state, 'stages.aggregate_needs_a_field', v_kind);
+    v_field := p_state.node;
+    if v_kind <> 'count_distinct' and v_field ->> 'field' <> 'attrs'
+      and not (v_kind in ('min', 'max') and v_field ->> 'field' in ('ts', 'received_at'))
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first + 2], 'stages.takes_an_attribute', v_kind
+      );
+    end if;
+  end if;
+  if p_state.texts[p_state."at"] <> ')' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      case when v_field is null then 'stages.takes_no_field'
+        else 'stages.aggregate_is_not_closed' end,
+      v_kind
+    );
+  end if;
+  p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] = 'as' then
+    v_name := p_state.texts[p_state."at" + 1];
+    if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
+      );
+    end if;
+    p_state."at" := p_state."at" + 2;
+  end if;
+  p_state.node := jsonb_build_object(
+    'kind', v_kind, 'fraction', substring(v_kind from '^p([0-9.]+)$')::numeric / 100,
+    'field', v_field, 'name', v_name
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_any_of (
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_sign  text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_depth constant integer := p_state.depth;
+  v_values jsonb := '[]'::jsonb;
+  v_items jsonb[] := '{}'::jsonb[];
+  v_token text;
+  v_position integer;
+begin
+  p_state := logloom_private.query_deepen(p_state, p_state.positions[p_state."at"]);
+  p_state."at" := p_state."at" + 1;
+  loop
+    v_token := p_state.texts[p_state."at"];
+    v_position := p_state.positions[p_state."at"];
+    if v_token in ('AND', 'NOT') then
+      perform logloom_private.refuse_at(v_position, 'query.word_is_not_for_lists', v_token);
+    elsif v_token = 'OR' or not logloom_private.query_is_term(v_token) then
+      perform logloom_private.refuse_at(v_position, 'query.value_is_missing_in_a_list');
+    end if;
+    p_state := logloom_private.query_count_leaf(p_state, v_position);
+    if lower(v_token collate "C") in ('and', 'or', 'not') then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, v_token || ' is read as a value: write OR in upper case', 'OR'
+      );
+    elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
+      p_state := logloom_private.query_warn(
+        p_state, v_position, 'A comma does not separate values: ' || v_token
+          || ' is read as one value', rtrim(v_token, ',') || ' OR'
+      );
+    end if;
+    p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
+    if p_state.node ->> 'test' = 'equal' then
+      v_values := v_values || (p_state.node -> 'values');
+    else
+      v_items := v_items || p_state.node;
+    end if;
+
+    p_state := logloom_private.query_advance(p_state);
+    exit when p_state.texts[p_state."at"] = ')';
+    if p_state.texts[p_state."at"] = 'OR' then
+      p_state := logloom_private.query_advance(p_state);
+    end if;
+  end loop;
+
+  if jsonb_array_length(v_values) > 0 then
+    v_items := logloom_private.query_leaf(
+      p_field,
+      jsonb_build_object('test', 'equal', 'values', v_values, 'folds_case', p_sign = 'i=')
+    ) || v_items;
+  end if;
+  p_state.node := case when cardinality(v_items) = 1 then v_items[1]
+    else jsonb_build_object('type', 'or', 'items', to_jsonb(v_items)) end;
+  p_state."at" := p_state."at" + 1;
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_by (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names text[] := array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a);
+  v_name text;
+  v_width text;
+  v_first integer;
+begin
+  loop
+    p_state."at" := p_state."at" + 1;
+    v_first := p_state."at";
+    if p_state.texts[p_state."at"] = '(' then
+      v_width := p_state.texts[p_state."at" + 1];
+      if v_width !~ '^[1-9][0-9]{0,4}[smhdw]$' then
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 1], 'stages.width_is_missing'
+        );
+      elsif p_plan -> 'bucket' is not null then
+        perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'stages.two_widths');
+      elsif p_state.texts[p_state."at" + 2] <> ')' then
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at" + 2], 'stages.width_is_not_closed'
+        );
+      end if;
+      p_plan := p_plan || jsonb_build_object(
+        'bucket',
+        rtrim(v_width, 'smhdw')::bigint * logloom_private.seconds_of(right(v_width, 1))::bigint
+      );
+      v_name := 'ts';
+      p_state."at" := p_state."at" + 3;
+    else
+      p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
+      p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
+      v_name := p_state.node ->> 'name';
+    end if;
+    if v_name = any(v_names) then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', v_name
+      );
+    end if;
+    v_names := v_names || v_name;
+    exit when p_state.texts[p_state."at"] <> ',';
+  end loop;
+  p_state.node := p_plan;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -11991,7 +12357,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- The column that is meant, where there is one: "sort desc count" has it behind the order.
+      -- Suggest the column that was named: "sort desc count" has it after the order.
       case when not v_rows then 'ts'
         when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
         when p_state.texts[3] = any (v_columns) then p_state.texts[3]
@@ -12077,7 +12443,8 @@ declare
   v_sql text := '';
   v_bounds integer[];
   v_depth integer := 1;
-  -- By depth: the size so far, and the size of the atom that a quantifier would repeat, or null.
+  -- By depth: the size so far, and the size of the atom before the next part (null: not
+  -- repeatable).
   v_sizes integer[] := array[0];
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
@@ -12138,7 +12505,7 @@ begin
       when left(v_part, 2) = '(?' then
         perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
-        -- A folded range looks through all letters that have two cases.
+        -- query_regex_range compares a folded range with all letters that have two cases.
         if v_fold and left(v_part, 1) = '[' then
           v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
         end if;
@@ -12294,8 +12661,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where the lower case of a letter is the next character, only the last one's can be outside;
-    -- the other small sigma is the next one, too.
+    -- If the lower case of a letter is the next character, only the last letter's can lie outside
+    -- the range. The other small sigma is the next character, too.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
@@ -12457,6 +12824,47 @@ RETURN
   ' where jsonb_typeof(e.v) in (''string'', ''number'', ''boolean'') and '::text) || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')'::text)) || ') else '::text) ||
   logloom_private.query_text_test(p_leaf, (('('::text || p_value) || ' #>> ''{}'')'::text))) || ' end'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.query_time (
+  p_token    text,
+  p_position integer,
+  p_now      timestamp with time zone
+)
+  RETURNS logloom_private.query_span
+  LANGUAGE plpgsql
+  STABLE
+  STRICT
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := logloom_private.query_text(p_token);
+  v_shift text[];
+  v_seconds numeric;
+  v_instant timestamptz := logloom_private.iso_instant(v_text);
+begin
+  if v_instant is not null then
+    return (
+      v_instant,
+      -- A date is a whole UTC day.
+      v_instant + case when char_length(v_text) = 10 then interval '24 hours'
+        else interval '1 microsecond' end,
+      false
+    )::logloom_private.query_span;
+  elsif v_text ~ '^(?:now|(?:now)?[+-][0-9]{1,10}[smhdw])$' then
+    v_shift := regexp_match(v_text, '(.[0-9]+)(.)$');
+    v_seconds := coalesce(v_shift[1]::numeric * logloom_private.seconds_of(v_shift[2]), 0);
+    if abs(v_seconds) > 3155760000 then
+      perform logloom_private.refuse_at(p_position, 'query.shift_is_too_long');
+    end if;
+    v_instant := p_now + make_interval(secs => v_seconds);
+    return (v_instant, v_instant + interval '1 microsecond', true)::logloom_private.query_span;
+  end if;
+  perform logloom_private.refuse_at(
+    p_position, 'query.not_a_time', logloom_private.query_excerpt(v_text)
+  );
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_value_sql (
   p_field jsonb,
   p_alias text
@@ -12494,6 +12902,217 @@ CREATE OR REPLACE FUNCTION logloom_private.query_group_sql (
 RETURN
   ((('('::text || logloom_private.query_value_sql(p_field, p_alias)) || CASE (p_field ->> 'field'::text) WHEN 'attrs'::text THEN ' #>> ''{}'''::text ELSE ''::text END) ||
   ')'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.query_warn_free (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_word constant text := lower(v_token collate "C");
+  v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_trap text[];
+  v_message text;
+  v_suggestion text;
+begin
+  v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
+  if v_suggestion is not null then
+    v_message := format('%s is read as a word: write a colon after a field', v_token);
+  elsif exists (
+    select
+    from generate_series(1, 6) n
+    where p_state.positions[p_state."at" - n]
+        = (p_state.warnings -> -1 ->> 'position')::integer
+      and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
+      and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
+  ) then
+    -- Part of a comparison that already has its warning.
+    return p_state;
+  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
+    v_message := format('%s is read as a word: write operators in upper case', v_token);
+    v_suggestion := upper(v_word);
+  elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
+    and v_next = 'by'
+  then
+    v_message := format('%s by is read as words: write an aggregate after a |', v_token);
+    v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
+      else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_word in ('order', 'group') and v_next = 'by' then
+    v_message := format('%s by is read as words: write a stage after a |', v_token);
+    v_suggestion := case v_word when 'order' then '| sort by ' else '| count() by ' end
+      || coalesce(p_state.texts[p_state."at" + 2], '');
+  elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+    and v_word not in ('and', 'or', 'not')
+  then
+    -- avg(duration_ms), exists(user_id), i(error). No error, because (a)(b) needs no blank either.
+    v_message := format('%s is read as a word, and its brackets as more terms', v_token);
+    v_suggestion := case v_word
+      when 'exists' then
+        logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
+      else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
+  elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
+    v_message := format('%s is read as a word: write a stage after a |', v_token);
+    v_suggestion := '| limit ' || v_next;
+  elsif v_word = 'select' and p_state."at" = 1
+    and (
+      v_next ~ '^[0-9(]'
+      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
+    )
+  then
+    v_message := 'SQL is not supported: each word is searched for in msg';
+    v_suggestion := 'service:api level:error';
+  elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
+    v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
+    v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
+  elsif v_token in ('!=', '!~') and p_state.texts[p_state."at" + 1] like '"%' then
+    v_message := format('%s is read as a word: negate with -', v_token);
+    v_suggestion := case v_token when '!~' then '-msg:~' else '-' end
+      || p_state.texts[p_state."at" + 1];
+  elsif v_token ~ '^!.' then
+    v_message := v_token || ' is read as a text: negate with -';
+    v_suggestion := '-' || substr(v_token, 2);
+  elsif v_token ~ '^[+][[:alpha:]]' then
+    v_message := v_token || ' is read as a text: every term is required without +';
+    v_suggestion := substr(v_token, 2);
+  elsif v_token ~ '^[[:alpha:]]+[~^][0-9.]*$' then
+    v_message := v_token || ' is read as a text: there are no fuzzy or boosted terms';
+    v_suggestion := rtrim(v_token, '~^.0123456789');
+  elsif v_token ~ '^%.+%$' then
+    v_message := '% is not a wildcard: a word is found anywhere in msg';
+    v_suggestion := btrim(v_token, '%');
+  else
+    v_trap := logloom_private.query_word_trap(p_state, v_token);
+    v_message := v_trap[1];
+    v_suggestion := case when left(v_trap[2], 1) = '~' then 'msg:' else '' end
+      || v_trap[2];
+    if v_message is null then
+      v_suggestion := logloom_private.query_meant_comparison(v_token);
+      v_message := v_token || ' is read as a text: write a colon after a field';
+    end if;
+  end if;
+  return logloom_private.query_warn(
+    p_state, p_state.positions[p_state."at"], v_message, v_suggestion
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_warn_value (
+  p_state    logloom_private.query_state,
+  p_field    jsonb,
+  p_sign     text,
+  p_token    text,
+  p_position integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_field ->> 'name';
+  v_trap text[];
+  v_message text;
+  v_suggestion text;
+begin
+  if p_sign = '=' then
+    -- A second =, or a comparison of another language
+    if p_token ~ '^=+[^=]' then
+      v_message := 'The second = is read as part of the value';
+      v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
+    elsif p_token ~ '^[<>].' then
+      v_message := format('%s is read as a value: write > or < before =', p_token);
+      v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
+    end if;
+  elsif left(p_token, 1) = '"' then
+    return p_state;
+  elsif p_token ~* '^!=*null$' then
+    v_message := 'null is read as a text: write field:* for any value';
+    v_suggestion := v_name || ':*';
+  elsif p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
+    and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+  then
+    v_message := 'in is read as a value, and its brackets as more terms';
+    v_suggestion := v_name || ':(' || regexp_replace(
+      array_to_string(
+        p_state.texts[p_state."at" + 2:array_position(p_state.texts, ')', p_state."at") - 1], ' '
+      ),
+      '\s*,\s*', ' OR ', 'g'
+    ) || ')';
+  elsif p_token ~ '^!=*.' then
+    v_message := format('%s is read as a value: negate with - before the field', p_token);
+    v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
+  elsif p_token ~* '^null$' then
+    v_message := 'null is read as a text: write -field:* for a missing value';
+    v_suggestion := format('-%s:*', v_name);
+  elsif (p_field ->> 'field') in ('service', 'env', 'host')
+    and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
+  then
+    v_message := 'A comma does not separate values: this is one value';
+    v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
+  elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
+    v_message := format('%s is read as a text: write a range of numbers', p_token);
+    v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
+  else
+    v_trap := logloom_private.query_word_trap(p_state, p_token);
+    v_message := v_trap[1];
+    v_suggestion := v_name || ':' || v_trap[2];
+  end if;
+  if v_suggestion is null then
+    return p_state;
+  end if;
+  return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_word_trap (
+  p_state logloom_private.query_state,
+  p_token text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_end integer;
+begin
+  if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
+    return array[
+      'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text',
+      translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
+    ];
+  elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
+    select min(n) into v_end
+    from generate_series(p_state."at", cardinality(p_state.texts)) n
+    where right(p_state.texts[n], 1) = '''';
+    if v_end is not null then
+      return array[
+        'Single quotes do not quote: ' || p_token || ' is read as a text',
+        '"' || btrim(
+          p_token || coalesce(
+            ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
+          ), ' '''
+        ) || '"'
+      ];
+    end if;
+  elsif strpos(p_token, '&&') > 0 then
+    return array[
+      '&& is read as a text: terms side by side mean AND',
+      replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    ];
+  elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
+    return array[
+      'Slashes do not mark a regular expression: ' || p_token || ' is read as a text',
+      '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
+    ];
+  end if;
+  return null;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.queue_limit (
   p_hard_limit  bigint,
@@ -13021,7 +13640,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because nobody but this file makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_log');
@@ -13034,11 +13653,11 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   perform logloom_private.require_parameter('p_id', p_id is null);
-  -- Around it: a client's clock may hold less than microseconds.
+  -- One second around it: a client may send milliseconds instead of microseconds.
   if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
     v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
   end if;
-  -- The id says when the event was received, and most events are received when they happen.
+  -- The id contains the time of receipt. Most events are received when they happen.
   v_received_at := to_timestamp(
     ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
   );
@@ -13054,7 +13673,7 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all that is sealed, of which the blocks know the ids, and the days of rows, newest first.
+  -- Then all sealed records (blocks index ids), then the days with rows, newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -13093,7 +13712,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_changes (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because nobody but the search functions makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_changes');
@@ -13119,13 +13738,10 @@ begin
   v_answer.ts_to := upper(v_range);
   v_answer.before_from := lower(v_before);
   v_answer.changes := '{}';
-  v_answer.warnings := array(
-    select w
-    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-  );
+  v_answer.warnings := logloom_private.warnings_of(v_query);
   if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
     v_answer.warnings := v_answer.warnings || row(
-      null, 'the range before begins when records are no longer kept: what is new may be older',
+      null, 'some records of the range before are no longer kept: new values may be older',
       'Ask for a shorter or a later range.'
     )::public.logloom_query_warning;
   end if;
@@ -13137,7 +13753,7 @@ begin
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
-        -- Few values, of which each may say something.
+        -- Fields with few different values
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         'order by f.count desc, f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
@@ -13149,14 +13765,14 @@ begin
       )
     )
     into v_fields;
-    -- Null: patterns.
+    -- null: patterns
     foreach v_field in array
       array['level', 'service', 'env', 'host', 'route', null]::text[] || v_fields
     loop
       continue when logloom_private.is_hidden(coalesce(v_field, 'msg'), v_query.hidden_fields);
       if clock_timestamp() > v_deadline then
         v_answer.warnings := v_answer.warnings || row(
-          null, 'not all fields were compared, since that took too long',
+          null, 'not all fields were compared, because that took too long',
           'Narrow the filter or the range of time.'
         )::public.logloom_query_warning;
         exit;
@@ -13200,7 +13816,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_context (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because nobody but the search functions makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'get_log_context');
@@ -13214,7 +13830,7 @@ begin
     perform logloom_private.refuse('search.context_is_out_of_range', v_max::text);
   end if;
   v_log := logloom_private.read_log(p_scope, p_id, p_ts);
-  -- Half of what is left to each side, and a record at least.
+  -- Each side gets half of the remaining bytes, and at least one record.
   v_bytes := greatest((v_bytes - logloom_private.answered_bytes(array[v_log])) / 2, 1);
   return query
   select b.*
@@ -13250,7 +13866,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_export (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because no API role knows what the writer has written
+-- definer because no API role may read the state of the queue
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'export_logs');
@@ -13275,7 +13891,7 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- Of what comes last in a descending export, as much is missing as the range has moved on.
+  -- A descending export with a relative start loses its last records as the start moves on.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -13286,7 +13902,6 @@ begin
       logloom_private.search_range(p_ts_from, p_ts_to), v_order
     )
   );
-  -- By itself it opens no other records than that does.
   v_page := logloom_private.read_log_page(
     p_scope, p_query_dsl, p_ts_from, p_ts_to, null,
     logloom_private.cursor_after(v_export.cursor, p_after), v_order
@@ -13304,7 +13919,7 @@ begin
     return v_export;
   end if;
   select
-    -- A name is no formula, though an attribute's begins with an at sign.
+    -- Names need no apostrophe: @name is not run as a formula.
     string_agg(
       case when c.name ~ '[",\r\n]' then '"' || replace(c.name, '"', '""') || '"' else c.name end,
       ','
@@ -13349,7 +13964,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
   SET work_mem TO '4MB'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because nobody but this file makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'list_log_fields');
@@ -13406,7 +14021,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_histogram (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_histogram');
@@ -13447,7 +14062,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_overview (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because nobody but the search functions makes SQL over records
+-- definer because only search functions may run SQL over records
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_overview');
@@ -13457,7 +14072,7 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- The same hours of the day: a load that comes every morning is no change.
+  -- The same hours of the day, so that a load that comes every morning is not a change
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
@@ -13470,13 +14085,10 @@ begin
   v_answer.ts_to := upper(v_range);
   v_answer.before_from := lower(v_before);
   v_answer.before_to := upper(v_before);
-  v_answer.warnings := array(
-    select w
-    from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-  );
+  v_answer.warnings := logloom_private.warnings_of(v_query);
   if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
     v_answer.warnings := v_answer.warnings || row(
-      null, 'the range before begins when records are no longer kept: its counts are not whole',
+      null, 'some records of the range before are no longer kept: its counts are too low',
       'Ask for a shorter or a later range.'
     )::public.logloom_query_warning;
   end if;
@@ -13509,8 +14121,8 @@ begin
           limit $1
         )
     $query$,
-    logloom_private.service_counts_sql(v_tenant_id, v_query, v_range, v_seconds),
-    logloom_private.service_counts_sql(v_tenant_id, v_query, v_before, v_seconds)
+    logloom_private.counts_sql(v_tenant_id, v_query, v_range, v_seconds, '{level,service}'),
+    logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
   into v_answer.total_services, v_answer.services
   using v_limit;
@@ -13538,7 +14150,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_page (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'search_logs');
@@ -13575,7 +14187,7 @@ begin
     case when p_cursor is not null then tstzrange(v_cursor.ts_from, v_cursor.ts_to) end
   );
   v_query := logloom_private.search_query(v_scope, p_query_dsl, v_cursor."now", 'records');
-  -- That of the query's sort, or p_order.
+  -- The order of the query's sort, or p_order
   v_order := case (v_query.plan -> 'sort' -> 0 -> 'descending')::boolean
     when true then 'desc' when false then 'asc' end;
   if p_order not in ('desc', 'asc') then
@@ -13592,7 +14204,7 @@ begin
     v_limit := logloom_private.list_limit_max();
   end if;
   if p_limit is null and v_cursor.received_before is not null then
-    -- A page of export_logs.
+    -- A page of export_logs
     v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
@@ -13612,10 +14224,7 @@ begin
   end if;
   return row(
     v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
-    array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-    )
+    logloom_private.warnings_of(v_query)
   )::public.logloom_log_page;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -13639,7 +14248,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_series (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_series');
@@ -13701,11 +14310,7 @@ begin
       in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
   return row(
-    v_seconds, coalesce(v_series, '{}'),
-    array(
-      select w
-      from jsonb_populate_recordset(null::public.logloom_query_warning, v_query.warnings) w
-    )
+    v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
   )::public.logloom_log_series_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -13728,7 +14333,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_stats (
   SET jit TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'log_stats');
@@ -13741,7 +14346,7 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
-  -- Values of groups may be long: rows end with max_page_bytes.
+  -- Group values may be long: stop after max_page_bytes.
   return query
   select (r.row).*
   from (
@@ -13774,7 +14379,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_tail (
   SET enable_seqscan TO 'off'
   SET standard_conforming_strings TO 'on'
   AS $function$
--- definer because a filter drives an index only where row-level security does not stand between
+-- definer because row-level security would keep filters from using indexes
 declare
   v_scope constant logloom_private.reading_scope :=
     logloom_private.checked_scope(p_scope, 'tail_logs');
@@ -13797,15 +14402,15 @@ begin
   select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;
-    -- Write sequences and records are of one snapshot: what is not here yet comes after this
-    -- cursor.
+    -- Write sequences and records come from one snapshot: records that are not visible yet come
+    -- after this cursor.
     if p_backlog > 0 then
       v_tail.logs := array(
         select l
         from unnest((
           logloom_private.found_page(
             v_tenant_id, v_query,
-            -- An event lies 24 hours ahead at most.
+            -- An event may be 24 hours ahead.
             tstzrange(now() - interval '24 hours', now() + interval '25 hours'),
             p_backlog, 'desc', null, null
           )
@@ -13827,7 +14432,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- All of the last write sequence was seen. The days of later ones may be gone.
+    -- The last write sequence was read completely. The days of later ones may be gone.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -14897,12 +15502,12 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- Without a limit no block's end shows: it follows from the sizes of records.
+  -- No limit with hidden fields: the end of a block would tell about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
-  -- The newest, for there may be more than can be looked at.
+  -- The newest first, because not all may be read.
   if v_is_counted then
     v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
@@ -15580,7 +16185,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- The items of both side by side: what an index answers is looked for among them.
+  -- Joins the items of both in one AND: filter_by_scan_slot looks there for items that an index
+  -- answers.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -15811,7 +16417,7 @@ CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- What a client that was away for long missed may be sealed by now.
+  -- Records that a client missed may have been sealed meanwhile.
   return case when exists (
     select
     from logloom_private.blocks c
@@ -16179,7 +16785,7 @@ begin
       v_stage
     );
   end if;
-  -- A page of all records reads no more than it shows: it takes no scan slot.
+  -- A page without filter reads only what it shows and needs no scan slot.
   v_query.filter := case
     when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
       then 'true'
@@ -16250,34 +16856,6 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
   STABLE
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
-
-CREATE OR REPLACE FUNCTION logloom_private.service_counts_sql (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query,
-  p_range     tstzrange,
-  p_seconds   bigint
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_source logloom_private.counted_source;
-begin
-  p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- As count() by service, level is counted.
-  p_query.by_fields := array['level', 'service'];
-  p_query.plan := '{"reads": ["level", "service"]}';
-  v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
-  return format(
-    'select %s as ts, l.level, l.service, %s as count '
-      '%s group by 1, 2, 3',
-    logloom_private.bucket_sql(p_seconds), v_source.count_sql,
-    logloom_private.source_sql(v_source.rows_sql)
-  );
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
@@ -16825,7 +17403,7 @@ begin
       ))
     );
   end loop;
-  -- Each slice has one record at least, however large: those that are first in theirs come first.
+  -- The first record of each slice comes first, so that every slice has one, however large.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
@@ -16905,7 +17483,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" has the members extracted once a record. A member that was there already stays.
+      -- "offset 0" makes it extract once for each record. Existing attributes win.
       v_sql := format(
         'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
@@ -17052,7 +17630,7 @@ begin
   if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
-    -- Over days without rows blocks count quicker than minutes do.
+    -- For days without rows, blocks count faster than log_counts.
     if v_counts_sealed and v_to - v_from >= interval '1 day' then
       v_counted_from := v_rows_from;
     end if;
@@ -17102,8 +17680,8 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counting a column: what is sorted to be grouped has more than the one that it is grouped by,
-  -- and of one alone PostgreSQL 17 does not count the memory.
+  -- Counts a column, so that rows sorted for grouping have a second column: PostgreSQL 17 does not
+  -- count the memory for sorting a single one.
   return (
     v_rows, 'count(l.tenant_id)::double precision', null, false
   )::logloom_private.counted_source;
@@ -17402,7 +17980,7 @@ begin
     values (p_tenant_id, v_minute, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- An answer is worth more than its note.
+  -- Answer all the same.
   null;
 end;
 $function$;
@@ -17432,7 +18010,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- The first that is free: with "limit" no further one is asked for.
+  -- Takes the first free slot. "limit" keeps it from taking more.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -17440,11 +18018,12 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Half of PostgREST's connections: the rest answers what does not search.
+  -- Half of PostgREST's connections: the other half answers other requests.
   select greatest(1, s.api_pool_size / 2), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
-  -- Parallel workers are processors as well: those of the plan's scans, for the first search alone.
+  -- Parallel workers use processors, too: only the tenant's first search gets them, as many as the
+  -- plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -17453,7 +18032,7 @@ begin
     )::text,
     true
   );
-  -- The last quarter is for tenants that have nothing running.
+  -- The last quarter is for tenants without a running search.
   if v_own > 1 then
     v_slots := v_slots - v_slots / 4;
   end if;
@@ -17665,8 +18244,8 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
 declare
   v_days text := '';
 begin
-  -- No partition without rows of the tenant is opened. Of a range that touches two days at most,
-  -- both are: to ask which have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most two days opens both, because
+  -- looking up which have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -18296,6 +18875,22 @@ begin
       'Bind these to another view, or revoke or delete them.',
       '`delete_log_view`: API keys, members, alert rules, log streams or saved searches are '
         'bound to it.');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.warnings_of (
+  p_query logloom_private.compiled_query
+)
+  RETURNS public.logloom_query_warning[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select w
+    from jsonb_populate_recordset(null::public.logloom_query_warning, p_query.warnings) w
+  );
 end;
 $function$;
 
@@ -19127,7 +19722,7 @@ begin
     set transaction isolation level read committed;
     select j.* into v_job from logloom_private.jobs j where j.name = p_name;
     if not found then
-      raise exception 'logloom_private.jobs has no job named %', p_name;
+      raise exception 'No row of logloom_private.jobs is named %', p_name;
     end if;
     call logloom_private.run_step(v_job, '0', v_next_at, v_rest);
     exit when v_rest is null or pg_catalog.clock_timestamp() + v_rest > v_deadline;
@@ -19439,11 +20034,37 @@ COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'The order in which part
 
 COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that its records may have. Restored records get it.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that it fails; null once it works again.';
+COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or its role, or the database user.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until it is, nothing that the receiver refuses is set aside: the stream pauses where it is.';
+COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client of the token, if it has one.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'What the receiver said, where it did not take the batch: the first 500 characters.';
+COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of its creator.';
+
+COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'Objects with the members of public.logloom_log_panel, in their order in the grid.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch: half of a batch that was too large for the receiver, a tenth more after each accepted one.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The current batch, unchanged by retries: the records from the position to batch_end_seq and batch_end_id (null: all of that write sequence).';
+
+COMMENT ON COLUMN "logloom"."log_streams"."batch_limit" IS 'The maximum number of records in the next batch: halved when the receiver refuses one, doubled when it accepts one.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."batch_size" IS 'Bytes of the current batch when it was last read.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."config" IS 'The destination, as its kind needs it. No secrets.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that it fails; null when it works.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until then refused records are not skipped: the stream pauses.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The first day that the tenant still kept at the last read.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'The receiver''s answer to a batch that it refused: the first 500 characters.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."maker" IS 'The user whose rights it reads with: who created it, or enabled it last. Null: the project itself.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records are waiting. Null: none were at the last check.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'The records to send: a query without stages. Null: all.';
 
 COMMENT ON COLUMN "logloom"."log_views"."hidden_fields" IS 'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
 
@@ -19497,9 +20118,27 @@ COMMENT ON COLUMN "logloom"."plans"."retention_days_max" IS 'Highest retention_d
 
 COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'The same for everything that is sent by HTTP: webhooks, chats and pagers.';
 
+COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code of its link. Null once exchanged.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created it; it ends when they may no longer create sessions. Null: created with the project''s secret key.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."last_used_at" IS 'Exact to the minute: updated once a minute, not for each request.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."origins" IS 'Origins of the pages that may frame it.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."query_dsl" IS 'A query without stages that narrows the view. Null: all records of the view.';
+
+COMMENT ON COLUMN "logloom"."portal_sessions"."token_digest" IS 'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
+
 COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked; rows come before blocks.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_ts" IS 'The last record (position_ts, position_id) that an erasure has checked.';
+
+COMMENT ON COLUMN "logloom"."saved_searches"."created_by" IS 'The claim sub of its creator.';
+
+COMMENT ON COLUMN "logloom"."saved_searches"."display" IS 'Settings of the page that shows it, such as range and columns. The database does not read them.';
+
+COMMENT ON COLUMN "logloom"."saved_searches"."view_id" IS 'The view whose readers see it in their list, if it is shared.';
 
 COMMENT ON COLUMN "logloom"."tenant_members"."chosen_at" IS 'When the member last switched to the tenant. Tokens name the tenant that was chosen last.';
 
@@ -19817,6 +20456,8 @@ COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert
 
 COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."check_plan_feature"(text) IS 'Whether the plan includes p_feature (saved_searches, alerts), its limit, and the number in use. An unknown feature is not enabled. Errors: PT400, PT401.';
+
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A notification that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'Called by the edge function logloom-archive: the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
@@ -19837,11 +20478,21 @@ COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zo
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
+COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once; with p_link instead the url of a page, whose code works once within ten minutes. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows it. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: those that p_query_dsl finds (a query without stages), by default all. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. Its readers (viewers and API keys that are bound to it) get the records that p_query_dsl finds (a query without stages; default all), without p_hidden_fields (names of fields, attrs, attrs.PATH), by p_operations (names of reading operations; default all, except those that list alerts). p_name: 1 to 100 characters after trimming. For admins. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
+
+COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: the view whose readers see it in their list, if it is shared. p_display: an object of at most 4,000 bytes for the page that shows it. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid) IS 'Deletes an alert rule. Its history stays. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."delete_log_view"(uuid, text) IS 'Deletes a view that nothing uses. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (in use; names its users).';
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many searches are running).';
 
@@ -19849,9 +20500,27 @@ COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with a
 
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'A page of an export: {text, records, cursor, next_cursor, logs}, for GET logloom-read/v1/export. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. It returns records that were received before it began. p_cursor: next_cursor of the page before, or cursor of any page with p_after: <ts>,<id> of the last record that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';
+
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'One record. With p_ts, its time, it is found at once. Without it the search begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and its neighbours of the same host and service (or also without), in time order: p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'A dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."get_saved_search"(uuid) IS 'A saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
+
+COMMENT ON FUNCTION "public"."get_saved_search_categories"() IS 'The distinct categories of the saved searches that the caller can read, sorted. Errors: PT400, PT401.';
+
+COMMENT ON FUNCTION "public"."get_saved_search_count"() IS 'The number of the caller''s own saved searches. Errors: PT400, PT401.';
+
+COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'The current settings: the tenant''s own, else the defaults of its plan; and stored, the disk space of its records. Errors: PT400, PT401, PT403, PT404.';
+
+COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'The tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, usage by month and day of the last p_months (1 to 24, default 1), and stored. All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'The answer of the edge function health: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
 
@@ -19875,7 +20544,11 @@ COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files o
 
 COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS 'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all where it is blank), most frequent first: of all records, or of a sample spread over the range. Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'The caller''s dashboards and those that colleagues shared, newest first; a viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all records if it is blank), most frequent first: of all records, or of a sample spread over the range. Errors: PT400, PT401, PT408.';
+
+COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'The tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -19885,15 +20558,33 @@ COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log str
 
 COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
+COMMENT ON FUNCTION "public"."list_log_views"(text, integer, uuid) IS 'The tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_saved_searches"(boolean, integer, uuid) IS 'The caller''s saved searches and, unless include_shared is false, those that colleagues shared, newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, integer, uuid) IS 'The tenant''s audit events, newest first; p_action, p_ts_from (inclusive) and p_ts_to (exclusive) filter them. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
+COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer) IS 'What changed in [p_ts_from, p_ts_to) against the range of the same length before it, among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and errors now and in the same hours of the day before (for a range of several days: as many days before), and when they were last seen. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'The first aggregate of p_query_dsl (default count()) over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series; the others share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, else null. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
+
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'The aggregates of p_query_dsl (default count()): one row for each group, {group, value, values: {name: number}, total_groups, warnings}, largest first, or oldest first with buckets; without by one row with group {}. For patterns one row for each pattern, values {count, first, last, example}. p_limit 1 to 1000 (default 100). Rows end after 8 MB; total_groups is the number of all. Errors: PT400, PT401, PT408, PT429.';
+
 COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
+
+COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the function logloom-read: exchanges the code of a link for the token of its session, once. p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. Errors: PT400, PT401, PT403, PT404, PT408.';
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: the answer of an operation to an API key with the scope read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7), only those that match p_query_dsl if it is given. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
 
@@ -19901,13 +20592,19 @@ COMMENT ON FUNCTION "public"."retry_alert_delivery"(uuid) IS 'Tries a failed del
 
 COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key; the next request with it is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."revoke_log_portal_session"(text, uuid) IS 'Revokes a portal session: its next request is refused. Repeating this changes nothing. Errors: PT400, PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller or one that a colleague shared, and counts the run. Answers like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
+
 COMMENT ON FUNCTION "public"."run_writer"() IS 'Called by the edge function ingest while pg_cron does not run the writer, until done is true: moves the closed slot of the queue, or closes the open one. Safe beside any other run.';
 
 COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. With a long range or large records (about 8 MB) a page may have fewer records and still a next_cursor: only null marks the last page. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
@@ -19919,6 +20616,8 @@ COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, i
 
 COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+
 COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
 
 COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
@@ -19929,7 +20628,15 @@ COMMENT ON FUNCTION
   "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
   'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it, to refuse if somebody else changed it since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
+
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. Another scheme, host or port in p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller its maker; it continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. Readers of the view get the change with their next request. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+
+COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes it. p_view_id, for admins: the view whose readers see it in their list, if it is shared. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+
+COMMENT ON FUNCTION "public"."update_tenant_settings"(text, jsonb, jsonb) IS 'Sets the given members and returns all settings. pipeline_config: retention_days (1 to the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. Errors: PT400, PT401, PT403.';
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
 
@@ -19945,9 +20652,13 @@ COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for
 
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'What was done to keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody changes or removes an event before settings.audit_lifetime has gone by.';
+COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards: private to their creator, or shared with the tenant to look at. Each reader sees the records of their own scope.';
 
 COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What a stream did not send. refused: a record that the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
+
+COMMENT ON TABLE "logloom"."log_streams" IS 'Destinations to which a tenant''s records are sent as they become visible, and their progress.';
 
 COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what viewers and API keys that are bound to it can read.';
 
@@ -19955,7 +20666,11 @@ COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued
 
 COMMENT ON TABLE "logloom"."plans" IS 'Plans and their limits. A change takes effect with the next request.';
 
+COMMENT ON TABLE "logloom"."portal_sessions" IS 'Sessions in which customers read their logs in a page. Tokens and codes are never stored.';
+
 COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Retention and full storage add one row for each run and each tenant that lost records. Kept for settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."saved_searches" IS 'Saved queries: private to their creator, or shared with the tenant to read and run.';
 
 COMMENT ON TABLE "logloom"."tenant_members" IS 'Which users belong to which tenants. Supabase Auth takes the claim tenant_id of its tokens from here.';
 
@@ -20033,6 +20748,8 @@ COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a not
 
 COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, with logloom-stream next to it, and the secret by which they recognize their caller.';
 
+COMMENT ON TABLE "logloom_private"."portal_reads" IS 'Requests of a tenant''s portal sessions in a minute. A minute may have several rows: a request that finds all rows locked adds one.';
+
 COMMENT ON TABLE "logloom_private"."queue" IS 'Committed events on their way to logloom.logs: one row per request, with parallel arrays. An array is null if no event has the field. A null ts stands for received_at.';
 
 COMMENT ON TABLE "logloom_private"."queue_marks" IS 'How old waiting batches are, without reading them: the earliest received_at of those metered together, up to batch_to. Kept until they are moved.';
@@ -20069,7 +20786,7 @@ COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of o
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'Where an aggregate reads: rows of the alias l, and what count() is over them. keys_sql: what it is grouped by, where this is not by_sql of the query. has_numbers: it has numbers, total, minimum and maximum, and double in place of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions, if they differ from by_sql of the query. has_numbers: it has numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 
@@ -20083,11 +20800,13 @@ COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom.
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
-COMMENT ON TYPE "logloom_private"."page_cursor" IS 'Where a page begins: after the record of ts and id, in order (asc or desc). ts_from, ts_to and now: what the first page meant by its range and by now, so that no page moves away from it. records_left: what limit leaves to this page and those after it. received_before: an export holds what was received before it began.';
+COMMENT ON TYPE "logloom_private"."log_tail" IS 'The position of a tail, and the records found. It continues with write_seq "first", after id if set. more: whether there is more to read.';
 
-COMMENT ON TYPE "logloom_private"."reader_kind" IS 'By what somebody reads: the token of a request, an API key, a portal session, or, where no request asks, the view of a log stream or of an alert''s message.';
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and now are those of the first page, so that later pages keep its range. records_left: what limit leaves for this page and later ones. received_before: an export returns only records received before it began.';
 
-COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: of tenant_id, the records that pass filter (the tree of a compiled query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), by operations (null: all that read). kind: by what they read. view_id: the view that says so, where they are bound to one.';
+COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or, without a request, the view of a log stream or of an alert''s message.';
+
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: records of tenant_id that pass filter (the tree of a compiled query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), by operations (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any.';
 
 COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the fields of logloom_private.column_fields, as texts.';
 
@@ -20121,29 +20840,75 @@ COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_fr
 
 COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; records: how many were restored. kept_until: when they are deleted again.';
 
+COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: the id of a key or user, or whatever the action changed.';
+
 COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it, sealed or not yet. If it is not complete, complete_alert_notification completes it.';
 
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
+
+COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token (or url, with a link) is shown only once.';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
 
+COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The records of interval_seconds, from ts on.';
+
+COMMENT ON TYPE "public"."logloom_log_change" IS 'How often records had a value of a field or a pattern, in a range (after) and in the one before it. kind: pattern or value. change: new, gone, grown or shrunk, by the share of records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+
+COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed in [ts_from, ts_to) against [before_from, ts_from), the most significant first.';
+
+COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'Queries shown together, in the order of panels. created_by: the claim sub of its creator.';
+
+COMMENT ON TYPE "public"."logloom_log_export" IS 'A page of an export. text: its lines, with line ends; or logs: its records. records: their number. cursor: of this page; next_cursor: of the next page, null if there is none.';
+
 COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; of how many records that were looked at (records) it was found in count, and its most frequent values. exact: all records that match were looked at, else a sample of them.';
 
+COMMENT ON TYPE "public"."logloom_log_level_counts" IS 'Records by level; none: without a level.';
+
+COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), the largest first, compared with [before_from, before_to).';
+
+COMMENT ON TYPE "public"."logloom_log_page" IS 'Records of [ts_from, ts_to), and the cursor of the next page. Only the last page has the cursor null: any page may end early. warnings: parts of the query that probably mean something else.';
+
+COMMENT ON TYPE "public"."logloom_log_panel" IS 'A panel of a dashboard. kind: lines (over time), bars (one for each group) or number. width: 1 to 12 columns of the grid.';
+
+COMMENT ON TYPE "public"."logloom_log_record" IS 'A log record. Fields that the event did not have are null.';
+
 COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets the caller may seal.';
+
+COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
+
+COMMENT ON TYPE "public"."logloom_log_service" IS 'Records of a service (null: without service) in a range, and in the same hours of the days before. last_seen: the minute of its newest record in either; for more than a day, exact to 1/1,440 of the range.';
+
+COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}, null for records without the field; ts is the beginning of a bucket. value: the first aggregate. values: all aggregates by name. total_groups: the number of rows without p_limit and limit. warnings: parts of the query that probably mean something else, the same in each row.';
 
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
+COMMENT ON TYPE "public"."logloom_log_tail" IS 'Records in the order in which they became visible. more: more records are waiting.';
+
+COMMENT ON TYPE "public"."logloom_log_view" IS 'A view limits its readers to the records that query_dsl finds (null: all), without hidden_fields, by operations (null: all that read, except those that list alerts). created_by: the claim sub of its creator, or service_role.';
+
 COMMENT ON TYPE "public"."logloom_member" IS 'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase Auth, else as given when the member was added; null if unknown. view_id: the view that a viewer reads in.';
 
 COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because it was confirmed by a code or belongs to a member. code_expires_at, tries_left: of a valid code.';
 
+COMMENT ON TYPE "public"."logloom_opened_portal_session" IS 'The session of a link. token is shown only once.';
+
 COMMENT ON TYPE "public"."logloom_plan_feature" IS 'Whether the plan includes a feature, how many it allows, and how many the tenant has.';
 
+COMMENT ON TYPE "public"."logloom_portal_session" IS 'A portal session in a list. status: active, revoked or expired.';
+
+COMMENT ON TYPE "public"."logloom_query_validity" IS 'Whether a query compiles. If not: the error, its position (1-based, code points) and the expected syntax. warnings: valid parts that probably do not mean what their author intended.';
+
+COMMENT ON TYPE "public"."logloom_query_warning" IS 'A valid part of a query that probably does not mean what its author intended: its position (1-based, code points), and what to write instead.';
+
 COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; not part of records. not_reached: where copies of the records may remain after an erasure, null before it is done.';
+
+COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: runs by anybody. view_id: the view whose readers see it in their list. display: settings of the page that shows it, such as range and columns.';
+
+COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records, or the rows of stats if it aggregates.';
 
 COMMENT ON TYPE "public"."logloom_stored" IS 'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows with indexes (estimated).';
 
@@ -20154,6 +20919,10 @@ COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being de
 COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings: as set, else the defaults.';
 
 COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
+
+COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month and the limits of its plan; and by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month.';
+
+COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
 
 COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
 
