@@ -577,7 +577,12 @@ export type Database = {
         };
       };
       "list_log_fields": {
-        Args: { "p_query_dsl"?: string; "p_ts_from"?: string; "p_ts_to"?: string };
+        Args: {
+          "p_name"?: string;
+          "p_query_dsl"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_field"][];
         SetofOptions: {
           from: "*";
@@ -700,6 +705,8 @@ export type Database = {
       };
       "log_changes": {
         Args: {
+          "p_before_from"?: string;
+          "p_before_to"?: string;
           "p_limit"?: number;
           "p_query_dsl"?: string;
           "p_ts_from"?: string;
@@ -1507,6 +1514,7 @@ export type Database = {
         "records_before": number | null;
         "changes": (Database["public"]["CompositeTypes"]["logloom_log_change"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+        "before_to": string | null;
       };
       "logloom_log_dashboard": {
         "dashboard_id": string | null;
@@ -1605,6 +1613,8 @@ export type Database = {
         "records_before": number | null;
         "errors_before": number | null;
         "last_seen": string | null;
+        "errors_over_time": (number)[] | null;
+        "records_over_time": (number)[] | null;
       };
       "logloom_log_stat": {
         "group": Json | null;

@@ -158,7 +158,7 @@ const parameterTypes: Record<string, string> = {
   p_role: "Role",
   p_scopes: "Scope[]",
   p_secrets: "Record<string, string | null>",
-  p_state: 'AlertIncident["state"]',
+  p_state: 'AlertIncident["state"] | "unresolved"',
   pipeline_config: 'Partial<TenantSettings["pipeline_config"]>',
 };
 

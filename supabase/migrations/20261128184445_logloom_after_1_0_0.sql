@@ -316,6 +316,10 @@ DROP FUNCTION "logloom_private"."query_regex_literal"(text);
 
 DROP FUNCTION "logloom_private"."query_regex_set"(text, boolean);
 
+DROP FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer);
+
+DROP FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text);
+
 DROP FUNCTION "logloom_private"."reads_again"(text, text);
 
 DROP FUNCTION "logloom_private"."record_hops"(jsonb);
@@ -409,6 +413,10 @@ DROP FUNCTION "logloom_private"."word_template"(jsonb);
 DROP FUNCTION "logloom_private"."written_number"(text);
 
 DROP FUNCTION "public"."acknowledge_alert_incidents"(uuid[]);
+
+DROP FUNCTION "public"."list_log_fields"(text, text, text);
+
+DROP FUNCTION "public"."log_changes"(text, text, text, integer);
 
 DROP FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean);
 
@@ -886,9 +894,15 @@ ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text C
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
+ALTER TYPE "public"."logloom_log_changes" ADD ATTRIBUTE "before_to" timestamp WITH time zone CASCADE;
+
 ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
 
 ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "records" bigint CASCADE;
+
+ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_over_time" bigint[] CASCADE;
+
+ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_over_time" bigint[] CASCADE;
 
 ALTER TYPE "public"."logloom_log_stream" ADD ATTRIBUTE "last_answer" text CASCADE;
 
@@ -1471,8 +1485,8 @@ begin
     ('alerts.incident_not_found', 404, 'Incident not found',
       'Send an incident_id from list_alert_incidents.', null),
     ('alerts.incident_state_is_unknown', 400,
-      'Invalid p_state: one of open, acknowledged, resolved', 'Leave it out for all incidents.',
-      null),
+      'Invalid p_state: one of open, acknowledged, resolved, unresolved',
+      'Leave it out for all incidents.', null),
     ('alerts.too_many_incidents', 400, 'Invalid p_incident_ids: 1 to 1000 ids',
       'Change the others in another call.', null),
     ('alerts.no_change_of_incident', 400,
@@ -6121,6 +6135,62 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
+  p_tenant_id      text,
+  p_query          logloom_private.compiled_query,
+  p_range          tstzrange,
+  p_before         tstzrange,
+  p_field          text,
+  p_records        bigint,
+  p_records_before bigint
+)
+  RETURNS SETOF public.logloom_log_change
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  with after as materialized (
+    select f.*
+    from logloom_private.facet_counts(p_tenant_id, p_query, p_range, p_field) f
+  ), before as materialized (
+    select
+      f.value,
+      -- A range that contains the other is compared without it.
+      f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
+      f.is_cut
+    from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
+    left join after a on a.value = f.value
+  ), counted as (
+    select
+      value, coalesce(b.records, 0) as before, coalesce(a.records, 0) as after
+    from after a
+    full join before b using (value)
+    where value is not null
+      and (a.value is not null or (select bool_or(c.is_cut) from after c) is not true)
+      and (b.value is not null or (select bool_or(c.is_cut) from before c) is not true)
+  )
+  select
+    case when p_field is null then 'pattern' else 'value' end,
+    coalesce(p_field, 'msg'), c.value, c.before, c.after,
+    case
+      when c.before = 0 then 'new'
+      when c.after = 0 then 'gone'
+      when c.after::double precision / p_records > c.before::double precision / p_records_before
+        then 'grown'
+      else 'shrunk'
+    end,
+    round(s.score::numeric, 2)::double precision
+  from counted c
+  -- Patterns count only the newest records.
+  cross join lateral logloom_private.surprise(
+    least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
+  ) s (score)
+  where s.score >= 10.83;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.facet_counts (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -8577,12 +8647,15 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_wanted constant text := '($1 is null or strpos(lower(%s), lower($1)) > 0)';
   -- Arrays are dropped: one may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
-    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
+    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%1$s) j '
+    || 'where jsonb_typeof(j.value) = ''object'' or '
+    || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
   -- For each field
   v_max_values constant integer := 10;
@@ -8638,8 +8711,10 @@ begin
           case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
           count(*) as count
         from present p
+        where %10$s
         group by p.field
-        order by count(*) desc, p.field collate "C"
+        -- Every list begins a search with these two.
+        order by p.field in ('level', 'service') desc, count(*) desc, p.field collate "C"
         limit %2$s
       ), facets as (
         select
@@ -8666,8 +8741,9 @@ begin
     $query$,
     logloom_private.source_sql(p_sample),
     v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
-    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object'),
-    p_is_whole
+    format(v_attributes, 's.attrs', '''attrs.'''),
+    format(v_attributes, 'p.object', '''attrs.'' || p.path || ''.'''),
+    p_is_whole, format(v_wanted, 'p.field')
   );
 end;
 $function$;
@@ -13551,7 +13627,10 @@ declare
     'partitions', logloom_private.partition_health(v_now),
     'alerts', logloom_private.alert_health(
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
-    ) || jsonb_build_object('unsealed_secrets', logloom_private.unsealed_secret_count()),
+    ) || jsonb_build_object(
+      'unsealed_secrets', logloom_private.unsealed_secret_count(),
+      'message_links', (select s.console_url is not null from logloom_private.settings s)
+    ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(v_now),
@@ -13697,11 +13776,13 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.read_log_changes (
-  p_scope     logloom_private.reading_scope,
-  p_query_dsl text,
-  p_ts_from   text,
-  p_ts_to     text,
-  p_limit     integer
+  p_scope       logloom_private.reading_scope,
+  p_query_dsl   text,
+  p_ts_from     text,
+  p_ts_to       text,
+  p_limit       integer,
+  p_before_from text,
+  p_before_to   text
 )
   RETURNS public.logloom_log_changes
   LANGUAGE plpgsql
@@ -13721,9 +13802,11 @@ declare
     select s.search_page_time from logloom_private.settings s
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_before constant tstzrange := tstzrange(
-    lower(v_range) - (upper(v_range) - lower(v_range)), lower(v_range)
-  );
+  v_before constant tstzrange := case
+    when p_before_from is null and p_before_to is null
+      then tstzrange(lower(v_range) - (upper(v_range) - lower(v_range)), lower(v_range))
+    else logloom_private.search_range(p_before_from, p_before_to)
+  end;
   v_query logloom_private.compiled_query;
   v_fields text[];
   v_field text;
@@ -13732,11 +13815,14 @@ begin
   perform logloom_private.take_search_slot(v_scope);
   if coalesce(p_limit, 20) not between 1 and 100 then
     perform logloom_private.refuse('search.changes_are_out_of_range');
+  elsif v_before && v_range and not v_before @> v_range then
+    perform logloom_private.refuse('search.compared_ranges_overlap');
   end if;
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   v_answer.ts_from := lower(v_range);
   v_answer.ts_to := upper(v_range);
   v_answer.before_from := lower(v_before);
+  v_answer.before_to := upper(v_before);
   v_answer.changes := '{}';
   v_answer.warnings := logloom_private.warnings_of(v_query);
   if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
@@ -13749,13 +13835,18 @@ begin
   from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, 1) s;
   select s.value into v_answer.records_before
   from logloom_private.log_stats_of(v_tenant_id, v_query, v_before, 1) s;
+  if v_before @> v_range then
+    v_answer.records_before := v_answer.records_before - v_answer.records;
+  end if;
   if v_answer.records > 0 and v_answer.records_before > 0 then
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
         -- Fields with few different values
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
-        'order by f.count desc, f.field collate "C" limit 5)',
+        -- A new version explains more than other values do.
+        'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
+        'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
         logloom_private.newest_sample_sql(
           v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range),
@@ -13764,7 +13855,8 @@ begin
         false
       )
     )
-    into v_fields;
+    into v_fields
+    using null::text;
     -- null: patterns
     foreach v_field in array
       array['level', 'service', 'env', 'host', 'route', null]::text[] || v_fields
@@ -13953,7 +14045,8 @@ CREATE OR REPLACE FUNCTION logloom_private.read_log_fields (
   p_scope     logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from   text,
-  p_ts_to     text
+  p_ts_to     text,
+  p_name      text
 )
   RETURNS SETOF public.logloom_log_field
   LANGUAGE plpgsql
@@ -13993,7 +14086,8 @@ begin
     else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
     v_is_whole
   ) || ') f)'
-  into v_fields;
+  into v_fields
+  using p_name;
   if not v_is_whole then
     v_fields := logloom_private.with_exact_fields(v_tenant_id, v_query, v_fields);
   end if;
@@ -14095,26 +14189,47 @@ begin
   execute format(
     $query$
       with counted as (
-        select false as is_before, c.* from (%s) c
-        union all
-        select true, c.* from (%s) c
-      ), services as (
         select
-          c.service,
-          coalesce(sum(c.count) filter (where not c.is_before), 0)::bigint as records,
-          coalesce(sum(c.count) filter (where not c.is_before and c.level = 'error'), 0)::bigint
-            as errors,
-          coalesce(sum(c.count) filter (where c.is_before), 0)::bigint as records_before,
-          coalesce(sum(c.count) filter (where c.is_before and c.level = 'error'), 0)::bigint
-            as errors_before,
+          c.*,
+          least(
+            greatest(floor(24 * extract(epoch from c.ts - $2) / extract(epoch from $3 - $2)), 0), 23
+          ) as part
+        from (%s) c
+        union all
+        -- The range before has no parts.
+        select c.*, null from (%s) c
+      ), parts as (
+        select
+          c.service, c.part, sum(c.count) as records,
+          coalesce(sum(c.count) filter (where c.level = 'error'), 0) as errors,
           max(c.ts) filter (where c.count > 0) as last_seen
         from counted c
-        group by c.service
+        group by c.service, c.part
+      ), services as (
+        select
+          p.service,
+          coalesce(sum(p.records) filter (where p.part is not null), 0)::bigint as records,
+          coalesce(sum(p.errors) filter (where p.part is not null), 0)::bigint as errors,
+          coalesce(sum(p.records) filter (where p.part is null), 0)::bigint as records_before,
+          coalesce(sum(p.errors) filter (where p.part is null), 0)::bigint as errors_before,
+          max(p.last_seen) as last_seen,
+          jsonb_object_agg(p.part, p.records) filter (where p.part is not null) as records_of,
+          jsonb_object_agg(p.part, p.errors) filter (where p.part is not null) as errors_of
+        from parts p
+        group by p.service
       )
       select
         (select count(*) from services s where s.records > 0 or s.records_before > 0),
         array(
-          select row(s.*)::public.logloom_log_service
+          select row(
+            s.service, s.records, s.errors, s.records_before, s.errors_before, s.last_seen,
+            array(
+              select coalesce((s.errors_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
+            ),
+            array(
+              select coalesce((s.records_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
+            )
+          )::public.logloom_log_service
           from services s
           where s.records > 0 or s.records_before > 0
           order by s.records desc, s.records_before desc, s.service collate "C"
@@ -14125,7 +14240,7 @@ begin
     logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
   into v_answer.total_services, v_answer.services
-  using v_limit;
+  using v_limit, lower(v_range), upper(v_range);
   return v_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -16632,6 +16747,8 @@ begin
       'The width of a bucket follows from the range and p_buckets.', null),
     ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
       'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
+    ('search.compared_ranges_overlap', 400, 'The compared ranges overlap',
+      'Compare with an earlier range, or with one that contains the whole range.', null),
     ('search.field_is_hidden', 400, 'The field %s is hidden from you',
       'Leave it out. Whoever gave you access decides which fields are hidden.', null),
     ('search.format_is_unknown', 400, 'Invalid p_format: ndjson, csv or json',
@@ -19409,7 +19526,7 @@ declare
     )
   );
 begin
-  if p_state not in ('open', 'acknowledged', 'resolved') then
+  if p_state not in ('open', 'acknowledged', 'resolved', 'unresolved') then
     perform logloom_private.refuse('alerts.incident_state_is_unknown');
   end if;
   return query
@@ -19432,7 +19549,7 @@ begin
           and (p_rule_id is null or i.rule_id = p_rule_id)
           and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
           and (
-            p_state is null or p_state = 'resolved'
+            p_state is null or p_state in ('resolved', 'unresolved')
             or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
           )
           and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
@@ -19455,7 +19572,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.list_log_fields (
   p_query_dsl text DEFAULT NULL::text,
   p_ts_from   text DEFAULT NULL::text,
-  p_ts_to     text DEFAULT NULL::text
+  p_ts_to     text DEFAULT NULL::text,
+  p_name      text DEFAULT NULL::text
 )
   RETURNS SETOF public.logloom_log_field
   LANGUAGE plpgsql
@@ -19466,9 +19584,34 @@ CREATE OR REPLACE FUNCTION public.list_log_fields (
 begin
   return query
   select f.*
-  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
+  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to, p_name) f;
 end;
 $function$;
+
+REVOKE ALL ON FUNCTION "public"."list_log_fields"(text, text, text, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.log_changes (
+  p_query_dsl   text    DEFAULT NULL::text,
+  p_ts_from     text    DEFAULT NULL::text,
+  p_ts_to       text    DEFAULT NULL::text,
+  p_limit       integer DEFAULT NULL::integer,
+  p_before_from text    DEFAULT NULL::text,
+  p_before_to   text    DEFAULT NULL::text
+)
+  RETURNS public.logloom_log_changes
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_log_changes(
+    null, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_before_from, p_before_to
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.match_log_archive (
   p_claim_id uuid  DEFAULT NULL::uuid,
@@ -20532,7 +20675,7 @@ COMMENT ON FUNCTION "public"."list_alert_deliveries"(uuid, uuid, integer, uuid) 
 
 COMMENT ON FUNCTION "public"."list_alert_history"(text, uuid, text, text, boolean, integer, uuid) IS 'Alerts of the tenant, newest first, with filters: the rule, triggered from p_ts_from to before p_ts_to, acknowledged or not. p_limit: 1 to 1000 (default 100). p_after: alert_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged or resolved). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_alert_incidents"(text, uuid, text, integer, uuid) IS 'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged, resolved, or unresolved for open and acknowledged). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the page before. With long groups a page may have fewer items; the page after the last one is empty. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_alert_rules"(text, integer, uuid) IS 'Alert rules of the tenant, newest first. p_limit: 1 to 1000 (default 100). p_after: rule_id of the last item of the page before. Callers who may only read see no addresses. Errors: PT400, PT401, PT403.';
 
@@ -20546,7 +20689,7 @@ COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS
 
 COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'The caller''s dashboards and those that colleagues shared, newest first; a viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all records if it is blank), most frequent first: of all records, or of a sample spread over the range. Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all records if it is blank), most frequent first: of all records, or of a sample spread over the range. p_name: only fields whose name contains it, in any case. Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'The tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -20568,9 +20711,9 @@ COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Memb
 
 COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer) IS 'What changed in [p_ts_from, p_ts_to) against the range of the same length before it, among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and errors now and in the same hours of the day before (for a range of several days: as many days before), and when they were last seen. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and errors now and in the same hours of the day before (for a range of several days: as many days before), when they were last seen, and their records and errors in each of 24 equal parts of the range. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'The first aggregate of p_query_dsl (default count()) over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series; the others share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, else null. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
 
@@ -20856,7 +20999,7 @@ COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The records of interval_second
 
 COMMENT ON TYPE "public"."logloom_log_change" IS 'How often records had a value of a field or a pattern, in a range (after) and in the one before it. kind: pattern or value. change: new, gone, grown or shrunk, by the share of records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
-COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed in [ts_from, ts_to) against [before_from, ts_from), the most significant first.';
+COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed in [ts_from, ts_to) against [before_from, before_to), the most significant first.';
 
 COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'Queries shown together, in the order of panels. created_by: the claim sub of its creator.';
 
@@ -20878,7 +21021,7 @@ COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets
 
 COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
 
-COMMENT ON TYPE "public"."logloom_log_service" IS 'Records of a service (null: without service) in a range, and in the same hours of the days before. last_seen: the minute of its newest record in either; for more than a day, exact to 1/1,440 of the range.';
+COMMENT ON TYPE "public"."logloom_log_service" IS 'Records of a service (null: without service) in a range, and in the same hours of the days before. last_seen: the minute of its newest record in either; for more than a day, exact to 1/1,440 of the range. The last two count 24 equal parts of the range.';
 
 COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}, null for records without the field; ts is the beginning of a bucket. value: the first aggregate. values: all aggregates by name. total_groups: the number of rows without p_limit and limit. warnings: parts of the query that probably mean something else, the same in each row.';
 
@@ -20964,6 +21107,10 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO 
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authenticated", "service_role";
@@ -20971,6 +21118,10 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 

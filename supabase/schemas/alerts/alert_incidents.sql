@@ -84,7 +84,7 @@ declare
     )
   );
 begin
-  if p_state not in ('open', 'acknowledged', 'resolved') then
+  if p_state not in ('open', 'acknowledged', 'resolved', 'unresolved') then
     perform logloom_private.refuse('alerts.incident_state_is_unknown');
   end if;
   return query
@@ -107,7 +107,7 @@ begin
           and (p_rule_id is null or i.rule_id = p_rule_id)
           and (p_state is null or (i.resolved_at is not null) = (p_state = 'resolved'))
           and (
-            p_state is null or p_state = 'resolved'
+            p_state is null or p_state in ('resolved', 'unresolved')
             or (i.acknowledged_at is not null) = (p_state = 'acknowledged')
           )
           and (p_after is null or (i.opened_at, i.incident_id) < (v_after, p_after))
@@ -128,7 +128,7 @@ end;
 $$;
 
 comment on function public.list_alert_incidents(text, uuid, text, integer, uuid) is
-  'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged '
-  'or resolved). p_limit: 1 to 1000 (default 100). p_after: incident_id of the last item of the '
-  'page before. With long groups a page may have fewer items; the page after the last one is '
-  'empty. Errors: PT400, PT401, PT403.';
+  'Incidents of the tenant, newest first, with filters: the rule, and p_state (open, acknowledged, '
+  'resolved, or unresolved for open and acknowledged). p_limit: 1 to 1000 (default 100). p_after: '
+  'incident_id of the last item of the page before. With long groups a page may have fewer items; '
+  'the page after the last one is empty. Errors: PT400, PT401, PT403.';

@@ -63,7 +63,10 @@ declare
     'partitions', logloom_private.partition_health(v_now),
     'alerts', logloom_private.alert_health(
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
-    ) || jsonb_build_object('unsealed_secrets', logloom_private.unsealed_secret_count()),
+    ) || jsonb_build_object(
+      'unsealed_secrets', logloom_private.unsealed_secret_count(),
+      'message_links', (select s.console_url is not null from logloom_private.settings s)
+    ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
     'canary', logloom_private.canary_health(v_now),

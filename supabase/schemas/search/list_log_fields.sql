@@ -13,9 +13,10 @@ begin
 end;
 $$;
 
--- SQL that returns the members of public.logloom_log_field for the fields of a sample. To bound the
--- cost of hostile attrs, objects are read five levels deep and 200 keys wide, and values of more
--- than 200 characters are left out.
+-- SQL that returns the members of public.logloom_log_field for the fields of a sample. $1: only
+-- fields whose name contains it, in any case, or null. To bound the cost of hostile attrs, objects
+-- are read five levels deep and 200 keys wide (with $1, 200 keys that match or are objects), and
+-- values of more than 200 characters are left out.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean
@@ -26,12 +27,15 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_wanted constant text := '($1 is null or strpos(lower(%s), lower($1)) > 0)';
   -- Arrays are dropped: one may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
-    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
+    || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%1$s) j '
+    || 'where jsonb_typeof(j.value) = ''object'' or '
+    || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
   -- For each field
   v_max_values constant integer := 10;
@@ -87,8 +91,10 @@ begin
           case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
           count(*) as count
         from present p
+        where %10$s
         group by p.field
-        order by count(*) desc, p.field collate "C"
+        -- Every list begins a search with these two.
+        order by p.field in ('level', 'service') desc, count(*) desc, p.field collate "C"
         limit %2$s
       ), facets as (
         select
@@ -115,8 +121,9 @@ begin
     $query$,
     logloom_private.source_sql(p_sample),
     v_max_fields, v_max_values, v_max_cells, v_sampled, v_present,
-    format(v_attributes, 's.attrs'), format(v_attributes, 'p.object'),
-    p_is_whole
+    format(v_attributes, 's.attrs', '''attrs.'''),
+    format(v_attributes, 'p.object', '''attrs.'' || p.path || ''.'''),
+    p_is_whole, format(v_wanted, 'p.field')
   );
 end;
 $$;
@@ -125,7 +132,8 @@ create function logloom_private.read_log_fields(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
   p_ts_from text,
-  p_ts_to text
+  p_ts_to text,
+  p_name text
 )
 returns setof public.logloom_log_field
 language plpgsql
@@ -164,7 +172,8 @@ begin
     else logloom_private.spread_sample_sql(v_tenant_id, v_query, v_edges, v_counts) end,
     v_is_whole
   ) || ') f)'
-  into v_fields;
+  into v_fields
+  using p_name;
   if not v_is_whole then
     v_fields := logloom_private.with_exact_fields(v_tenant_id, v_query, v_fields);
   end if;
@@ -180,7 +189,8 @@ $$;
 create function public.list_log_fields(
   p_query_dsl text default null,
   p_ts_from text default null,
-  p_ts_to text default null
+  p_ts_to text default null,
+  p_name text default null
 )
 returns setof public.logloom_log_field
 language plpgsql
@@ -192,11 +202,11 @@ as $$
 begin
   return query
   select f.*
-  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to) f;
+  from logloom_private.read_log_fields(null, p_query_dsl, p_ts_from, p_ts_to, p_name) f;
 end;
 $$;
 
-comment on function public.list_log_fields(text, text, text) is
+comment on function public.list_log_fields(text, text, text, text) is
   'Fields of the records of the range that match p_query_dsl (all records if it is blank), most '
-  'frequent first: of all records, or of a sample spread over the range. '
-  'Errors: PT400, PT401, PT408.';
+  'frequent first: of all records, or of a sample spread over the range. p_name: only fields whose '
+  'name contains it, in any case. Errors: PT400, PT401, PT408.';

@@ -82,8 +82,13 @@ begin
     select f.*
     from logloom_private.facet_counts(p_tenant_id, p_query, p_range, p_field) f
   ), before as materialized (
-    select f.*
+    select
+      f.value,
+      -- A range that contains the other is compared without it.
+      f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
+      f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
+    left join after a on a.value = f.value
   ), counted as (
     select
       value, coalesce(b.records, 0) as before, coalesce(a.records, 0) as after
@@ -118,7 +123,9 @@ create function logloom_private.read_log_changes(
   p_query_dsl text,
   p_ts_from text,
   p_ts_to text,
-  p_limit integer
+  p_limit integer,
+  p_before_from text,
+  p_before_to text
 )
 returns public.logloom_log_changes
 language plpgsql
@@ -137,9 +144,11 @@ declare
     select s.search_page_time from logloom_private.settings s
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
-  v_before constant tstzrange := tstzrange(
-    lower(v_range) - (upper(v_range) - lower(v_range)), lower(v_range)
-  );
+  v_before constant tstzrange := case
+    when p_before_from is null and p_before_to is null
+      then tstzrange(lower(v_range) - (upper(v_range) - lower(v_range)), lower(v_range))
+    else logloom_private.search_range(p_before_from, p_before_to)
+  end;
   v_query logloom_private.compiled_query;
   v_fields text[];
   v_field text;
@@ -148,11 +157,14 @@ begin
   perform logloom_private.take_search_slot(v_scope);
   if coalesce(p_limit, 20) not between 1 and 100 then
     perform logloom_private.refuse('search.changes_are_out_of_range');
+  elsif v_before && v_range and not v_before @> v_range then
+    perform logloom_private.refuse('search.compared_ranges_overlap');
   end if;
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'filter');
   v_answer.ts_from := lower(v_range);
   v_answer.ts_to := upper(v_range);
   v_answer.before_from := lower(v_before);
+  v_answer.before_to := upper(v_before);
   v_answer.changes := '{}';
   v_answer.warnings := logloom_private.warnings_of(v_query);
   if logloom_private.kept_from(v_tenant_id, lower(v_before)) > lower(v_before) then
@@ -165,13 +177,18 @@ begin
   from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, 1) s;
   select s.value into v_answer.records_before
   from logloom_private.log_stats_of(v_tenant_id, v_query, v_before, 1) s;
+  if v_before @> v_range then
+    v_answer.records_before := v_answer.records_before - v_answer.records;
+  end if;
   if v_answer.records > 0 and v_answer.records_before > 0 then
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
         -- Fields with few different values
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
-        'order by f.count desc, f.field collate "C" limit 5)',
+        -- A new version explains more than other values do.
+        'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
+        'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
         logloom_private.newest_sample_sql(
           v_tenant_id, logloom_private.bound_query(v_tenant_id, v_query, v_range),
@@ -180,7 +197,8 @@ begin
         false
       )
     )
-    into v_fields;
+    into v_fields
+    using null::text;
     -- null: patterns
     foreach v_field in array
       array['level', 'service', 'env', 'host', 'route', null]::text[] || v_fields
@@ -221,7 +239,9 @@ create function public.log_changes(
   p_query_dsl text default null,
   p_ts_from text default null,
   p_ts_to text default null,
-  p_limit integer default null
+  p_limit integer default null,
+  p_before_from text default null,
+  p_before_to text default null
 )
 returns public.logloom_log_changes
 language plpgsql
@@ -231,12 +251,16 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '15s'
 as $$
 begin
-  return logloom_private.read_log_changes(null, p_query_dsl, p_ts_from, p_ts_to, p_limit);
+  return logloom_private.read_log_changes(
+    null, p_query_dsl, p_ts_from, p_ts_to, p_limit, p_before_from, p_before_to
+  );
 end;
 $$;
 
-comment on function public.log_changes(text, text, text, integer) is
-  'What changed in [p_ts_from, p_ts_to) against the range of the same length before it, among the '
-  'records that match p_query_dsl: message patterns and field values that are new, gone, grown or '
-  'shrunk by more than chance explains (once in a thousand times), the most significant first. '
+comment on function public.log_changes(text, text, text, integer, text, text) is
+  'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records '
+  'that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk '
+  'by more than chance explains (once in a thousand times), the most significant first. Without '
+  'p_before_from, against the range of the same length before it; a range that contains the first '
+  'stands for the rest of it. '
   'p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';

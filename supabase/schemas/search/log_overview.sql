@@ -46,26 +46,47 @@ begin
   execute format(
     $query$
       with counted as (
-        select false as is_before, c.* from (%s) c
-        union all
-        select true, c.* from (%s) c
-      ), services as (
         select
-          c.service,
-          coalesce(sum(c.count) filter (where not c.is_before), 0)::bigint as records,
-          coalesce(sum(c.count) filter (where not c.is_before and c.level = 'error'), 0)::bigint
-            as errors,
-          coalesce(sum(c.count) filter (where c.is_before), 0)::bigint as records_before,
-          coalesce(sum(c.count) filter (where c.is_before and c.level = 'error'), 0)::bigint
-            as errors_before,
+          c.*,
+          least(
+            greatest(floor(24 * extract(epoch from c.ts - $2) / extract(epoch from $3 - $2)), 0), 23
+          ) as part
+        from (%s) c
+        union all
+        -- The range before has no parts.
+        select c.*, null from (%s) c
+      ), parts as (
+        select
+          c.service, c.part, sum(c.count) as records,
+          coalesce(sum(c.count) filter (where c.level = 'error'), 0) as errors,
           max(c.ts) filter (where c.count > 0) as last_seen
         from counted c
-        group by c.service
+        group by c.service, c.part
+      ), services as (
+        select
+          p.service,
+          coalesce(sum(p.records) filter (where p.part is not null), 0)::bigint as records,
+          coalesce(sum(p.errors) filter (where p.part is not null), 0)::bigint as errors,
+          coalesce(sum(p.records) filter (where p.part is null), 0)::bigint as records_before,
+          coalesce(sum(p.errors) filter (where p.part is null), 0)::bigint as errors_before,
+          max(p.last_seen) as last_seen,
+          jsonb_object_agg(p.part, p.records) filter (where p.part is not null) as records_of,
+          jsonb_object_agg(p.part, p.errors) filter (where p.part is not null) as errors_of
+        from parts p
+        group by p.service
       )
       select
         (select count(*) from services s where s.records > 0 or s.records_before > 0),
         array(
-          select row(s.*)::public.logloom_log_service
+          select row(
+            s.service, s.records, s.errors, s.records_before, s.errors_before, s.last_seen,
+            array(
+              select coalesce((s.errors_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
+            ),
+            array(
+              select coalesce((s.records_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
+            )
+          )::public.logloom_log_service
           from services s
           where s.records > 0 or s.records_before > 0
           order by s.records desc, s.records_before desc, s.service collate "C"
@@ -76,7 +97,7 @@ begin
     logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
   into v_answer.total_services, v_answer.services
-  using v_limit;
+  using v_limit, lower(v_range), upper(v_range);
   return v_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -105,5 +126,5 @@ $$;
 comment on function public.log_overview(text, text, text, integer) is
   'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and '
   'errors now and in the same hours of the day before (for a range of several days: as many days '
-  'before), and when they were last seen. The largest first. p_limit 1 to 1000 (default 100). '
-  'Errors: PT400, PT401, PT408, PT429.';
+  'before), when they were last seen, and their records and errors in each of 24 equal parts of the '
+  'range. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';

@@ -278,7 +278,8 @@ select is(
 );
 select throws_ok(
   $$select public.list_alert_incidents(p_state => 'closed')$$,
-  'PT400', 'Invalid p_state: one of open, acknowledged, resolved', 'an unknown state is refused'
+  'PT400', 'Invalid p_state: one of open, acknowledged, resolved, unresolved',
+  'an unknown state is refused'
 );
 select throws_ok(
   $$select public.list_alert_incidents(p_after => '00000000-0000-4000-8000-000000000001')$$,

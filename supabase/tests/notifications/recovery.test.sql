@@ -384,8 +384,11 @@ on conflict (rule_id) do update set secret = 'whsec_new', previous_secret = 'whs
 delete from logloom_private.webhook_secrets w using logloom.alert_rules r
 where r.rule_id = w.rule_id and r.name <> 'r1';
 select is(
-  logloom_private.read_health() #>> '{checks,alerts,unsealed_secrets}', '1',
-  'health counts rules with plain secrets'
+  (
+    select jsonb_build_array(h.alerts -> 'unsealed_secrets', h.alerts -> 'message_links')
+    from (select logloom_private.read_health() #> '{checks,alerts}' as alerts) h
+  ),
+  '[1, false]', 'health counts rules with plain secrets, and says whether messages have links'
 );
 select results_eq(
   $$select u.tenant_id, (select array_agg(s order by s) from unnest(u.secrets) s)

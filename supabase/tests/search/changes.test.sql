@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(13);
+select plan(16);
 
 select is(
   round(logloom_private.surprise(10, 20, 0, 20)::numeric, 4), 17.2609,
@@ -36,7 +36,12 @@ from (
   from generate_series(0, 59) n
 ) r;
 
-create function pg_temp.changes(p_query text, p_hidden text[] default null)
+create function pg_temp.changes(
+  p_query text,
+  p_hidden text[] default null,
+  p_before_from text default null,
+  p_before_to text default null
+)
 returns public.logloom_log_changes
 language sql
 security definer
@@ -46,7 +51,7 @@ as $$
       null::logloom_private.reading_scope,
       jsonb_build_object('tenant_id', 'acme', 'hidden_fields', p_hidden)
     ),
-    p_query, '2026-01-02T11:00:00Z', '2026-01-02T12:00:00Z', null
+    p_query, '2026-01-02T11:00:00Z', '2026-01-02T12:00:00Z', null, p_before_from, p_before_to
   );
 $$;
 
@@ -69,6 +74,26 @@ select results_eq(
     ('value', 'attrs.region', 'eu', 40, 30, 'shrunk'),
     ('value', 'level', 'info', 40, 30, 'shrunk')$$,
   'new, gone, grown and shrunk values by surprise, without chance results'
+);
+select results_eq(
+  $$select c.records_before, d.value, d.before, d.after
+    from pg_temp.changes(null, null, '2026-01-02T10:00:00Z', '2026-01-02T12:00:00Z') c,
+      unnest(c.changes) d
+    where d.field = 'level'$$,
+  $$values (40::bigint, 'error', 0::bigint, 30::bigint), (40, 'info', 40, 30)$$,
+  'a range that contains the other is compared without it'
+);
+select results_eq(
+  $$select c.records_before, c.before_from, c.before_to
+    from pg_temp.changes(null, null, '2026-01-02T10:00:00Z', '2026-01-02T10:10:00Z') c$$,
+  $$values (10::bigint, timestamptz '2026-01-02T10:00:00Z', timestamptz '2026-01-02T10:10:00Z')$$,
+  'any other range can be compared with, too'
+);
+select is(
+  pg_temp.attempt(
+    'select pg_temp.changes(null, null, ''2026-01-02T10:00:00Z'', ''2026-01-02T11:30:00Z'')'
+  ),
+  'PT400 The compared ranges overlap', 'unless it overlaps in part'
 );
 select is(
   (select c.score from unnest((pg_temp.changes(null)).changes) c limit 1), 39::double precision,

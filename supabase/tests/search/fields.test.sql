@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(18);
+select plan(20);
 
 select pg_temp.add_records($$[
   {"level": "error", "service": "api", "msg": "x", "attrs": {
@@ -172,6 +172,16 @@ select pg_temp.act_as_service_role();
 select is(
   pg_temp.fields_in_view(), 'service true {"(web,1800)"}',
   'counts of a view leave out hidden records'
+);
+
+select results_eq(
+  $$select f.field, f.count from public.list_log_fields(p_name => 'S.A19') f order by 1 limit 2$$,
+  $$values ('attrs.a19', 1::bigint), ('attrs.a190', 1)$$,
+  'a field is found by a part of its name'
+);
+select is_empty(
+  $$select f.field from public.list_log_fields(p_name => '100%s') f$$,
+  'also by a part that no field has'
 );
 
 select * from finish();

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(10);
+select plan(11);
 
 select pg_temp.add_records('[
   {"ts": "2026-01-01T10:15:00Z", "service": "api", "level": "info"},
@@ -39,13 +39,23 @@ $$;
 
 select pg_temp.act_as_service_role();
 select results_eq(
-  $$select s.* from unnest((pg_temp.overview()).services) s$$,
+  $$select s.service, s.records, s.errors, s.records_before, s.errors_before, s.last_seen
+    from unnest((pg_temp.overview()).services) s$$,
   $$values
     ('api', 3::bigint, 1::bigint, 2::bigint, 1::bigint, timestamptz '2026-01-02T10:59:00Z'),
     ('new', 1, 1, 0, 0, timestamptz '2026-01-02T10:30:00Z'),
     (null, 1, 0, 0, 0, timestamptz '2026-01-02T10:31:00Z'),
     ('gone', 0, 0, 1, 0, timestamptz '2026-01-01T10:16:00Z')$$,
   'each service with its records and errors, now and a day before, also silent ones'
+);
+select results_eq(
+  $$select s.service, array_to_string(s.records_over_time, ' '),
+      array_to_string(s.errors_over_time, ' ')
+    from unnest((pg_temp.overview()).services) s where s.service in ('api', 'gone')$$,
+  $$values
+    ('api', '0 0 2' || repeat(' 0', 20) || ' 1', '0 0 1' || repeat(' 0', 21)),
+    ('gone', '0' || repeat(' 0', 23), '0' || repeat(' 0', 23))$$,
+  'and how many of each there are in the 24 parts of the range'
 );
 select results_eq(
   $$select o.ts_from, o.ts_to, o.before_from, o.before_to, o.total_services, o.warnings

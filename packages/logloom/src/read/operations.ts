@@ -250,7 +250,7 @@ export interface Operations {
       p_after?: string;
       p_limit?: number;
       p_rule_id?: string;
-      p_state?: AlertIncident["state"];
+      p_state?: AlertIncident["state"] | "unresolved";
       p_tenant_id?: string;
     };
     answer: AlertIncident[];
@@ -280,7 +280,12 @@ export interface Operations {
     answer: LogDashboard[];
   };
   list_log_fields: {
-    parameters: { p_query_dsl?: string; p_ts_from?: string; p_ts_to?: string };
+    parameters: {
+      p_name?: string;
+      p_query_dsl?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
     answer: Field[];
   };
   list_log_portal_sessions: {
@@ -335,6 +340,8 @@ export interface Operations {
   };
   log_changes: {
     parameters: {
+      p_before_from?: string;
+      p_before_to?: string;
       p_limit?: number;
       p_query_dsl?: string;
       p_ts_from?: string;

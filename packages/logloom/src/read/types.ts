@@ -467,6 +467,7 @@ export interface LogChanges {
   ts_from: string;
   ts_to: string;
   before_from: string;
+  before_to: string;
   records: number;
   records_before: number;
   /** The most surprising first. */
@@ -484,6 +485,9 @@ export interface LogService {
   errors_before: number;
   /** To the minute; of a range of more than a day to its 1,440th part. */
   last_seen: string;
+  /** In each of 24 equal parts of the range. */
+  errors_over_time: number[];
+  records_over_time: number[];
 }
 
 export interface LogOverview {

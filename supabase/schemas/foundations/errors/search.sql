@@ -45,6 +45,8 @@ begin
       'The width of a bucket follows from the range and p_buckets.', null),
     ('search.changes_are_out_of_range', 400, 'Invalid p_limit: 1 to 100',
       'The most surprising changes come first.', '`log_changes` has at most 100 changes.'),
+    ('search.compared_ranges_overlap', 400, 'The compared ranges overlap',
+      'Compare with an earlier range, or with one that contains the whole range.', null),
     ('search.field_is_hidden', 400, 'The field %s is hidden from you',
       'Leave it out. Whoever gave you access decides which fields are hidden.', null),
     ('search.format_is_unknown', 400, 'Invalid p_format: ndjson, csv or json',

@@ -20,11 +20,12 @@ create type public.logloom_log_changes as (
   records bigint,
   records_before bigint,
   changes public.logloom_log_change[],
-  warnings public.logloom_query_warning[]
+  warnings public.logloom_query_warning[],
+  before_to timestamptz
 );
 
 comment on type public.logloom_log_changes is
-  'What changed in [ts_from, ts_to) against [before_from, ts_from), the most significant first.';
+  'What changed in [ts_from, ts_to) against [before_from, before_to), the most significant first.';
 
 create type public.logloom_log_export as (
   text text,
@@ -44,13 +45,15 @@ create type public.logloom_log_service as (
   errors bigint,
   records_before bigint,
   errors_before bigint,
-  last_seen timestamptz
+  last_seen timestamptz,
+  errors_over_time bigint[],
+  records_over_time bigint[]
 );
 
 comment on type public.logloom_log_service is
   'Records of a service (null: without service) in a range, and in the same hours of the days '
   'before. last_seen: the minute of its newest record in either; for more than a day, exact to '
-  '1/1,440 of the range.';
+  '1/1,440 of the range. The last two count 24 equal parts of the range.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,

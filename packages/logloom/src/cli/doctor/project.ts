@@ -18,14 +18,20 @@ export function mendOf(name: string, state: string | undefined): string {
 
 /** What Logloom takes from the project. A cost is no fault; what lowers it is said. */
 export function projectFindings(
-  { project, storage }: Record<string, Record<string, unknown>>,
+  { alerts, project, storage }: Record<string, Record<string, unknown>>,
 ): Finding[] {
   // A deployment of an older version says neither.
   return [
     ...project === undefined ? [] : [cronFinding(project), connectionFinding(project)],
     ...storage === undefined ? [] : [storageFinding(storage)],
+    ...alerts?.message_links === false ? [linkFinding] : [],
   ];
 }
+
+const linkFinding: Finding = {
+  ...ok("alert messages", "without a link to the console"),
+  todo: "update logloom_private.settings set console_url = '…' where singleton; adds it.",
+};
 
 function cronFinding({ log_run, log_statement, runs_a_day }: Record<string, unknown>): Finding {
   const runs = runs_a_day === null
