@@ -224,7 +224,7 @@ inBrowser("a search that takes longer than the refresh interval is still answere
   // From here on only this test advances the time.
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
   await page.getByRole("link", { name: "Search" }).click();
-  await page.getByLabel("Run repeatedly").selectOption("10");
+  await page.getByLabel("Refresh").selectOption("10");
   await eventually("the search is asked for", async () => {
     await page.clock.runFor(10);
     return asked === 1;
@@ -265,7 +265,8 @@ inBrowser("an open record stays open when the search runs again", async () => {
   const row = page.getByRole("row").filter({ hasText: "slow query" }).first();
   await row.click();
   const detail = page.locator(".detail");
-  await detail.getByRole("button", { name: "JSON", exact: true }).click();
+  await detail.getByRole("button", { name: "Copy or show" }).click();
+  await detail.getByRole("button", { name: "Show as JSON" }).click();
   await detail.evaluate((element) => element.setAttribute("data-same", ""));
   await store(user, [{ level: "info", msg: "came after it was opened" }]);
   const place = await boxOf(detail);
@@ -277,7 +278,7 @@ inBrowser("an open record stays open when the search runs again", async () => {
   assert.deepEqual((await boxOf(detail)).y, place.y, "in the same place");
 
   const again = page.waitForResponse((answer) => answer.url().endsWith("search_logs"));
-  await page.getByLabel("Run repeatedly").selectOption("10");
+  await page.getByLabel("Refresh").selectOption("10");
   await again;
   await page.locator(".rows:not([data-old])").waitFor();
   assert.equal(await page.locator(".detail[data-same]").count(), 1, "by itself, too");
@@ -378,9 +379,17 @@ inBrowser("changes since the range before are listed, and a click filters by one
   const panel = page.getByRole("tabpanel", { name: "What changed?" });
   await panel.getByText("40 records, compared with 40 from").waitFor();
   const row = panel.getByRole("row").filter({ hasText: "level: error" });
-  assert.match(await row.innerText(), /new\s+level: error\s+0\s+40/);
+  assert.match(await row.innerText(), /new\s+level: error\s+0%\s0\s+100%\s40/);
   await panel.getByText("timeout after <*> ms").waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
+  const compare = panel.getByLabel("Compared with");
+  await compare.selectOption("the same time the day before");
+  await panel.getByText("40 records, compared with 0 from").waitFor();
+  await compare.selectOption("the rest of the range before");
+  await panel.getByText("40 records, compared with 40 from").waitFor();
+  await page.getByLabel("Compare the charts with").selectOption("an hour before");
+  await page.locator(".histogram .u-over").hover({ position: { x: 700, y: 20 } });
+  await page.locator(".chart-tip").getByText("before").waitFor();
   await row.getByRole("button").click();
   await eventually("the query is narrowed", async () => await boxText(page) === "level:error");
 });

@@ -47,6 +47,18 @@ inBrowser(
     assert.equal(await line.getByText("another").count(), 0);
     assert.deepEqual(await accessibilityFaults(page), []);
 
+    // In the whole width it has a lane for each service, with errors and gaps.
+    await line.getByRole("button", { name: "Show as lanes" }).click();
+    const trace = page.getByRole("dialog", { name: "The same req_id" });
+    assert.deepEqual(
+      (await trace.locator(".trace-service").allInnerTexts()).map((text) => text.split(/\s+/)),
+      [["web"], ["pay", "1", "error"]],
+    );
+    assert.equal(await trace.getByText("nothing for 60 sec").count(), 2);
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.keyboard.press("Escape");
+    await trace.waitFor({ state: "detached" });
+
     // The time line opens another record. Of its stack, the frame of our own code is shown first.
     await line.getByRole("button").filter({ hasText: "no connection" }).click();
     await panel.locator(".frame.own").getByText("/app/src/pay.ts").waitFor();
@@ -99,8 +111,11 @@ inBrowser(
     const colleague = await newUser(user.tenantId);
     await using tab = await browser.open(user.token, { hash: "q=%7C+count()+by+service" });
     const { page } = tab;
+    await user.client.call("create_log_dashboard", { p_name: "taken" });
     await page.getByRole("button", { name: "Add to a dashboard" }).click();
     await page.getByLabel("Title").fill("By service");
+    await page.getByLabel("Name of the dashboard").fill("Taken");
+    await page.getByText("You already have a dashboard of this name").waitFor();
     await page.getByLabel("Name of the dashboard").fill("Shop");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("heading", { name: "Shop" }).waitFor();
@@ -114,11 +129,28 @@ inBrowser(
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const number = page.getByRole("region", { name: "Errors" });
     await number.locator(".panel-number").getByText("2", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Move to the front: Errors" }).click();
+    await page.getByRole("button", { name: /^Move Errors/ }).press("ArrowLeft");
     await eventually("it is moved", async () => {
-      const [dashboard] = await user.client.call("list_log_dashboards", {});
-      return dashboard.panels.map(({ title }) => title).join() === "Errors,By service";
+      const dashboards = await user.client.call("list_log_dashboards", {});
+      return dashboards.find(({ name }) => name === "Shop")?.panels.map(({ title }) => title)
+        .join() === "Errors,By service";
     });
+    // A variable has the values of its field, and its choice is in the address.
+    await page.getByRole("button", { name: "Change: Errors" }).click();
+    await page.getByRole("dialog").getByLabel("Query").fill("level:error service:$shop | count()");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByLabel("$shop").selectOption("shop");
+    await number.locator(".panel-number").getByText("1", { exact: true }).waitFor();
+    assert.match(await page.evaluate(() => location.hash), /var-shop=shop/);
+    await page.getByLabel("$shop").selectOption("");
+    // A drag moves it back, and a removed panel can be restored.
+    const titles = () => page.locator(".panel h2").allInnerTexts();
+    await page.getByRole("button", { name: /^Move Errors/ }).dragTo(panel);
+    await eventually("it is dragged", async () => (await titles()).join() === "By service,Errors");
+    await page.getByRole("button", { name: "Remove: By service" }).click();
+    await panel.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await eventually("it is back", async () => (await titles()).join() === "By service,Errors");
     await page.getByRole("button", { name: "Name and sharing" }).click();
     await page.getByLabel(/Everyone in this tenant/).check();
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -419,7 +451,9 @@ inBrowser("a single day is a whole UTC day west of Greenwich, too", async () => 
   await isSeen(page, "slow query");
   const today = new Date().toISOString().slice(0, 10);
   await page.getByRole("button", { name: /Range:/ }).click();
-  await page.locator(".range-menu").getByLabel("UTC").check();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Times in UTC-" }).click();
+  await page.getByRole("button", { name: /Range:/ }).click();
   await page.getByRole("button", { name: "Choose days" }).click();
   await page.getByRole("gridcell").getByText(String(Number(today.slice(8))), { exact: true })
     .last().click();

@@ -96,6 +96,24 @@ inBrowser("live shows new records; a colleague finds a saved search", async () =
   await send(user.token, [{ level: "error", msg: "just now" }, { level: "info", msg: "not this" }]);
   await isSeen(page, "just now");
   assert.equal(await page.getByText("not this").count(), 0);
+  await page.locator(".histogram .u-over").waitFor();
+  // A batch is in the order of time, and one button follows, resumes and stops.
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+  await send(user.token, [
+    ...Array.from(
+      { length: 60 },
+      (_, i) => ({ ts: ago(200 + i), level: "error", msg: `old ${i}` }),
+    ),
+    { ts: ago(1), level: "error", msg: "newest" },
+    { ts: ago(100), level: "error", msg: "middle" },
+  ]);
+  await isSeen(page, "middle");
+  const messages = await page.locator("[data-row] .cell-msg").allInnerTexts();
+  assert.deepEqual(messages.slice(0, 3), ["newest", "middle", "old 0"]);
+  await page.locator(".rows").hover();
+  await page.mouse.wheel(0, 400);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("button", { name: "Live", exact: true, pressed: true }).waitFor();
   await page.keyboard.press("l");
 
   await page.getByRole("button", { name: "Save this search" }).click();

@@ -9,7 +9,7 @@ import {
   untyped,
   wider,
 } from "../../console/src/address/range.ts";
-import { courseOf, recordsOf } from "../../console/src/alerts/incident-query.ts";
+import { recordsOf, seriesOfIncident } from "../../console/src/alerts/incident-query.ts";
 import { ParentPage } from "../../console/src/portal/parent-page.ts";
 import { createPortalService } from "../../console/src/portal/portal-service.ts";
 import { PortalSession } from "../../console/src/portal/portal-session.ts";
@@ -30,9 +30,11 @@ import {
   quoted,
   seriesOf,
   splitQuery,
+  variablesOf,
   withClause,
   withOnly,
   withoutClause,
+  withVariables,
 } from "../../console/src/language/edit-query.ts";
 import { columnsOf, segmentsOf } from "../../console/src/search/record-columns.ts";
 import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export-file.ts";
@@ -40,8 +42,10 @@ import { marksOf } from "../../console/src/search/query-diagnostics.ts";
 import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts";
 import { concerns } from "../../console/src/health/health-summary.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
+import { detailsOf, subjectOf } from "../../console/src/settings/audit-words.ts";
+import { secondsOf, valuesAt } from "../../console/src/shared/earlier.ts";
+import { changeOf } from "../../console/src/shared/change-words.ts";
 import {
-  change,
   decimalSign,
   readNumber,
   took,
@@ -134,6 +138,12 @@ Deno.test("a click adds a condition, replaces its opposite, and keeps the rest o
     "a | where b | count() by host",
   );
   assert.equal(seriesOf("a | patterns"), null);
+  const shop = 'service:$service -attrs."a b":$where | count()';
+  assert.deepEqual(variablesOf(shop), [["service", "service"], ["where", 'attrs."a b"']]);
+  assert.equal(
+    withVariables(shop, (name) => name === "service" ? "a $& b" : ""),
+    'service:"a $& b" * | count()',
+  );
   assert.equal(quoted("AND"), '"AND"');
   assert.equal(attributeField(["user agent", "a.b", "é"]), 'attrs."user agent"."a.b".é');
 });
@@ -144,7 +154,7 @@ Deno.test("an incident's query is limited to its group, also to the group withou
   assert.equal(recordsOf(incident({ service: "a b" })), 'level:error service:"a b"');
   assert.equal(recordsOf(incident({ service: null })), "level:error -service:*");
   assert.equal(
-    courseOf(incident({ service: null, env: "prod" })),
+    seriesOfIncident(incident({ service: null, env: "prod" })),
     "level:error -service:* env:prod | count()",
   );
 });
@@ -292,11 +302,43 @@ Deno.test("JSON and stack traces in a message are found, with the first frame of
   assert.equal(stackIn("a\n  b\n  c"), null);
 });
 
-Deno.test("a change is in percent, a large one a factor, and from nothing there is none", () => {
-  assert.deepEqual(
-    [change(125, 100), change(50, 100), change(999, 100), change(1234, 100), change(1, 0)],
-    ["+25%", "-50%", "+899%", "×12", null],
+Deno.test("an earlier period is drawn at the times of the chart", () => {
+  const times = [7200, 7260, 7320];
+  const ts = (seconds: number) => new Date(seconds * 1000).toISOString();
+  assert.deepEqual(valuesAt(times, [[ts(3600), 4], [ts(3720), 2]], 3600, 60), [4, null, 2]);
+  assert.equal(secondsOf("1d"), 86_400);
+  assert.equal(secondsOf(undefined), null);
+});
+
+Deno.test("an audit event says what changed by name, from which value to which", () => {
+  const event = {
+    subject: "id",
+    details: { rule_name: "Errors", note: { from: null, to: "full" }, days: 7 },
+  };
+  assert.equal(subjectOf(event, new Map()), "Errors");
+  assert.equal(
+    subjectOf({ subject: "id", details: {} }, new Map([["id", "Payments"]])),
+    "Payments",
   );
+  assert.equal(subjectOf({ subject: "id", details: {} }, new Map()), null);
+  assert.deepEqual(detailsOf(event), ["note: none → full", "days: 7"]);
+});
+
+Deno.test("a change is in words, and much more is at least twice as many and no chance", () => {
+  const cases: [number, number, string, boolean][] = [
+    [292, 0, "new", true],
+    [4, 0, "new", false],
+    [0, 7, "none any more", false],
+    [110, 100, "as yesterday", false],
+    [150, 100, "+50%", false],
+    [50, 100, "-50%", false],
+    [300, 100, "×3", true],
+    [4, 2, "×2", false],
+  ];
+  for (const [now, before, words, isMuchMore] of cases) {
+    assert.deepEqual(changeOf(now, before), { words, isMuchMore });
+  }
+  assert.equal(changeOf(0, 0), null);
   assert.deepEqual([took(0.2), took(18.4), took(1349)], ["1 ms", "18 ms", "1.3 sec"]);
 });
 

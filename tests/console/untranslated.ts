@@ -17,7 +17,7 @@ const word = /(^|[ ("])[A-Za-z]{2,}([ .,:;?!)"]|$)/;
 /** Queries, styles, selectors, commands. */
 const code = /^["']|[|*=<>[\]\\]|\w:\S|[\w-]\(|\/\w|\d(px|ch)/;
 const names =
-  /^(px|UTC|Bearer|Authorization|On|Backspace|Enter|Escape|Tab|Call|Ctrl K|Fluent Bit|Supabase log drain|ingest read|sort by)$/;
+  /^(px|UTC|Bearer|Authorization|On|Off|Backspace|Enter|Escape|Tab|Call|Ctrl K|Fluent Bit|Supabase log drain|ingest read|sort by)$/;
 
 const isSpoken = (text: string, pattern: RegExp) => {
   const words = text.replace(/logloom/gi, "").trim();

@@ -30,7 +30,7 @@ inBrowser("a customer searches the own logs in the shop's page, and nothing is k
   }
 
   await row("<img src=x").click();
-  await frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+  await frame.getByRole("button", { name: "Copy or show" }).waitFor();
   assert.equal(await frame.locator("img[src=x]").count(), 0);
   const fired = await tab.inner().evaluate(() =>
     (globalThis as unknown as { fired: number }).fired
@@ -110,7 +110,7 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
     };
     await search("@customer:>0 OR level:>=debug");
     await tab.row(`order of ${own}`).click();
-    await tab.frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+    await tab.frame.getByRole("button", { name: "Copy or show" }).waitFor();
     await search("| count() by attrs.customer");
     await tab.frame.locator(".aggregate tbody tr").first().waitFor();
     await search(") OR (@customer:>0");
@@ -150,7 +150,7 @@ const partOf: Record<string, string> = {
 /** The parts that are there once a record is open. */
 async function partsOf({ row, frame }: Awaited<ReturnType<typeof open>>): Promise<string[]> {
   await row("card declined").click();
-  await frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+  await frame.getByRole("button", { name: "Copy or show" }).waitFor();
   const counts = await Promise.all(Object.values(parts).map((part) => part(frame).count()));
   return Object.keys(parts).filter((_, at) => counts[at] > 0);
 }
@@ -345,9 +345,9 @@ inBrowser("everything is done by keyboard", async () => {
   }
   await page.keyboard.press("j");
   await page.keyboard.press("o");
-  await frame.getByRole("button", { name: "Copy JSON" }).waitFor();
+  await frame.getByRole("button", { name: "Copy or show" }).waitFor();
   await page.keyboard.press("o");
-  await frame.getByRole("button", { name: "Copy JSON" }).waitFor({ state: "detached" });
+  await frame.getByRole("button", { name: "Copy or show" }).waitFor({ state: "detached" });
   await tabTo("Save the records");
   await page.keyboard.press("Enter");
   const download = page.waitForEvent("download");

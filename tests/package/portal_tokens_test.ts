@@ -125,7 +125,10 @@ inBrowser("a host that gives no token is told, and may give one later", async ()
   await tab.frame.getByRole("status", { name: "Loading" }).waitFor();
   await tab.page.clock.fastForward(20_000);
   await tab.frame.getByText("This view did not open").waitFor();
-  assert.deepEqual(await errors(), [none, ["error", { status: 401, message: "No token came." }]]);
+  assert.deepEqual(await errors(), [none, ["error", {
+    status: 401,
+    message: "The page sent no token.",
+  }]]);
   await tab.frame.getByRole("button", { name: "Open it again" }).click();
   await tab.row("card declined").waitFor();
   // Taken out of the page, it asks for nothing.
@@ -248,7 +251,7 @@ inBrowser("a link shows the logs once, and its code is in no address", async () 
     await page.getByText("This link has been used, or is too old.").waitFor();
     await page.goto("about:blank");
     await page.goto(portal);
-    await page.getByText("This page shows logs within another page").waitFor();
+    await page.getByText("This page works only inside another page").waitFor();
   } finally {
     await context.close();
   }

@@ -449,7 +449,7 @@ inBrowser("token = null takes the records away, until there is a token again", a
   await tab.page.clock.fastForward(20_000);
   await tab.frame.getByText("This view did not open").waitFor();
   await becomes(
-    ["error", { status: 401, message: "No token came." }],
+    ["error", { status: 401, message: "The page sent no token." }],
     async () => (await tab.said()).at(-1),
   );
   await tab.frame.getByRole("button", { name: "Open it again" }).click();

@@ -82,6 +82,28 @@ export function keepOwnHistory(): void {
   home = "search";
 }
 
+let openDialogs = 0;
+const dialogsOf = (state: unknown): number => Object(state).dialogs ?? 0;
+
+/** Lets the back button close a dialog. `onBack` returns false if it must stay. Call the result once it is closed. */
+export function openDialog(onBack: () => boolean): () => void {
+  // In a frame the history belongs to the outer page.
+  if (earlier !== null) return () => {};
+  const dialogs = ++openDialogs;
+  const push = () => history.pushState({ dialogs }, "", location.href);
+  const listener = () => {
+    if (dialogsOf(history.state) < dialogs && !onBack()) push();
+  };
+  if (dialogsOf(history.state) < dialogs) push();
+  globalThis.addEventListener("popstate", listener);
+  return () => {
+    globalThis.removeEventListener("popstate", listener);
+    openDialogs -= 1;
+    // Another dialog may open at once, and then uses the same step.
+    setTimeout(() => dialogsOf(history.state) > openDialogs && history.back());
+  };
+}
+
 /** Goes one step back. */
 export function back(): void {
   if (earlier === null) return history.back();
@@ -101,7 +123,7 @@ export function go(address: Address, { replace = false } = {}): void {
   if (hash === location.hash || (hash === "#" && location.hash === "")) return;
   const url = `${location.pathname}${location.search}${hash}`;
   if (!replace) earlier?.push(location.hash);
-  if (replace || earlier) history.replaceState(null, "", url);
+  if (replace || earlier || dialogsOf(history.state) > 0) history.replaceState(null, "", url);
   else history.pushState(null, "", url);
   for (const listener of listeners) listener();
 }

@@ -62,7 +62,9 @@ export default function AlertsScreen() {
         <RuleDialog
           initial={edited}
           onClose={() => setEdited(null)}
-          onSaved={() => tab !== "channels" && change({ tab: "rules" })}
+          onSaved={({ rule_id }) =>
+            tab !== "channels" &&
+            change({ tab: "rules", rule: edited.rule_id ? "" : rule_id })}
         />
       )}
     </div>

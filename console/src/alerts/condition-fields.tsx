@@ -4,10 +4,13 @@ import type { BoxHandle } from "../search/query-editor.tsx";
 import { useOperation } from "../service/operation-hooks.ts";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { Comparison } from "../service/logloom.ts";
-import { type Draft, signs } from "./rule-draft.ts";
+import type { Draft } from "./rule-draft.ts";
+import { signs } from "../shared/comparison-signs.ts";
 import { readNumber, writtenNumber } from "../shared/format-number.ts";
 import { TextField } from "../shared/text-field.tsx";
 import { say, type Words } from "../shared/translate.ts";
+
+const lastHour = { from: "now-1h", to: "now" };
 
 const words: Record<Comparison, Words> = {
   gt: "more than",
@@ -28,8 +31,8 @@ export function ConditionFields({ draft, onChange }: {
   const isNoNumber = draft.threshold !== "" && readNumber(draft.threshold) === null;
   const fields = useOperation("list_log_fields", {
     p_query_dsl: "",
-    p_ts_from: "now-1h",
-    p_ts_to: "now",
+    p_ts_from: lastHour.from,
+    p_ts_to: lastHour.to,
   });
   return (
     <>
@@ -44,6 +47,7 @@ export function ConditionFields({ draft, onChange }: {
             ref={box}
             text={draft.query_dsl}
             fields={fields.data ?? []}
+            range={lastHour}
             onChange={(query_dsl) => onChange({ query_dsl })}
             onRun={(query_dsl) => onChange({ query_dsl })}
           />

@@ -24,7 +24,11 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
   }, { every: 3000 });
   const retry = useChange("retry_alert_delivery", ["list_alert_deliveries"]);
   return (
-    <Dialog title={say("Deliveries: {rule}", { rule: plain(rule.name) })} onClose={onClose} wide>
+    <Dialog
+      title={say("Deliveries: {rule}", { rule: plain(rule.name) })}
+      onClose={onClose}
+      size="wide"
+    >
       <ErrorNote error={retry.error} />
       <ListTable
         answer={list}

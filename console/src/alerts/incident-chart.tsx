@@ -7,17 +7,17 @@ import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/translate.ts";
-import { courseOf } from "./incident-query.ts";
+import { seriesOfIncident } from "./incident-query.ts";
 
 const mostBuckets = 240;
 
 /** The value of the rule over time, from before it fired, with the threshold. */
-export function IncidentCourse({ incident, range: { from, to } }: {
+export function IncidentChart({ incident, range: { from, to } }: {
   incident: AlertIncident;
   range: { from: string; to: string };
 }) {
   const { zone } = usePreferences();
-  const query = courseOf(incident);
+  const query = seriesOfIncident(incident);
   const [start, end] = [Date.parse(from) / 1000, Date.parse(to) / 1000];
   const windows = (end - start) / 60 / Math.max(incident.window_minutes, 1);
   const answer = useOperation("log_series", {
@@ -39,10 +39,10 @@ export function IncidentCourse({ incident, range: { from, to } }: {
   const range = useMemo<[number, number]>(() => [start, end], [start, end]);
   if (query === null || answer.error || times.length < 2) return null;
   return (
-    <section className="block" aria-label={say("Trend")}>
+    <section className="block incident-chart" aria-label={say("Trend")}>
       <div className="row">
         <h2>{say("Trend")}</h2>
-        <PanelNote answer={answer.data} isBusy={answer.isFetching} hasTimes />
+        <PanelNote answer={answer.data} isBusy={answer.isFetching} />
       </div>
       <TimeChart
         times={times}

@@ -2,15 +2,6 @@ import { type Words } from "../shared/translate.ts";
 import { filterOf, seriesOf, withClause } from "../language/edit-query.ts";
 import type { AlertIncident } from "../service/logloom.ts";
 
-export const states: Record<
-  AlertIncident["state"],
-  { word: Words; tone: "bad" | "warn" | "good" }
-> = {
-  open: { word: "open", tone: "bad" },
-  acknowledged: { word: "acknowledged", tone: "warn" },
-  resolved: { word: "resolved", tone: "good" },
-};
-
 export const resolutions: Record<NonNullable<AlertIncident["resolution"]>, Words> = {
   recovered: "the condition no longer holds",
   still_absent: "the group is still silent and no longer watched",
@@ -42,7 +33,7 @@ export function recordsOf({ query_dsl, group }: AlertIncident): string | null {
 }
 
 /** The query for the rule's value over time, limited to the incident's group. */
-export function courseOf(incident: AlertIncident): string | null {
+export function seriesOfIncident(incident: AlertIncident): string | null {
   const records = recordsOf(incident);
   if (records === null || incident.query_dsl === null) return null;
   const series = seriesOf(incident.query_dsl);

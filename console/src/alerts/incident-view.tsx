@@ -1,8 +1,10 @@
+import { useState } from "react";
 import { change, go } from "../address/address.ts";
 import { deliveryState } from "./delivery-state.ts";
-import { signs } from "./rule-draft.ts";
-import { useChange, useOperation } from "../service/operation-hooks.ts";
+import { signs } from "../shared/comparison-signs.ts";
+import { useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
+import { useNameOf } from "../service/roles.ts";
 import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago, shortTime } from "../shared/format-time.ts";
 import { count, measure, minutes } from "../shared/format-number.ts";
@@ -10,11 +12,13 @@ import { Loaded, Table } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
-import { GroupBadges } from "./incidents-tab.tsx";
-import { IncidentCourse } from "./incident-chart.tsx";
-import { rangeOf, recordsOf, resolutions, states } from "./incident-query.ts";
+import { GroupBadges, IncidentState } from "../shared/incident-parts.tsx";
+import { IncidentAnswer, useIncidentChange } from "./incident-answer.tsx";
+import { IncidentEvidence } from "./incident-evidence.tsx";
+import { IncidentChart } from "./incident-chart.tsx";
+import { rangeOf, recordsOf, resolutions } from "./incident-query.ts";
 
-/** An incident: its times and values, the chart, each time it fired, and the deliveries. */
+/** An incident: its chart, its answer, what its records say, the deliveries, and each time it fired. */
 export function IncidentView({ id }: { id: string }) {
   const answer = useOperation("get_alert_incident", { p_incident_id: id }, { every: 15_000 });
   return (
@@ -40,21 +44,19 @@ const back = () => (
 );
 
 function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
-  const acknowledge = useChange("update_alert_incident", [
-    "list_alert_incidents",
-    "get_alert_incident",
-    "list_alert_history",
-  ]);
+  const update = useIncidentChange();
+  // The chart goes on; what is read below it stays in place.
+  const [readAt] = useState(() => Date.now());
+  const isOpen = incident.state === "open";
   const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);
   const records = recordsOf(incident);
-  const { word, tone } = states[incident.state];
   return (
     <>
       <ScreenHead
         title={plain(incident.rule_name)}
         about={
           <>
-            <Badge tone={tone}>{say(word)}</Badge> <GroupBadges group={incident.group} />{" "}
+            <IncidentState incident={incident} /> <GroupBadges group={incident.group} />{" "}
             <code>{plain(incident.query_dsl ?? "")}</code>
           </>
         }
@@ -69,29 +71,35 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
             {say("Records")}
           </button>
         )}
-        {incident.state === "open" && (
-          <button
-            type="button"
-            className="button primary"
-            disabled={acknowledge.isPending}
-            onClick={() =>
-              acknowledge.mutate({ p_incident_ids: [incident.incident_id], p_acknowledged: true })}
-          >
-            {say("Acknowledge")}
-          </button>
-        )}
+        <button
+          type="button"
+          className={isOpen ? "button primary" : "button"}
+          disabled={update.isPending}
+          onClick={() =>
+            update.mutate({
+              p_incident_ids: [incident.incident_id],
+              p_acknowledged: incident.acknowledged_at === null,
+            })}
+        >
+          {incident.acknowledged_at === null ? say("Acknowledge") : say("Take back")}
+        </button>
       </ScreenHead>
-      <ErrorNote error={acknowledge.error} />
-      <Facts incident={incident} />
-      <IncidentCourse incident={incident} range={range} />
-      <Alerts incident={incident} />
+      <ErrorNote error={update.error} />
+      <IncidentChart incident={incident} range={range} />
+      <div className="incident-columns">
+        <Facts incident={incident} />
+        <IncidentAnswer key={incident.incident_id} incident={incident} />
+      </div>
+      {records !== null && <IncidentEvidence query={records} range={rangeOf(incident, readAt)} />}
       <Deliveries deliveries={incident.deliveries} />
+      <Alerts incident={incident} />
     </>
   );
 }
 
 function Facts({ incident }: { incident: AlertIncidentDetails }) {
   const { zone } = usePreferences();
+  const nameOf = useNameOf([incident.acknowledged_by]);
   const when = (ts: string) => `${shortTime(Date.parse(ts), zone)} (${ago(ts)})`;
   const facts: [string, string][] = [
     [say("Open since"), when(incident.opened_at)],
@@ -111,7 +119,7 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
       say("Acknowledged"),
       incident.acknowledged_at === null ? say("by nobody yet") : say("{when} by {user}", {
         when: when(incident.acknowledged_at),
-        user: incident.acknowledged_by ?? "–",
+        user: nameOf(incident.acknowledged_by),
       }),
     ],
     [

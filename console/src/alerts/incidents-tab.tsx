@@ -1,23 +1,30 @@
 import { useState } from "react";
 import { change, go, useAddress } from "../address/address.ts";
-import { signs } from "./rule-draft.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertIncident } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
-import { count, measure } from "../shared/format-number.ts";
+import { count } from "../shared/format-number.ts";
 import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { say } from "../shared/translate.ts";
-import { states } from "./incident-query.ts";
+import { say, type Words } from "../shared/translate.ts";
+import { GroupBadges, IncidentState, IncidentValue } from "../shared/incident-parts.tsx";
 
-const filters = ["open", "acknowledged", "resolved", "all"] as const;
+const filters = ["unresolved", "open", "acknowledged", "resolved", "all"] as const;
 type Filter = (typeof filters)[number];
+
+const noSuch: Record<Filter, Words> = {
+  unresolved: "No unresolved incidents",
+  open: "No open incidents",
+  acknowledged: "No acknowledged incidents",
+  resolved: "No resolved incidents",
+  all: "No incidents yet",
+};
 
 /** The incidents in one state. Several can be acknowledged at once. */
 export function IncidentsTab() {
   const { parameters } = useAddress();
-  const filter: Filter = filters.find((one) => one === parameters.state) ?? "open";
+  const filter: Filter = filters.find((one) => one === parameters.state) ?? "unresolved";
   const [limit, setLimit] = useState(100);
   const list = useOperation("list_alert_incidents", {
     p_state: filter === "all" ? undefined : filter,
@@ -47,7 +54,7 @@ export function IncidentsTab() {
                 type="radio"
                 name="incident-state"
                 checked={filter === one}
-                onChange={() => change({ state: one === "open" ? "" : one })}
+                onChange={() => change({ state: one === "unresolved" ? "" : one })}
               />
               {say(one)}
             </label>
@@ -81,7 +88,7 @@ export function IncidentsTab() {
       <ErrorNote error={acknowledge.error} />
       <ListTable
         answer={list}
-        empty={{ title: filter === "open" ? say("Nothing is wrong") : say("No such incidents") }}
+        empty={useEmptyWords(filter, list.data?.length === 0)}
         more={{ limit, onMore: () => setLimit(mostAtOnce) }}
         label={say("Incidents")}
         columns={[
@@ -108,12 +115,22 @@ export function IncidentsTab() {
   );
 }
 
+/** Says whether rules are watching, because an empty list means nothing without them. */
+function useEmptyWords(filter: Filter, isEmpty: boolean): { title: string; about?: string } {
+  const rules = useOperation("list_alert_rules", { p_limit: mostAtOnce }, { enabled: isEmpty });
+  const watching = rules.data?.filter(({ enabled }) => enabled).length;
+  const title = say(noSuch[filter]);
+  if (watching === undefined) return { title };
+  return watching === 0
+    ? { title: say("Nothing is watched"), about: say("No alert rule is enabled. See Rules.") }
+    : { title, about: say("{count} rules are watching.", { count: watching }) };
+}
+
 function IncidentRow({ incident, isChosen, onChoose }: {
   incident: AlertIncident;
   isChosen: boolean;
   onChoose: (isOn: boolean) => void;
 }) {
-  const { word, tone } = states[incident.state];
   return (
     <tr>
       <td>
@@ -137,27 +154,17 @@ function IncidentRow({ incident, isChosen, onChoose }: {
         <GroupBadges group={incident.group} />
       </th>
       <td>
-        <Badge tone={tone}>{say(word)}</Badge>
+        <IncidentState incident={incident} />
       </td>
       <td title={incident.opened_at}>{ago(incident.opened_at)}</td>
       <td title={incident.last_fired_at}>{ago(incident.last_fired_at)}</td>
       <td className="number">{count(incident.fired_count)}</td>
       <td className="number">
-        {measure(incident.value)}{" "}
-        <span className="about">
-          {incident.comparison && signs[incident.comparison]} {measure(incident.threshold)}
-        </span>
+        <IncidentValue incident={incident} />
       </td>
       <td title={incident.acknowledged_by ?? undefined}>
         {incident.acknowledged_at === null ? "–" : ago(incident.acknowledged_at)}
       </td>
     </tr>
   );
-}
-
-/** The group, if the rule's query has `by`. */
-export function GroupBadges({ group }: { group: AlertIncident["group"] }) {
-  return Object.entries(group ?? {}).map(([field, value]) => (
-    <Badge key={field} tone="plain">{plain(`${field}: ${value ?? "none"}`)}</Badge>
-  ));
 }

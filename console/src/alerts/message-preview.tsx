@@ -1,6 +1,8 @@
 import { lazy, Suspense } from "react";
 import { messageOf } from "../../../supabase/functions/logloom-notify/message.ts";
-import type { Comparison } from "../service/logloom.ts";
+import { useQuery } from "@tanstack/react-query";
+import type { Comparison, HealthReport, LogloomError } from "../service/logloom.ts";
+import { useService } from "../service/operation-hooks.ts";
 import { loadPart } from "../shared/load-part.ts";
 import { useSession } from "../service/session.ts";
 import { plain } from "../shared/safe-text.ts";
@@ -16,43 +18,63 @@ const TemplatePreview = lazy(() =>
 /** The message that the rule would send, written by the same code as the real one. */
 export function MessagePreview({ draft }: { draft: Draft }) {
   const tenant = useSession().claims()?.tenant ?? "";
+  const hasLinks = useHasLinks();
   if (draft.destinations.length === 0) return null;
   const payload = payloadOf(draft, tenant, new Date());
   const { title, summary, facts } = messageOf(payload);
   const hasTemplate = draft.destinations.includes("webhook") && draft.webhook_template !== "";
   return (
-    <details className="message-preview">
-      <summary>{say("The message")}</summary>
-      <div className="block">
-        <h3>{plain(title)}</h3>
-        <p>{plain(summary)}</p>
-        <dl className="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{plain(name)}</dt>
-              <dd>{plain(value)}</dd>
-            </div>
-          ))}
-        </dl>
+    <>
+      {hasLinks === false && (
         <p className="about">
           {say(
-            "Plus the three newest records and a link to them. Each channel formats the message in its own way. A webhook gets JSON, or the output of its template.",
+            "Messages have no link to the console: its address is not in the settings (console_url).",
           )}
         </p>
-        {hasTemplate && (
-          <Suspense>
-            <TemplatePreview
-              template={{
-                text: draft.webhook_template,
-                type: draft.isTextTemplate ? "text" : "json",
-              }}
-              payload={payload}
-            />
-          </Suspense>
-        )}
-      </div>
-    </details>
+      )}
+      <details className="message-preview">
+        <summary>{say("The message")}</summary>
+        <div className="block">
+          <h3>{plain(title)}</h3>
+          <p>{plain(summary)}</p>
+          <dl className="facts">
+            {facts.map(([name, value]) => (
+              <div key={name}>
+                <dt>{plain(name)}</dt>
+                <dd>{plain(value)}</dd>
+              </div>
+            ))}
+          </dl>
+          <p className="about">
+            {say(
+              "Plus the three newest records. Each channel formats the message in its own way. A webhook gets JSON, or the output of its template.",
+            )}
+          </p>
+          {hasTemplate && (
+            <Suspense>
+              <TemplatePreview
+                template={{
+                  text: draft.webhook_template,
+                  type: draft.isTextTemplate ? "text" : "json",
+                }}
+                payload={payload}
+              />
+            </Suspense>
+          )}
+        </div>
+      </details>
+    </>
   );
+}
+
+/** Whether messages have links to the console, which health says; undefined until it is known. */
+function useHasLinks(): unknown {
+  const service = useService();
+  const health = useQuery<HealthReport, LogloomError>({
+    queryKey: ["health"],
+    queryFn: ({ signal }) => service.health(undefined, { signal }),
+  });
+  return (health.data?.checks.alerts as Record<string, unknown> | undefined)?.message_links;
 }
 
 /** The nearest value that fires. */

@@ -77,14 +77,6 @@ export function NotificationFields({ draft, isSet, onChange }: {
           </div>
         );
       })}
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={draft.notifyOnRecovery}
-          onChange={(event) => onChange({ notifyOnRecovery: event.target.checked })}
-        />
-        {say("Also when it is over")}
-      </label>
     </fieldset>
   );
 }

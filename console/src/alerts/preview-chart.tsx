@@ -11,7 +11,9 @@ import { AwaitedChart, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/translate.ts";
 import { linesOf, timesOf } from "./preview-lines.ts";
 import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
-import { conditionOf, type Draft, signs } from "./rule-draft.ts";
+import { useLater } from "../shared/use-later.ts";
+import { conditionOf, type Draft } from "./rule-draft.ts";
+import { signs } from "../shared/comparison-signs.ts";
 import { Threshold } from "./threshold-slider.tsx";
 
 const height = 190;
@@ -93,17 +95,6 @@ export function PreviewChart({ draft, onThreshold }: {
       {data?.groups && <PreviewGroups preview={data} lines={series} />}
     </section>
   );
-}
-
-/** The value once it has not changed for 300 ms, so that typing and dragging send few requests. */
-function useLater<Value>(value: Value): Value {
-  const [later, setLater] = useState(value);
-  const text = JSON.stringify(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(JSON.parse(text)), 300);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return later;
 }
 
 /** Shades the windows in which the rule would have fired, behind the line. */

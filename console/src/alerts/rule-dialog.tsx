@@ -18,7 +18,7 @@ const touched = ["list_alert_rules", "check_plan_feature"] as const;
 export function RuleDialog({ initial, onClose, onSaved }: {
   initial: Partial<AlertRule>;
   onClose: () => void;
-  onSaved?: () => void;
+  onSaved?: (rule: AlertRule) => void;
 }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(initial));
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
@@ -35,9 +35,9 @@ export function RuleDialog({ initial, onClose, onSaved }: {
       return;
     }
     save.mutate(parameters, {
-      onSuccess: () => {
+      onSuccess: (rule) => {
         onClose();
-        onSaved?.();
+        onSaved?.(rule);
       },
     });
   };
@@ -45,7 +45,7 @@ export function RuleDialog({ initial, onClose, onSaved }: {
     <FormDialog
       title={draft.rule_id ? say("Alert rule") : say("New alert rule")}
       action={draft.rule_id ? say("Save") : say("Create the rule")}
-      wide
+      size="wide"
       error={save.error}
       isPending={save.isPending || rotate.isPending}
       isBusy={rotate.isPending}
@@ -90,6 +90,14 @@ export function RuleDialog({ initial, onClose, onSaved }: {
         isSet={(name) => Object.hasOwn(initial.notification_secrets ?? {}, name)}
         onChange={change}
       />
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={draft.notifyOnRecovery}
+          onChange={(event) => change({ notifyOnRecovery: event.target.checked })}
+        />
+        {say("Also notify when the incident is over")}
+      </label>
       <MessagePreview draft={draft} />
     </FormDialog>
   );

@@ -3,15 +3,6 @@ import { type Words } from "../shared/translate.ts";
 import type { AlertRule, Comparison, ParametersOf } from "../service/logloom.ts";
 import type { Secrets } from "../service/client.ts";
 
-export const signs: Record<Comparison, string> = {
-  gt: ">",
-  gte: "≥",
-  lt: "<",
-  lte: "≤",
-  eq: "=",
-  neq: "≠",
-};
-
 /** The rule's email address. */
 export function mailsTo(rule: AlertRule): string | null {
   const { email } = rule.notification_config;

@@ -1,5 +1,6 @@
 import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
+import { useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { Confirm } from "../shared/confirm.tsx";
@@ -10,7 +11,8 @@ import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { ConfirmAddress } from "./confirm-address.tsx";
 import { DeliveriesDialog } from "./deliveries-dialog.tsx";
-import { mailsTo, signs, stateOf } from "./rule-draft.ts";
+import { mailsTo, stateOf } from "./rule-draft.ts";
+import { signs } from "../shared/comparison-signs.ts";
 import { say } from "../shared/translate.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature", "list_alert_addresses"] as const;
@@ -28,8 +30,17 @@ export function RulesTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
     addresses.data?.filter(({ confirmed }) => !confirmed).map(({ email }) => email),
   );
   const remove = useChange("delete_alert_rule", touched);
+  const madeId = useAddress().parameters.rule;
+  const made = rules.data?.find(({ rule_id }) => rule_id === madeId);
   return (
     <>
+      {made && (
+        <p className="note good" role="status">
+          {say("The rule {rule} was created. It is evaluated every minute.", {
+            rule: plain(made.name),
+          })}
+        </p>
+      )}
       {plan.data && (
         <p className="about">
           {say("{used} of {most} in this plan", {

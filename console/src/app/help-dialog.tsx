@@ -28,7 +28,7 @@ const examples: [string, Words][] = [
 
 export function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title={say("Keys and queries")} onClose={onClose} wide>
+    <Dialog title={say("Keys and queries")} onClose={onClose} size="wide">
       <div className="help">
         <section>
           <h3>{say("Keys")}</h3>

@@ -2,11 +2,10 @@ import { type MouseEvent, useId, useRef } from "react";
 import { go, type Screen, useAddress, writeAddress } from "../address/address.ts";
 import { usePlaces } from "../address/last-places.ts";
 import { useIsNarrow } from "../shared/use-is-narrow.ts";
-import { useOperation } from "../service/operation-hooks.ts";
-import { useMay } from "../service/roles.ts";
-import { IconButton } from "../shared/basic-controls.tsx";
 import { Icon } from "../shared/icons.tsx";
+import { useUnresolvedIncidents } from "../shared/incident-parts.tsx";
 import { say } from "../shared/translate.ts";
+import { ZoneSwitch } from "../shared/zone-switch.tsx";
 import { labels } from "./page-title.ts";
 import { useScreens } from "./use-screens.ts";
 import { TenantSwitcher } from "./tenant-switcher.tsx";
@@ -32,7 +31,15 @@ export function TopBar({ screen, onHelp, onGo }: {
           <NavLinks screen={screen} />
         </nav>
       )}
-      <IconButton icon="go" label={say("Palette (Ctrl+K)")} onClick={onGo} />
+      <ZoneSwitch />
+      <button type="button" className="button small palette-button" onClick={onGo}>
+        <Icon name="search" />
+        {isNarrow ? <span className="hidden">{say("Search or jump to…")}</span> : (
+          <>
+            {say("Search or jump to…")} <kbd>Ctrl K</kbd>
+          </>
+        )}
+      </button>
       <UserMenu onHelp={onHelp} />
     </header>
   );
@@ -67,12 +74,8 @@ function NavLinks({ screen, onGo }: { screen: Screen; onGo?: () => void }) {
   useAddress();
   const places = usePlaces();
   const screens = useScreens();
-  const mayAlert = useMay("member");
-  const open = useOperation("list_alert_incidents", {
-    p_state: "open",
-    p_limit: 100,
-  }, { every: 60_000, enabled: mayAlert === true });
-  const waiting = open.data?.length ?? 0;
+  const incidents = useUnresolvedIncidents().data ?? [];
+  const waiting = incidents.filter(({ state }) => state === "open").length;
   const place = (name: Screen) =>
     name === screen ? { screen: name, parameters: {} } : places.last(name);
   const onClick = (event: MouseEvent, name: Screen) => {

@@ -5,13 +5,12 @@ import { prefer, usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
 
 const themes = ["system", "light", "dark"] as const;
-const zones = ["local", "utc"] as const;
 
-/** The user, the theme, the time zone and sign-out. */
+/** The user, the theme and sign-out. */
 export function UserMenu({ onHelp }: { onHelp: () => void }) {
   const session = useSession();
   const claims = session.claims();
-  const { theme, zone } = usePreferences();
+  const { theme } = usePreferences();
   const menu = useRef<HTMLDivElement>(null);
   return (
     <div className="user-menu">
@@ -37,20 +36,6 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
                 onChange={() => prefer({ theme: one })}
               />
               {one}
-            </label>
-          ))}
-        </fieldset>
-        <fieldset className="segments">
-          <legend>{say("Times")}</legend>
-          {zones.map((one) => (
-            <label key={one}>
-              <input
-                type="radio"
-                name="zone"
-                checked={zone === one}
-                onChange={() => prefer({ zone: one })}
-              />
-              {one === "utc" ? "UTC" : one}
             </label>
           ))}
         </fieldset>

@@ -26,6 +26,8 @@ interface Place {
 }
 
 const width = 290;
+/** Of the longest note. */
+const height = 112;
 
 /** Shows six short notes on a first visit, each beside what it explains. */
 export function VisitNotes() {
@@ -77,12 +79,27 @@ function placeOfNext(seen: ReadonlySet<number>, before: Place | null): Place | n
     if (seen.has(at)) continue;
     const box = document.querySelector(selector)?.getBoundingClientRect();
     if (!box || box.width === 0 || box.bottom < 0 || box.top > innerHeight) continue;
-    const left = Math.round(Math.max(8, Math.min(box.left + 16, innerWidth - width - 12)));
-    const top = Math.round(
-      Math.max(8, Math.min(box.top + Math.min(box.height, 46) + 8, innerHeight - 130)),
-    );
+    const { left, top } = beside(box);
     const isSame = before?.at === at && before.left === left && before.top === top;
     return isSame ? before : { at, left, top };
   }
   return null;
+}
+
+/** Where a note fits: below what it explains, above it, to its right or left; else over its lower corner. */
+function beside(box: DOMRect): { left: number; top: number } {
+  const inX = Math.max(8, Math.min(box.left, innerWidth - width - 12));
+  const inY = Math.max(8, Math.min(box.top, innerHeight - height - 8));
+  const places = [
+    { left: inX, top: box.bottom + 8 },
+    { left: inX, top: box.top - height - 8 },
+    { left: box.right + 8, top: inY },
+    { left: box.left - width - 8, top: inY },
+  ];
+  const free = places.find(({ left, top }) =>
+    left >= 0 && top >= 0 && left + width <= innerWidth && top + height <= innerHeight
+  );
+  const { left, top } = free ??
+    { left: innerWidth - width - 12, top: Math.min(box.bottom, innerHeight) - height - 8 };
+  return { left: Math.round(left), top: Math.round(top) };
 }

@@ -6,6 +6,7 @@ import type { LogDashboard, LogPanel } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { mostAtOnce } from "../shared/list-table.tsx";
+import { prefer, usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/safe-text.ts";
 import { TextField } from "../shared/text-field.tsx";
 import { say } from "../shared/translate.ts";
@@ -20,7 +21,11 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
     created_by === me && panels.length < mostPanels
   );
   const [title, setTitle] = useState(oneLine(query, 80));
-  const [wanted, setWanted] = useState("");
+  const { lastDashboard } = usePreferences();
+  const [chosen, setChosen] = useState<string | null>(null);
+  const wanted = chosen ?? mine.find(({ dashboard_id }) => dashboard_id === lastDashboard)
+    ?.dashboard_id ??
+    "";
   const [name, setName] = useState("");
   const touched = ["list_log_dashboards", "get_log_dashboard"] as const;
   const create = useChange("create_log_dashboard", touched);
@@ -31,19 +36,26 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
     ? "bars"
     : "number";
   const panel: LogPanel = { title, query_dsl: query, kind, width: 6 };
-  const onSuccess = ({ dashboard_id }: LogDashboard) =>
+  const isTaken = wanted === "" &&
+    mine.some((one) => one.name.trim().toLowerCase() === name.trim().toLowerCase());
+  const onSuccess = ({ dashboard_id }: LogDashboard) => {
+    prefer({ lastDashboard: dashboard_id });
     go({ screen: "dashboards", parameters: { id: dashboard_id } });
+  };
   const submit = () => {
-    const chosen = mine.find(({ dashboard_id }) => dashboard_id === wanted);
-    if (chosen) {
-      update.mutate({ dashboard: chosen, change: (now) => [...now, panel] }, { onSuccess });
+    if (isTaken) return;
+    const dashboard = mine.find(({ dashboard_id }) => dashboard_id === wanted);
+    if (dashboard) {
+      update.mutate({ dashboard, change: (now) => [...now, panel] }, { onSuccess });
     } else create.mutate({ p_name: name, p_panels: [{ ...panel }] }, { onSuccess });
   };
   return (
     <FormDialog
       title={say("Add to a dashboard")}
       action={say("Add")}
-      error={create.error ?? update.error}
+      error={isTaken
+        ? new Error(say("You already have a dashboard of this name: choose it above."))
+        : create.error ?? update.error}
       isPending={create.isPending || update.isPending || list.isPending}
       onSubmit={submit}
       onClose={onClose}
@@ -51,7 +63,7 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
       <TextField label={say("Title")} required maxLength={100} value={title} onChange={setTitle} />
       <label className="field">
         <span>{say("Dashboard")}</span>
-        <select value={wanted} onChange={(event) => setWanted(event.target.value)}>
+        <select value={wanted} onChange={(event) => setChosen(event.target.value)}>
           <option value="">{say("New dashboard")}</option>
           {mine.map((one) => (
             <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>

@@ -18,10 +18,12 @@ import { say } from "../shared/translate.ts";
 const mostGroups = 20;
 
 /** A dashboard's panel: lines over time, a bar for each group, or a number. */
-export function Panel({ panel, range, instants, tools }: {
+export function Panel({ panel, range, instants, onDrop, tools }: {
   panel: LogPanel;
   range: Range;
   instants: Instants | null;
+  /** Takes another panel that is being dragged. */
+  onDrop: (() => void) | null;
   /** The buttons for the dashboard's creator. */
   tools: ReactNode;
 }) {
@@ -41,7 +43,15 @@ export function Panel({ panel, range, instants, tools }: {
   const rows = stats.data ?? [];
   const all = rows[0]?.total_groups ?? 0;
   return (
-    <section className={`panel width-${panel.width}`} aria-label={plain(panel.title)}>
+    <section
+      className={`panel width-${panel.width}${onDrop ? " drop" : ""}`}
+      aria-label={plain(panel.title)}
+      onDragOver={(event) => onDrop && event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        onDrop?.();
+      }}
+    >
       <header className="panel-head">
         <h2>{plain(oneLine(panel.title, 100))}</h2>
         <PanelNote

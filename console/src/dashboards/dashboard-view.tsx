@@ -2,21 +2,32 @@ import { useEffect, useState } from "react";
 import { go, useAddress } from "../address/address.ts";
 import { standardRange } from "../address/range.ts";
 import { RangePicker } from "../search/range-picker.tsx";
+import { EarlierSelect } from "../search/earlier-select.tsx";
 import { RefreshMenu } from "../search/refresh-menu.tsx";
 import { useInstants } from "../search/use-instants.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
 import { useMay } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Empty, ErrorNote, IconButton, ScreenHead } from "../shared/basic-controls.tsx";
+import { Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Loaded } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
+import { DashboardVariables, useFilledPanels } from "./dashboard-variables.tsx";
 import { DashboardDialog } from "./dashboard-dialog.tsx";
 import { Panel } from "./dashboard-panel.tsx";
 import { PanelDialog } from "./panel-dialog.tsx";
-import { type Edited, mostPanels, moved, replaced, without } from "./edit-panels.ts";
+import {
+  type Edited,
+  mostPanels,
+  moved,
+  replaced,
+  restored,
+  type Shown,
+  without,
+} from "./edit-panels.ts";
+import { PanelTools } from "./panel-tools.tsx";
 import { type PanelsChange, usePanelsChange } from "./use-panels-change.ts";
 
 /** A dashboard: panels on a grid of twelve columns, all over the range in the address. */
@@ -55,8 +66,11 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
   const { instants, again } = useInstants(range);
   const [isNaming, setNaming] = useState(false);
   const [edited, setEdited] = useState<Edited | null>(null);
+  const [dragged, setDragged] = useState<Shown | null>(null);
+  const [removed, setRemoved] = useState<Shown | null>(null);
   const save = usePanelsChange();
   const { panels } = dashboard;
+  const filled = useFilledPanels(panels);
   const put = (change: PanelsChange["change"]) => save.mutate({ dashboard, change });
   const isOwn = edited !== null && save.variables?.edited === edited;
   const edit = (what: Edited) => {
@@ -70,7 +84,9 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
   return (
     <>
       <ScreenHead title={plain(dashboard.name)}>
+        <DashboardVariables panels={panels} instants={instants} />
         <RangePicker range={range} isLive={false} />
+        <EarlierSelect />
         <RefreshMenu again={again} />
         <CopyButton text={() => location.href} label={say("Copy link")} />
         {isMine && (
@@ -90,40 +106,46 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
         )}
       </ScreenHead>
       {!isOwn && <ErrorNote error={save.error} />}
+      {removed && (
+        <p className="note" role="status">
+          <span>{say("{title} was removed.", { title: plain(removed.panel.title) })}</span>
+          <button
+            type="button"
+            className="button small"
+            disabled={save.isPending}
+            onClick={() => {
+              put((now) => restored(now, removed));
+              setRemoved(null);
+            }}
+          >
+            {say("Undo")}
+          </button>
+        </p>
+      )}
       {panels.length === 0 && <Empty title={say("No panels yet")} />}
       <div className="panels">
         {panels.map((panel, at) => (
           <Panel
             key={`${at} ${panel.title}`}
-            panel={panel}
+            panel={filled[at] ?? panel}
             range={range}
             instants={instants}
+            onDrop={dragged && (() => {
+              setDragged(null);
+              if (dragged.at !== at) put((now) => moved(now, dragged, at));
+            })}
             tools={isMine && (
-              <>
-                <IconButton
-                  icon="back"
-                  label={say("Move to the front: {title}", { title: panel.title })}
-                  disabled={at === 0 || save.isPending}
-                  onClick={() => put((now) => moved(now, { panel, at }, -1))}
-                />
-                <IconButton
-                  icon="chevron"
-                  label={say("Move to the back: {title}", { title: panel.title })}
-                  disabled={at === panels.length - 1 || save.isPending}
-                  onClick={() => put((now) => moved(now, { panel, at }, 1))}
-                />
-                <IconButton
-                  icon="edit"
-                  label={say("Change: {title}", { title: panel.title })}
-                  onClick={() => edit({ panel, at })}
-                />
-                <IconButton
-                  icon="close"
-                  label={say("Remove: {title}", { title: panel.title })}
-                  disabled={save.isPending}
-                  onClick={() => put((now) => without(now, { panel, at }))}
-                />
-              </>
+              <PanelTools
+                shown={{ panel, at }}
+                isBusy={save.isPending}
+                onDrag={setDragged}
+                onMove={(to) => put((now) => moved(now, { panel, at }, to))}
+                onEdit={() => edit({ panel, at })}
+                onRemove={() => {
+                  put((now) => without(now, { panel, at }));
+                  setRemoved({ panel, at });
+                }}
+              />
             )}
           />
         ))}

@@ -38,12 +38,16 @@ export function without(panels: LogPanel[], shown: Shown): LogPanel[] {
   return panels.filter((_, i) => i !== place);
 }
 
-/** The panels with one panel moved by `by` positions. */
-export function moved(panels: LogPanel[], shown: Shown, by: number): LogPanel[] {
-  const place = placeOf(shown, panels);
+/** The panels with one panel moved to a position. */
+export function moved(panels: LogPanel[], shown: Shown, to: number): LogPanel[] {
   const next = without(panels, shown);
-  if (place >= 0) next.splice(Math.max(0, place + by), 0, shown.panel);
+  if (placeOf(shown, panels) >= 0) next.splice(Math.max(0, to), 0, shown.panel);
   return next;
+}
+
+/** The panels with a removed one back in its place. */
+export function restored(panels: LogPanel[], { panel, at }: Shown): LogPanel[] {
+  return panels.toSpliced(at, 0, panel);
 }
 
 /** The panels with the edited one replaced. A new or removed panel is added at the end. */

@@ -23,6 +23,8 @@ export interface Saved {
 export interface Known {
   fields: Field[];
   saved: Saved[];
+  /** The fields of all records whose name contains this, whatever the query. */
+  askFields: (name: string) => Promise<Field[]>;
 }
 
 const columns = Object.keys(fieldKinds).filter((name) => name !== "attrs");
@@ -56,14 +58,14 @@ const levels = ["error", "warn", "info", "debug", ">=warn", ">=info"];
 
 /** The completions at the cursor, best match first. */
 export function complete(known: () => Known) {
-  return (context: CompletionContext): CompletionResult | null => {
+  return async (context: CompletionContext): Promise<CompletionResult | null> => {
     const line = context.state.sliceDoc(0, context.pos);
     const inQuotes = syntaxTree(context.state).resolveInner(context.pos, -1).name === "Regex";
     if (inQuotes) return null;
     const bar = lastBar(line);
     const result = bar >= 0
       ? afterBar(context, line.slice(bar + 1), known())
-      : inFilter(context, known());
+      : await inFilter(context, known());
     if (result === null || result.filter === false) return result;
     const typed = context.state.sliceDoc(result.from, context.pos);
     return { from: result.from, filter: false, options: ranked(result.options, typed) };
@@ -90,7 +92,10 @@ function lastBar(line: string): number {
   return at;
 }
 
-function inFilter(context: CompletionContext, known: Known): CompletionResult | null {
+function inFilter(
+  context: CompletionContext,
+  known: Known,
+): CompletionResult | null | Promise<CompletionResult | null> {
   const saved = context.matchBefore(/(^|\s)#[^\s]*$/);
   if (saved) {
     const at = saved.text.indexOf("#");
@@ -111,18 +116,27 @@ function inFilter(context: CompletionContext, known: Known): CompletionResult | 
   return { from: word.from, options: fieldOptions(known, takeField) };
 }
 
-function valueOptions(text: string, from: number, known: Known): CompletionResult | null {
+/** The values of the result first, then those of other records: the query may have excluded what is wanted. */
+async function valueOptions(
+  text: string,
+  from: number,
+  known: Known,
+): Promise<CompletionResult | null> {
   const colon = text.indexOf(":");
   const name = text.slice(0, colon).replace(/^[\s(-]+/, "");
   const at = from + colon + 1;
   if (name === "level") {
     return { from: at, options: levels.map((label) => ({ label, type: "level" })) };
   }
-  const field = known.fields.find((one) => one.field === name);
-  const options: Completion[] = (field?.values ?? []).map(({ value, count }, i) => ({
+  const isIt = (one: Field) => one.field === name;
+  const others = (await known.askFields(name).catch(() => [])).find(isIt);
+  const field = known.fields.find(isIt) ?? others;
+  const counts = new Map(field?.values.map(({ value, count }) => [value, number(count)]));
+  for (const { value } of others?.values ?? []) if (!counts.has(value)) counts.set(value, "");
+  const options: Completion[] = [...counts].map(([value, detail], i) => ({
     label: value.slice(0, 120),
     apply: quoted(value),
-    detail: number(count),
+    detail,
     boost: -i,
     type: "value",
   }));

@@ -190,3 +190,18 @@ export function groupedBy(query: string, field: string): string {
   const { filter } = splitQuery(query);
   return `${filter.trim() === "" ? "" : `${filter.trim()} `}| count() by ${field}`;
 }
+
+const variable = /-?((?:[\w@.-]|"[^"]*")+):\$(\w+)/g;
+
+/** The variables of a query with their fields: `service:$name` has the variable `name` of `service`. */
+export function variablesOf(query: string): [name: string, field: string][] {
+  return [...query.matchAll(variable)].map(([, field = "", name = ""]) => [name, field]);
+}
+
+/** The query with values for its variables. A condition without a value is true of every record. */
+export function withVariables(query: string, valueOf: (name: string) => string): string {
+  return query.replace(variable, (condition: string, _field: string, name: string) => {
+    const value = valueOf(name);
+    return value === "" ? "*" : condition.replace(`$${name}`, () => quoted(value));
+  });
+}

@@ -5,32 +5,27 @@ import { RefreshMenu } from "../search/refresh-menu.tsx";
 import { useInstants } from "../search/use-instants.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import { Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
-import { Loaded } from "../shared/list-table.tsx";
+import { Loaded, mostAtOnce } from "../shared/list-table.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { say } from "../shared/translate.ts";
+import { IncidentStrip } from "./incident-strip.tsx";
 import { ServicesTable } from "./services-table.tsx";
 import { useNewcomer } from "./use-newcomer.ts";
 
 const standard = "now-24h";
-const buckets = 24;
-const most = 200;
 
-/** The first screen: all services, compared with the day before. */
+/** The first screen: incidents, and all services compared with the day before. */
 export function OverviewScreen() {
   const { parameters } = useAddress();
   const range = { from: parameters.from || standard, to: parameters.to || "now" };
   const { instants, again } = useInstants(range);
-  const asked = { p_query_dsl: "", p_ts_from: instants?.from, p_ts_to: instants?.to };
   const isWhole = instants !== null;
-  const overview = useOperation("log_overview", { ...asked, p_limit: most }, {
-    enabled: isWhole,
-    keep: true,
-  });
-  const courses = useOperation("log_series", {
-    ...asked,
-    p_query_dsl: "| count() by service",
-    p_buckets: buckets,
-  }, { enabled: isWhole && (overview.data?.services.length ?? 0) > 0, keep: true });
+  const overview = useOperation("log_overview", {
+    p_query_dsl: "",
+    p_ts_from: instants?.from,
+    p_ts_to: instants?.to,
+    p_limit: mostAtOnce,
+  }, { enabled: isWhole, keep: true });
   const isNewcomer = useNewcomer(overview.data?.services.length === 0);
   if (isNewcomer) {
     return (
@@ -43,7 +38,7 @@ export function OverviewScreen() {
   const services = overview.data?.services ?? [];
   const total = overview.data?.total_services ?? 0;
   return (
-    <div className="page">
+    <div className="page wide">
       <ScreenHead
         title={say("Overview")}
         about={
@@ -54,13 +49,14 @@ export function OverviewScreen() {
                   ? say("{part} of {count} services", { part: services.length, count: total })
                   : say("{count} services", { count: total })
               } · `}
-            <PanelNote answer={overview.data} isBusy={overview.isFetching} hasTimes />
+            <PanelNote answer={overview.data} isBusy={overview.isFetching} />
           </>
         }
       >
         <RangePicker range={range} isLive={false} />
         <RefreshMenu again={again} />
       </ScreenHead>
+      <IncidentStrip />
       {!isWhole && (
         <ErrorNote error={new Error(say("This range is invalid, or ends before it begins."))} />
       )}
@@ -79,7 +75,6 @@ export function OverviewScreen() {
               : (
                 <ServicesTable
                   overview={data}
-                  courses={courses.data}
                   range={range}
                   isOld={overview.isPlaceholderData}
                 />

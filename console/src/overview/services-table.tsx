@@ -1,66 +1,87 @@
+import { useMemo, useState } from "react";
 import { go } from "../address/address.ts";
 import type { Range } from "../address/range.ts";
 import { clause } from "../language/edit-query.ts";
 import { marksOld } from "../service/operation-hooks.ts";
-import type { LogOverview, LogService, Series } from "../service/logloom.ts";
+import type { LogOverview, LogService } from "../service/logloom.ts";
 import { Badge } from "../shared/basic-controls.tsx";
+import { changeOf } from "../shared/change-words.ts";
 import { ago, since } from "../shared/format-time.ts";
-import { change, count } from "../shared/format-number.ts";
+import { count } from "../shared/format-number.ts";
 import { oneLine, plain } from "../shared/safe-text.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { Sparkline } from "../shared/sparkline.tsx";
 import { say } from "../shared/translate.ts";
 
-const valueOf = (service: LogService, column: string) =>
-  service[column as keyof LogService] ?? null;
+const mostAtFirst = 100;
 
-/** The services with their records, errors and last record. A click opens a service's records. */
-export function ServicesTable({ overview, courses, range, isOld }: {
-  overview: LogOverview;
-  courses: Series | undefined;
-  range: Range;
-  isOld: boolean;
-}) {
-  const [services, sorting] = useSorted(overview.services, valueOf);
-  const courseOf = (service: string | null) =>
-    courses?.series.find(({ group }) => group !== null && group.service === service)
-      ?.points.map(([, value]) => value ?? 0);
-  return (
-    <div
-      className="table-scroll"
-      tabIndex={0}
-      role="region"
-      aria-label={say("Services")}
-      {...marksOld(isOld)}
-    >
-      <table className="table list services">
-        <thead>
-          <tr>
-            <SortHead name="service" label={say("Service")} sorting={sorting} />
-            <th scope="col">{say("Trend")}</th>
-            <SortHead name="records" label={say("Records")} sorting={sorting} isNumber />
-            <SortHead name="errors" label={say("Errors")} sorting={sorting} isNumber />
-            <SortHead name="last_seen" label={say("Last seen")} sorting={sorting} />
-          </tr>
-        </thead>
-        <tbody>
-          {services.map((service) => (
-            <ServiceRow
-              key={service.service ?? ""}
-              service={service}
-              course={courseOf(service.service)}
-              range={range}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+type Column = Exclude<keyof LogService, "errors_over_time" | "records_over_time">;
+const valueOf = (service: LogService, column: string) => service[column as Column];
+
+/** Services that got worse come first: the most new errors, then those that went silent, then the largest. */
+export function byTrouble(services: LogService[]): LogService[] {
+  const newErrors = ({ errors, errors_before }: LogService) => Math.max(0, errors - errors_before);
+  const isSilent = ({ records }: LogService) => records === 0;
+  return services.toSorted((a, b) =>
+    newErrors(b) - newErrors(a) || Number(isSilent(b)) - Number(isSilent(a)) ||
+    b.records - a.records
   );
 }
 
-function ServiceRow({ service, course, range }: {
+/** The services with their records, errors and last record. A click opens a service's records. */
+export function ServicesTable({ overview, range, isOld }: {
+  overview: LogOverview;
+  range: Range;
+  isOld: boolean;
+}) {
+  const [limit, setLimit] = useState(mostAtFirst);
+  const ordered = useMemo(() => byTrouble(overview.services), [overview.services]);
+  const [services, sorting] = useSorted(ordered, valueOf);
+  return (
+    <>
+      <div
+        className="table-scroll"
+        tabIndex={0}
+        role="region"
+        aria-label={say("Services")}
+        {...marksOld(isOld)}
+      >
+        <table className="table list services">
+          <thead>
+            <tr>
+              <SortHead name="service" label={say("Service")} sorting={sorting} />
+              <th scope="col">{say("Trend")}</th>
+              <SortHead name="records" label={say("Records")} sorting={sorting} isNumber />
+              <SortHead name="errors" label={say("Errors")} sorting={sorting} isNumber />
+              <SortHead name="last_seen" label={say("Last seen")} sorting={sorting} />
+            </tr>
+          </thead>
+          <tbody>
+            {services.slice(0, limit).map((service) => (
+              <ServiceRow
+                key={service.service ?? ""}
+                service={service}
+                range={range}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {services.length > limit && (
+        <button
+          type="button"
+          className="button small more"
+          onClick={() => setLimit(limit * 10)}
+        >
+          {say("{count} more", { count: services.length - limit })}
+        </button>
+      )}
+    </>
+  );
+}
+
+function ServiceRow({ service, range }: {
   service: LogService;
-  course: number[] | undefined;
   range: Range;
 }) {
   const name = service.service;
@@ -76,8 +97,9 @@ function ServiceRow({ service, course, range }: {
     });
   };
   const isSilent = service.records === 0;
+  const isWorse = changeOf(service.errors, service.errors_before)?.isMuchMore;
   return (
-    <tr>
+    <tr className={isWorse ? "worse" : undefined}>
       <th scope="row" data-column={say("Service")}>
         <button type="button" className="group-value" onClick={() => open()}>
           {name === null ? say("without a service") : plain(oneLine(name, 80))}
@@ -89,8 +111,9 @@ function ServiceRow({ service, course, range }: {
         )}
         {service.records_before === 0 && <Badge tone="info">{say("new since yesterday")}</Badge>}
       </th>
-      <td className="course" data-column={say("Trend")}>
-        {course && <Sparkline values={course} />}
+      <td className="trend" data-column={say("Trend")}>
+        <Sparkline values={service.errors_over_time} colour="--level-error" />
+        <Sparkline values={service.records_over_time} />
       </td>
       <td className="number" data-column={say("Records")}>
         {count(service.records)}
@@ -119,12 +142,13 @@ function ServiceRow({ service, course, range }: {
 
 /** The change against the same hours of the day before. */
 function Change({ now, before, isBad = false }: { now: number; before: number; isBad?: boolean }) {
-  const words = change(now, before);
-  if (words === null || now === before) return <span className="change" />;
-  const tone = isBad ? now > before ? " bad" : " good" : "";
+  const change = changeOf(now, before);
+  // A badge says that a service is new.
+  if (change === null || !isBad && before === 0) return <span className="change" />;
+  const title = say("{number} the day before", { number: before });
   return (
-    <span className={`change${tone}`} title={say("{number} the day before", { number: before })}>
-      {words}
+    <span className="change" title={title}>
+      {isBad && change.isMuchMore ? <Badge tone="bad">{change.words}</Badge> : change.words}
     </span>
   );
 }

@@ -63,6 +63,7 @@ function featuresWithout(refused: ReadonlySet<string>): Features {
     saved: false,
     senders: false,
     links: false,
+    zone: true,
     ...Object.fromEntries(parts),
   };
 }

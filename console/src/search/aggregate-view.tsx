@@ -44,6 +44,7 @@ export function AggregateView({ run, onFilter }: {
           <button
             type="button"
             className="button small quiet"
+            disabled={stats.error?.status === 400}
             onClick={() => setAdding(true)}
           >
             {say("Add to a dashboard")}

@@ -1,28 +1,33 @@
+import { change as changeAddress, useAddress } from "../address/address.ts";
 import { shortTime } from "../shared/format-time.ts";
 import { filterOf, withClause } from "../language/edit-query.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { LogChange } from "../service/logloom.ts";
 import { Badge, Empty } from "../shared/basic-controls.tsx";
-import { count } from "../shared/format-number.ts";
+import { count, percent } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
+import { shifted } from "../shared/earlier.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { oneLine } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
 import { withPattern } from "./patterns.ts";
 import { useEditQuery } from "./edit-query-context.ts";
+import { panelOf } from "./result-tabs.tsx";
 import type { Run } from "./search-run.ts";
 
 const tones = { new: "bad", grown: "warn", shrunk: "info", gone: "info" } as const;
 
 /** Compares the range with the equally long range before it. A click on a change filters the query. */
-export function ChangesView({ run }: { run: Run }) {
+export function ChangesView({ run, label }: { run: Run; label?: string }) {
   const { zone } = usePreferences();
   const edit = useEditQuery();
+  const { parameters } = useAddress();
   const changes = useOperation("log_changes", {
     p_query_dsl: filterOf(run.query),
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,
+    ...comparedRange(run, parameters),
   }, { enabled: run.instants !== null });
   const narrow = (change: LogChange) =>
     edit((query) =>
@@ -33,21 +38,20 @@ export function ChangesView({ run }: { run: Run }) {
   return (
     <section
       className="results changes"
-      id="panel-changes"
-      role="tabpanel"
-      aria-labelledby="tab-changes"
+      {...panelOf("changes", label)}
     >
       <Loaded answer={changes} lines={8}>
-        {({ changes: found, records, records_before, before_from, ts_from, warnings }) => (
+        {({ changes: found, records, records_before, before_from, before_to, warnings }) => (
           <div className="aggregate">
+            {label === undefined && <CompareSelect />}
             <p className="about">
               {say("{count} records, compared with {before} from {from} to {to}.", {
                 count: records,
                 before: records_before,
                 from: shortTime(Date.parse(before_from), zone),
-                to: shortTime(Date.parse(ts_from), zone),
+                to: shortTime(Date.parse(before_to), zone),
               })} {warnings.map(({ message }) => `${say("Note: {what}.", { what: message })} `)}
-              <PanelNote answer={changes.data} isBusy={changes.isFetching} hasTimes />
+              <PanelNote answer={changes.data} isBusy={changes.isFetching} />
             </p>
             {found.length === 0 ? <Empty title={say("No change is larger than chance")} /> : (
               <Table
@@ -79,8 +83,8 @@ export function ChangesView({ run }: { run: Run }) {
                         {oneLine(change.value, 200)}
                       </button>
                     </th>
-                    <td className="number">{count(change.before)}</td>
-                    <td className="number">{count(change.after)}</td>
+                    <Share number={change.before} of={records_before} />
+                    <Share number={change.after} of={records} />
                   </tr>
                 ))}
               </Table>
@@ -89,5 +93,53 @@ export function ChangesView({ run }: { run: Run }) {
         )}
       </Loaded>
     </section>
+  );
+}
+
+/** The share of the records, which decides whether a value has grown, and the count. */
+function Share({ number, of }: { number: number; of: number }) {
+  return (
+    <td className="number">
+      {percent(of === 0 ? 0 : Math.min(1, number / of))}{" "}
+      <span className="about">{count(number)}</span>
+    </td>
+  );
+}
+
+/** What the range is compared with; the range before it if nothing is chosen. */
+function comparedRange(run: Run, { with: chosen, around }: Record<string, string>) {
+  if (!run.instants) return {};
+  const { from, to } = run.instants;
+  const length = Date.parse(to) - Date.parse(from);
+  // As many whole days earlier as keep the two apart.
+  const days = Math.ceil(length / 86_400_000) * 86_400;
+  const other = chosen === "day"
+    ? shifted(run.instants, days)
+    : chosen === "rest"
+    ? restOf(around)
+    : null;
+  return other === null ? {} : { p_before_from: other.from, p_before_to: other.to };
+}
+
+/** The range from which a part was chosen, by its instants. */
+function restOf(around: string | undefined) {
+  const [from, to] = around?.split("/") ?? [];
+  return from && to ? { from, to } : null;
+}
+
+function CompareSelect() {
+  const { with: chosen = "", around } = useAddress().parameters;
+  return (
+    <label className="compare">
+      {say("Compared with")}{" "}
+      <select
+        value={chosen}
+        onChange={(event) => changeAddress({ with: event.target.value }, { replace: true })}
+      >
+        <option value="">{say("the time before")}</option>
+        <option value="day">{say("the same time the day before")}</option>
+        {around && <option value="rest">{say("the rest of the range before")}</option>}
+      </select>
+    </label>
   );
 }

@@ -28,7 +28,7 @@ export function ContextDialog(
     p_after: around,
   });
   return (
-    <Dialog title={say("Context")} onClose={onClose} wide>
+    <Dialog title={say("Context")} onClose={onClose} size="wide">
       <p className="about">
         {shared === "" ? say("Records around this one, the newest on top.") : (
           <Sentence

@@ -8,19 +8,29 @@ import { IconButton, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { FieldRow } from "./field-row.tsx";
 import { say } from "../shared/translate.ts";
+import { useLater } from "../shared/use-later.ts";
+import { type Run, useFields } from "./search-run.ts";
 
 /** The most fields in the list. The search box finds the others. */
 const most = 150;
+/** The most fields in an answer. */
+const mostListed = 200;
 const left = new Set(["id", "ts", "received_at", "msg", "tenant_id"]);
 
-export function FieldsPanel({ fields, query, onClose }: {
+export function FieldsPanel({ fields, run, onClose }: {
   fields: UseQueryResult<Field[], LogloomError>;
-  query: string;
+  run: Run;
   onClose: () => void;
 }) {
   const [text, setText] = useState("");
   const [open, setOpen] = useState<Set<string>>(() => new Set(["level", "service"]));
-  const found = useMemo(() => sorted(fields.data ?? [], text), [fields.data, text]);
+  // A list of the greatest length may lack fields: then the service looks for the name.
+  const isCut = (fields.data?.length ?? 0) >= mostListed;
+  const wanted = useLater(text.trim());
+  const asked = useFields(run, isCut && wanted !== "", wanted);
+  const isAsking = isCut && text.trim() !== "" && (wanted !== text.trim() || asked.isFetching);
+  const list = isCut && wanted !== "" ? asked.data ?? fields.data : fields.data;
+  const found = useMemo(() => sorted(list ?? [], text), [list, text]);
   const toggle = (name: string) => {
     const next = new Set(open);
     if (!next.delete(name)) next.add(name);
@@ -61,7 +71,7 @@ export function FieldsPanel({ fields, query, onClose }: {
           <FieldRow
             key={field.field}
             field={field}
-            query={query}
+            query={run.query}
             isOpen={open.has(field.field)}
             onToggle={() => toggle(field.field)}
           />
@@ -73,7 +83,7 @@ export function FieldsPanel({ fields, query, onClose }: {
         )}
         {fields.data && found.length === 0 && (
           <p className="about">
-            {text ? say("No field matches.") : say("No fields here.")}
+            {isAsking ? say("Looking…") : text ? say("No field matches.") : say("No fields here.")}
           </p>
         )}
       </div>

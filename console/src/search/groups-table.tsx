@@ -2,6 +2,7 @@ import { labels } from "../../../supabase/functions/_shared/record_fields.ts";
 import type { Mode } from "../language/edit-query.ts";
 import type { StatRow } from "../service/logloom.ts";
 import { measure } from "../shared/format-number.ts";
+import { levelOf } from "../shared/level-colours.ts";
 import { fieldsOf } from "../shared/group-label.ts";
 import { oneLine } from "../shared/safe-text.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
@@ -84,7 +85,11 @@ function Bars({ rows: unsorted, keys, onFilter }: {
                 preserveAspectRatio="none"
                 viewBox="0 0 100 1"
               >
-                <rect width={(100 * Math.abs(Number(row.value ?? 0))) / largest} height="1" />
+                <rect
+                  className={`of-level ${levelOf(row.group, keys) ?? ""}`}
+                  width={(100 * Math.abs(Number(row.value ?? 0))) / largest}
+                  height="1"
+                />
               </svg>
             </td>
           </tr>

@@ -1,7 +1,8 @@
 import { say } from "../shared/translate.ts";
 import { withOnly } from "../language/edit-query.ts";
 import type { Level } from "../service/logloom.ts";
-import { count } from "../shared/format-number.ts";
+import { count, short } from "../shared/format-number.ts";
+import { useIsNarrow } from "../shared/use-is-narrow.ts";
 import { type Bucket, levels } from "./histogram-table.tsx";
 import { useEditQuery } from "./edit-query-context.ts";
 
@@ -13,6 +14,8 @@ export function HistogramLegend({ buckets, at }: {
   at: Bucket | undefined;
 }) {
   const edit = useEditQuery();
+  // Whole numbers do not fit on a phone, and a clipped number is a wrong one.
+  const written = useIsNarrow() ? short : count;
   const total = (level: Level | "none") =>
     buckets.reduce((sum, bucket) => sum + bucket.levels[level], 0);
   return (
@@ -28,7 +31,7 @@ export function HistogramLegend({ buckets, at }: {
         >
           <span className={`swatch ${level}`} />
           {level}{" "}
-          <span className="legend-count">{count(at ? at.levels[level] : total(level))}</span>
+          <span className="legend-count">{written(at ? at.levels[level] : total(level))}</span>
         </button>
       ))}
     </div>

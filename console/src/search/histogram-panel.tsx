@@ -1,12 +1,14 @@
 import { Sentence } from "../shared/sentence.tsx";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { back } from "../address/address.ts";
+import { back, change, useAddress } from "../address/address.ts";
 import type { Range } from "../address/range.ts";
 import { marksOld } from "../service/operation-hooks.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
+import { secondsOf, shifted, valuesAt } from "../shared/earlier.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
+import { EarlierSelect } from "./earlier-select.tsx";
 import { HistogramLegend, shown } from "./histogram-legend.tsx";
 import { type Bucket, HistogramTable } from "./histogram-table.tsx";
 import { ChangesButton } from "./result-tabs.tsx";
@@ -24,10 +26,11 @@ export function HistogramPanel({ run }: {
   const [isTable, setTable] = useState(false);
   const [place, width] = useWidth();
   const buckets = width === 0 ? 0 : Math.max(12, Math.min(120, Math.floor(width / 11)));
-  const answer = useHistogram(run, buckets);
+  const answer = useHistogram(run, run.instants, buckets);
   const { data } = answer;
   const series = useMemo(() => data ? seriesOf(data.buckets) : [], [data]);
   const times = useMemo(() => data?.buckets.map(({ ts }) => Date.parse(ts) / 1000) ?? [], [data]);
+  const earlier = useEarlier(run, buckets, times, data?.interval_seconds ?? 0);
   const range = useRangeSeconds(run, times, data?.interval_seconds ?? 0);
 
   const [brushed, setBrushed] = useState<Range | null>(null);
@@ -38,6 +41,9 @@ export function HistogramPanel({ run }: {
     };
     setBrushed(range);
     runRange(range);
+    // What changed can then compare with the rest of the range before.
+    const { instants } = run;
+    if (instants) change({ around: `${instants.from}/${instants.to}` }, { replace: true });
   };
   const isBrushed = brushed?.from === run.range.from && brushed.to === run.range.to;
   const bucket = point === null ? undefined : data?.buckets[point];
@@ -48,18 +54,21 @@ export function HistogramPanel({ run }: {
       className="histogram"
       ref={place}
       aria-label={say("Records over time")}
-      {...marksOld(answer.isPlaceholderData)}
+      {...marksOld(answer.isPlaceholderData && !run.isLive)}
     >
       <div className="histogram-head">
         <p role="status" className="histogram-total">
           {data && !answer.error
             ? <Sentence text="{count} records" values={{ count: data.total }} strong />
             : " "}
-          {answer.isPlaceholderData && <span className="histogram-point">{say("Updating…")}</span>}
+          {answer.isPlaceholderData && !run.isLive && (
+            <span className="histogram-point">{say("Updating…")}</span>
+          )}
         </p>
         {isBrushed && <ChangesButton run={run} />}
-        <PanelNote answer={data} isBusy={answer.isFetching} hasTimes />
+        <PanelNote answer={data} isBusy={answer.isFetching} />
         <HistogramLegend buckets={data?.buckets ?? []} at={bucket} />
+        <EarlierSelect />
         {data && (
           <button
             type="button"
@@ -85,6 +94,7 @@ export function HistogramPanel({ run }: {
             height={height}
             range={range}
             isUnfinished={isUnfinished}
+            earlier={earlier}
             onBrush={brush}
             onReset={() => back()}
             onPoint={setPoint}
@@ -102,6 +112,25 @@ function seriesOf(buckets: Bucket[]): ChartSeries[] {
     colour: `--level-${level}`,
     values: buckets.map((bucket) => bucket.levels[level]),
   })).filter(({ values }) => values.some((value) => value > 0));
+}
+
+/** The records of the chosen earlier period, in the buckets of the chart. */
+function useEarlier(
+  run: Run,
+  buckets: number,
+  times: number[],
+  interval: number,
+): ChartSeries[] | undefined {
+  const { before } = useAddress().parameters;
+  const seconds = secondsOf(before);
+  const instants = seconds === null ? null : shifted(run.instants, seconds);
+  const { data } = useHistogram(run, instants, buckets);
+  return useMemo(() => {
+    if (!data || seconds === null) return undefined;
+    const points = data.buckets.map(({ ts, count }) => [ts, count] as const);
+    const values = valuesAt(times, points, seconds, interval);
+    return [{ label: say("before"), colour: "--text-muted", values }];
+  }, [data, seconds, times, interval]);
 }
 
 function useRangeSeconds(

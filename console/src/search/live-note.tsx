@@ -2,15 +2,11 @@ import { say } from "../shared/translate.ts";
 import { mostLive, type TailState } from "./use-tail.ts";
 
 /** The state of the live view: following, paused, behind, unreachable. */
-export function LiveNote({ tail, isPaused, onPause }: {
-  tail: TailState;
-  isPaused: boolean;
-  onPause: () => void;
-}) {
+export function LiveNote({ tail, isPaused }: { tail: TailState; isPaused: boolean }) {
   const words = tail.error
     ? `${tail.error.message} ${tail.error.hint ?? ""}`
     : isPaused
-    ? say("Paused. Nothing is lost; new records appear when you continue.")
+    ? say("Paused while you read. Nothing is lost: resume above, or scroll to the top.")
     : tail.isBehind
     ? say("Records arrive faster than the page can show them. Narrow the query.")
     : tail.isStarted
@@ -28,9 +24,6 @@ export function LiveNote({ tail, isPaused, onPause }: {
         {words}
         {tail.dropped > 0 && ` ${say("Only the last {number} are shown.", { number: mostLive })}`}
       </p>
-      <button type="button" className="button small" onClick={onPause}>
-        {isPaused ? say("Resume") : say("Pause")}
-      </button>
     </div>
   );
 }

@@ -26,10 +26,10 @@ export function PatternRow({ pattern, run, isNew }: {
   const edit = useEditQuery();
   const literal = literalOf(pattern.text);
   const row = useRef<HTMLTableRowElement>(null);
-  const course = useCourse(row, run, literal);
+  const trend = useTrend(row, run, literal);
   return (
     <tr ref={row}>
-      <td className="course">{course && <Sparkline values={course} />}</td>
+      <td className="trend">{trend && <Sparkline values={trend} />}</td>
       <td className="number">{count(pattern.count)}</td>
       <td className="pattern" title={oneLine(pattern.example, 500)}>
         <button
@@ -76,7 +76,7 @@ function inTurn<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
 }
 
 /** The number of records with the pattern's longest text over time, loaded when the row is visible. */
-function useCourse(
+function useTrend(
   row: { current: Element | null },
   run: Run,
   literal: string,
@@ -92,8 +92,8 @@ function useCourse(
     return () => observer.disconnect();
   }, [row, isSeen]);
   const filter = literal === "" ? "" : withClause(filterOf(run.query), "msg", literal, "in");
-  const course = useQuery({
-    queryKey: ["course", filter, run.instants],
+  const trend = useQuery({
+    queryKey: ["trend", filter, run.instants],
     enabled: isSeen && literal !== "" && run.instants !== null,
     queryFn: ({ signal }) =>
       inTurn(() =>
@@ -105,5 +105,5 @@ function useCourse(
         })
       ),
   });
-  return course.data?.buckets.map((bucket) => bucket.count);
+  return trend.data?.buckets.map((bucket) => bucket.count);
 }

@@ -8,6 +8,7 @@ import { say } from "../shared/translate.ts";
 import { PatternRow } from "./pattern-row.tsx";
 import { type Pattern, patternsOf } from "./patterns.ts";
 import { SearchError } from "./search-error.tsx";
+import { panelOf } from "./result-tabs.tsx";
 import type { Run } from "./search-run.ts";
 
 const most = 200;
@@ -17,7 +18,7 @@ const dayMs = 86_400_000;
 const valueOf = (pattern: Pattern, column: string) => pattern[column as keyof Pattern];
 
 /** Groups of similar messages: how many, since when, and which are new since yesterday. */
-export function PatternsView({ run }: { run: Run }) {
+export function PatternsView({ run, label }: { run: Run; label?: string }) {
   const query = `${filterOf(run.query)} | patterns`;
   const answer = useOperation("log_stats", {
     p_query_dsl: query,
@@ -33,9 +34,7 @@ export function PatternsView({ run }: { run: Run }) {
   return (
     <section
       className="results patterns"
-      id="panel-patterns"
-      role="tabpanel"
-      aria-labelledby="tab-patterns"
+      {...panelOf("patterns", label)}
     >
       <div className="rows-bar">
         <p className="rows-count" role="status">

@@ -21,9 +21,12 @@ export interface BarHandle {
 }
 
 /** The bar with the query, the range and the buttons to run, follow and save. */
-export function QueryBar({ run, fields, ref }: {
+export function QueryBar({ run, fields, isPaused, onResume, ref }: {
   run: Run & { again: () => void };
   fields: Field[];
+  /** The live view is paused. */
+  isPaused: boolean;
+  onResume: () => void;
   ref: Ref<BarHandle>;
 }) {
   const [text, setText] = useState(run.query);
@@ -77,6 +80,7 @@ export function QueryBar({ run, fields, ref }: {
             ref={box}
             text={text}
             fields={fields}
+            range={run.instants}
             onChange={hold}
             onRun={start}
           />
@@ -95,7 +99,7 @@ export function QueryBar({ run, fields, ref }: {
         </div>
         <div className="query-actions">
           <RangePicker range={run.range} isLive={run.isLive} />
-          <RefreshMenu again={run.again} isLive={run.isLive} />
+          {!run.isLive && <RefreshMenu again={run.again} />}
           {features.live && (
             <button
               type="button"
@@ -104,11 +108,13 @@ export function QueryBar({ run, fields, ref }: {
               disabled={run.isAggregate}
               title={run.isAggregate
                 ? say("Statistics have no live view")
+                : run.isLive
+                ? say("Stop following (l)")
                 : say("Follow new records (l)")}
-              onClick={() => change({ live: run.isLive ? "" : "1" })}
+              onClick={() => isPaused ? onResume() : change({ live: run.isLive ? "" : "1" })}
             >
-              <Icon name={run.isLive ? "pause" : "play"} />
-              {say("Live")}
+              <Icon name={run.isLive && !isPaused ? "pause" : "play"} />
+              {isPaused ? say("Resume") : say("Live")}
             </button>
           )}
           {features.saved && <SaveButton query={run.query} />}

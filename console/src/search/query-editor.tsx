@@ -11,7 +11,9 @@ import { linter } from "@codemirror/lint";
 import { EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { useQueryClient } from "@tanstack/react-query";
 import { type Ref, useImperativeHandle, useLayoutEffect, useRef } from "react";
+import type { Instants } from "../address/range.ts";
 import { complete } from "../language/completion.ts";
 import { parser } from "../language/logloom.grammar";
 import { useOperation, useService } from "../service/operation-hooks.ts";
@@ -32,6 +34,8 @@ export interface QueryBoxProps {
   /** The initial text, then the last text that `onChange` reported. Only `put` changes the box. */
   text: string;
   fields: Field[];
+  /** The range whose values are offered. */
+  range: Instants | null;
   onChange: (text: string) => void;
   onRun: (text: string) => void;
   ref: Ref<BoxHandle>;
@@ -50,9 +54,11 @@ const colours = HighlightStyle.define([
 ]);
 
 /** The editor. In a shadow root it needs no style element, which the page's policy forbids. */
-export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: QueryBoxProps & {
-  hadFocus: boolean;
-}) {
+export function QueryEditor(
+  { text, fields, range, onChange, onRun, ref, hadFocus }: QueryBoxProps & {
+    hadFocus: boolean;
+  },
+) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const service = useService();
@@ -60,8 +66,18 @@ export function QueryEditor({ text, fields, onChange, onRun, ref, hadFocus }: Qu
   const saved = useOperation("list_saved_searches", { p_limit: 1000 }, {
     enabled: useFeatures().saved,
   });
-  const latest = useRef({ fields, saved: saved.data ?? [], earlier, onChange, onRun, place: -1 });
-  Object.assign(latest.current, { fields, saved: saved.data ?? [], earlier, onChange, onRun });
+  const queries = useQueryClient();
+  const askFields = async (p_name: string) => {
+    const parameters = { p_query_dsl: "", p_ts_from: range?.from, p_ts_to: range?.to, p_name };
+    return await queries.fetchQuery({
+      queryKey: ["list_log_fields", parameters],
+      queryFn: ({ signal }) => service.call("list_log_fields", parameters, { signal }),
+      staleTime: 60_000,
+    });
+  };
+  const now = { fields, saved: saved.data ?? [], earlier, onChange, onRun, askFields };
+  const latest = useRef({ ...now, place: -1 });
+  Object.assign(latest.current, now);
   useImperativeHandle(ref, () => ({
     focus: () => view.current?.focus(),
     put: (text) => {

@@ -87,15 +87,13 @@ export function ownKeys(latest: Latest): KeyBinding[] {
     { key: "Shift-Enter", run: addLine },
     { key: "ArrowUp", run: step(1) },
     { key: "ArrowDown", run: step(-1) },
-    { key: "Escape", run: closeOrLeave },
+    { key: "Escape", run: closeList },
   ];
 }
 
-/** Escape closes an open list, otherwise it leaves the box. */
-function closeOrLeave(editor: EditorView): boolean {
-  const isOpen = completionStatus(editor.state) === "active";
+/** Escape closes an open list, and otherwise does nothing. */
+function closeList(editor: EditorView): boolean {
   closeCompletion(editor);
-  if (!isOpen) editor.contentDOM.blur();
   return true;
 }
 

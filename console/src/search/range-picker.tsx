@@ -1,10 +1,12 @@
 import { useId, useRef } from "react";
 import { presets, type Range, rangeLabel } from "../address/range.ts";
 import { Icon } from "../shared/icons.tsx";
-import { prefer, usePreferences } from "../shared/preferences.ts";
+import { usePreferences } from "../shared/preferences.ts";
 import { CustomRange } from "./custom-range.tsx";
 import { runRange } from "./search-run.ts";
 import { say } from "../shared/translate.ts";
+import { ZoneSwitch } from "../shared/zone-switch.tsx";
+import { useFeatures } from "./reader-features.ts";
 
 export function RangePicker(
   { range, isLive }: { range: Range; isLive: boolean },
@@ -51,20 +53,7 @@ export function RangePicker(
           zone={zone}
           onChoose={choose}
         />
-        <fieldset className="segments">
-          <legend>{say("Times in")}</legend>
-          {(["local", "utc"] as const).map((one) => (
-            <label key={one}>
-              <input
-                type="radio"
-                name="range-zone"
-                checked={zone === one}
-                onChange={() => prefer({ zone: one })}
-              />
-              {one === "utc" ? "UTC" : say("local")}
-            </label>
-          ))}
-        </fieldset>
+        {useFeatures().zone && <ZoneSwitch />}
       </div>
     </div>
   );

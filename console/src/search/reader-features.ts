@@ -19,6 +19,8 @@ export interface Features {
   live: boolean;
   context: boolean;
   export: boolean;
+  /** The zone in the range menu, where there is no top bar with it. */
+  zone: boolean;
 }
 
 export const allFeatures: Features = {
@@ -33,6 +35,7 @@ export const allFeatures: Features = {
   live: true,
   context: true,
   export: true,
+  zone: false,
 };
 
 /** A viewer cannot save searches or send events. */

@@ -57,16 +57,28 @@ export function Detail({ record, onFilter }: {
               {say("Context")}
             </button>
           )}
-          <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
-          {features.links && <CopyButton text={link} label={say("Copy link")} />}
-          <button
-            type="button"
-            className="button small"
-            aria-pressed={isRaw}
-            onClick={() => setRaw(!isRaw)}
-          >
-            {say("JSON")}
+          <button type="button" className="button small" popoverTarget="record-menu">
+            {say("Copy or show")} <Icon name="down" />
           </button>
+          <div id="record-menu" popover="auto" className="popover menu">
+            <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
+            {record.msg !== null && (
+              <CopyButton
+                text={record.msg}
+                label={say("Copy the message")}
+              />
+            )}
+            {features.links && <CopyButton text={link} label={say("Copy link")} />}
+            <button
+              type="button"
+              className="button small"
+              popoverTarget="record-menu"
+              popoverTargetAction="hide"
+              onClick={() => setRaw(!isRaw)}
+            >
+              {isRaw ? say("Show as fields") : say("Show as JSON")}
+            </button>
+          </div>
         </div>
         {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (
           <>

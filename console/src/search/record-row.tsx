@@ -103,7 +103,12 @@ function WholeRow(props: Props) {
           {lineText(oneLine(shortText(valueOf(record, name)), 200))}
         </span>
       ))}
-      <span role="gridcell" className="cell-msg">
+      {/* A text from right to left is then cut at its end. */}
+      <span
+        role="gridcell"
+        className="cell-msg"
+        dir={beginsRight(record.msg ?? "") ? "rtl" : undefined}
+      >
         {lineText(wrap ? (record.msg ?? "").slice(0, 2000) : oneLine(record.msg ?? ""))}
         {!wrap && attributesOf(record)}
       </span>
@@ -115,6 +120,8 @@ function WholeRow(props: Props) {
 // deno-lint-ignore no-control-regex
 const care = /[\x1b\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const needsCare = (text: string) => care.test(text);
+/** Whether the first letter of a text is one that is written from right to left. */
+const beginsRight = (text: string) => needsCare(/\p{L}/u.exec(text)?.[0] ?? "");
 
 /** A text in a row. Rows are drawn often, so simple text gets no elements of its own. */
 function lineText(text: string): ReactNode {

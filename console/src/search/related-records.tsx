@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { offset } from "../shared/format-number.ts";
 import { Sentence } from "../shared/sentence.tsx";
 import { clause, filterOf } from "../language/edit-query.ts";
@@ -9,6 +10,7 @@ import { LogText } from "../shared/log-text.tsx";
 import { say } from "../shared/translate.ts";
 import { shortText, valueOf } from "./record-columns.ts";
 import { useOpenRecord } from "./open-record.ts";
+import { TraceDialog } from "./trace-dialog.tsx";
 import { runQuery } from "./search-run.ts";
 
 const most = 200;
@@ -30,6 +32,8 @@ export function Related({ record, tie }: {
   record: LogRecord;
   tie: { field: string; value: string };
 }) {
+  const [isWide, setWide] = useState(false);
+  const openRecord = useOpenRecord();
   const query = clause(tie.field, tie.value, "in");
   const time = Date.parse(record.ts);
   const answer = useOperation("search_logs", {
@@ -43,6 +47,9 @@ export function Related({ record, tie }: {
     <section className="related" aria-label={say("The same {field}", { field: tie.field })}>
       <h3>
         <Sentence text="The same {field}" values={{ field: <code>{tie.field}</code> }} />
+        <button type="button" className="button small quiet" onClick={() => setWide(true)}>
+          {say("Show as lanes")}
+        </button>
         <button type="button" className="button small quiet" onClick={() => runQuery(query)}>
           {say("Show in the list")}
         </button>
@@ -59,6 +66,19 @@ export function Related({ record, tie }: {
             <ol className="time-line" tabIndex={0}>
               {logs.map((one) => <Moment key={one.id} one={one} record={record} logs={logs} />)}
             </ol>
+            {isWide && (
+              <TraceDialog
+                title={say("The same {field}", { field: tie.field })}
+                records={logs}
+                onOpen={(one) => {
+                  setWide(false);
+                  openRecord(one);
+                }}
+                onClose={() => setWide(false)}
+              >
+                {logs.map((one) => <Moment key={one.id} one={one} record={record} logs={logs} />)}
+              </TraceDialog>
+            )}
           </>
         )}
       </Loaded>

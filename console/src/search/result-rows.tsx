@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
 import type { LogRecord } from "../service/logloom.ts";
@@ -16,12 +16,12 @@ import { useTail } from "./use-tail.ts";
 import { say } from "../shared/translate.ts";
 
 /** The records, loaded while scrolling, or live. */
-export function ResultRows({ run, onFields }: {
+export function ResultRows({ run, isPaused, onPause, onFields }: {
   run: Run & { again: () => void };
+  isPaused: boolean;
+  onPause: (isPaused: boolean) => void;
   onFields: () => void;
 }) {
-  const [isPaused, setPaused] = useState(false);
-  useEffect(() => setPaused(false), [run.isLive]);
   const open = useAddress().parameters.id || null;
   const openRecord = useOpenRecord();
   const toggle = useCallback(
@@ -50,13 +50,7 @@ export function ResultRows({ run, onFields }: {
         isBusy={!run.isLive && pages.isFetching}
         onFields={onFields}
       />
-      {run.isLive && (
-        <LiveNote
-          tail={tail}
-          isPaused={isPaused}
-          onPause={() => setPaused(!isPaused)}
-        />
-      )}
+      {run.isLive && <LiveNote tail={tail} isPaused={isPaused} />}
       {!run.isLive && pages.error && rows.length === 0
         ? (
           <SearchError
@@ -80,7 +74,7 @@ export function ResultRows({ run, onFields }: {
             onToggle={toggle}
             isLive={run.isLive}
             isPaused={isPaused}
-            onPause={setPaused}
+            onPause={onPause}
             onEnd={() => {
               if (pages.hasNextPage && !pages.isFetching) {
                 void pages

@@ -20,6 +20,13 @@ export function useTab(run: Run): Tab {
     "records";
 }
 
+/** The attributes of a tab's panel, or, shown elsewhere, of a section with a label. */
+export function panelOf(tab: Tab, label?: string) {
+  return label === undefined
+    ? { id: `panel-${tab}`, role: "tabpanel", "aria-labelledby": `tab-${tab}` }
+    : { "aria-label": label };
+}
+
 /** The tabs of a result: records, patterns, changes. */
 export function ResultTabs({ tab }: { tab: Tab }) {
   const features = useFeatures();

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from "react";
-import { useAddress } from "../address/address.ts";
+import { go, useAddress } from "../address/address.ts";
 import { loadPart } from "../shared/load-part.ts";
 import { displayOf } from "../saved/saved-display.ts";
 import { SavedDialog } from "../saved/saved-dialog.tsx";
@@ -34,7 +34,12 @@ export function SaveButton({ query }: { query: string }) {
       )}
       {open === "alert" && (
         <Suspense>
-          <RuleDialog initial={{ query_dsl: wanted }} onClose={onClose} />
+          <RuleDialog
+            initial={{ query_dsl: wanted }}
+            onClose={onClose}
+            onSaved={({ rule_id }) =>
+              go({ screen: "alerts", parameters: { tab: "rules", rule: rule_id } })}
+          />
         </Suspense>
       )}
     </>

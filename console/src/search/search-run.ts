@@ -67,18 +67,20 @@ export function useRows(run: Run) {
   });
 }
 
-export function useHistogram(run: Run, buckets: number) {
+export function useHistogram(run: Run, instants: Instants | null, buckets: number) {
   return useOperation("log_histogram", {
     p_query_dsl: filterOf(run.query),
-    p_ts_from: run.instants?.from,
-    p_ts_to: run.instants?.to,
+    p_ts_from: instants?.from,
+    p_ts_to: instants?.to,
     p_buckets: buckets,
-  }, { enabled: run.instants !== null && buckets > 0, keep: true });
+  }, { enabled: instants !== null && buckets > 0, keep: true });
 }
 
-export function useFields(run: Run, isWanted = true) {
+/** The fields of the records, or with a name those whose name contains it. */
+export function useFields(run: Run, isWanted = true, name?: string) {
   return useOperation("list_log_fields", {
     p_query_dsl: filterOf(run.query),
+    p_name: name,
     p_ts_from: run.instants?.from,
     p_ts_to: run.instants?.to,
   }, { enabled: isWanted && run.instants !== null, keep: true });
@@ -90,5 +92,5 @@ export function runQuery(query: string): void {
 }
 
 export function runRange(range: Range): void {
-  change({ from: range.from, to: range.to === "now" ? "" : range.to, live: "" });
+  change({ from: range.from, to: range.to === "now" ? "" : range.to, live: "", around: "" });
 }

@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { useShortcuts } from "../shared/shortcuts.ts";
 import { type Mode, withClause } from "../language/edit-query.ts";
@@ -19,6 +19,8 @@ import { ResultRows } from "./result-rows.tsx";
 import { useFields, useRun } from "./search-run.ts";
 import { say } from "../shared/translate.ts";
 
+const liveChartMs = 10_000;
+
 export function SearchScreen() {
   const run = useRun();
   const { parameters } = useAddress();
@@ -33,6 +35,15 @@ export function SearchScreen() {
     if (globalThis.matchMedia("(max-width: 760px)").matches) setDrawn(!isDrawn);
     else prefer({ fields: !preferences.fields });
   };
+  const [isPaused, setPaused] = useState(false);
+  const { isLive, again } = run;
+  useEffect(() => {
+    setPaused(false);
+    if (!isLive) return;
+    // The chart follows more slowly than the rows.
+    const timer = setInterval(() => !document.hidden && again(), liveChartMs);
+    return () => clearInterval(timer);
+  }, [isLive]);
   useShortcuts({
     "/": () => bar.current?.focus(),
     f: toggleFields,
@@ -56,11 +67,17 @@ export function SearchScreen() {
     <EditQueryContext value={edit}>
       <div className={parts.join(" ")}>
         <h1 className="hidden">{say("Search")}</h1>
-        <QueryBar ref={bar} run={run} fields={fields.data ?? []} />
+        <QueryBar
+          ref={bar}
+          run={run}
+          fields={fields.data ?? []}
+          isPaused={isPaused}
+          onResume={() => setPaused(false)}
+        />
         {run.instants === null && (
           <ErrorNote error={new Error(say("This range is invalid, or ends before it begins."))} />
         )}
-        {!run.isLive && features.histogram && (
+        {features.histogram && (
           <Boundary what={say("The chart")} of={run}>
             <HistogramPanel run={run} />
           </Boundary>
@@ -70,7 +87,7 @@ export function SearchScreen() {
             <Boundary what={say("The list of fields")} of={fields.data}>
               <FieldsPanel
                 fields={fields}
-                query={run.query}
+                run={run}
                 onClose={() => setDrawn(false)}
               />
             </Boundary>
@@ -84,7 +101,14 @@ export function SearchScreen() {
                 ? <PatternsView run={run} />
                 : tab === "changes"
                 ? <ChangesView run={run} />
-                : <ResultRows run={run} onFields={toggleFields} />}
+                : (
+                  <ResultRows
+                    run={run}
+                    isPaused={isPaused}
+                    onPause={setPaused}
+                    onFields={toggleFields}
+                  />
+                )}
             </div>
           </Boundary>
           {parameters.id && (

@@ -1,14 +1,17 @@
 import { useMemo, useState } from "react";
-import { back } from "../address/address.ts";
+import { back, useAddress } from "../address/address.ts";
 import type { Instants } from "../address/range.ts";
 import { groupKeys, seriesOf } from "../language/edit-query.ts";
 import { marksOld, useOperation } from "../service/operation-hooks.ts";
+import type { Group } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
+import { secondsOf, shifted, valuesAt } from "../shared/earlier.ts";
 import { groupLabel, mostLines } from "../shared/group-label.ts";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/translate.ts";
+import { levelOf } from "../shared/level-colours.ts";
 import { useFeatures } from "./reader-features.ts";
 import { runRange } from "./search-run.ts";
 
@@ -33,16 +36,35 @@ export function SeriesFigure({ query, instants, height = 160 }: {
     const keys = groupKeys(series ?? "");
     return lines.map(({ group, points }, i) => ({
       label: groupLabel(group, keys),
-      colour: `--series-${i + 1}`,
+      colour: colourOf(group, keys, i),
       values: points.map(([, value]) => value),
     }));
   }, [lines, series]);
+  const { before } = useAddress().parameters;
+  const seconds = secondsOf(before);
+  const past = seconds === null ? null : shifted(instants, seconds);
+  const pastAnswer = useOperation("log_series", {
+    p_query_dsl: series ?? "",
+    p_ts_from: past?.from,
+    p_ts_to: past?.to,
+    p_buckets: 90,
+  }, { enabled: past !== null && series !== null, keep: true });
   const [alone, setAlone] = useState<string | null>(null);
   const isAlone = alone !== null && all.some(({ label }) => label === alone);
   const shown = useMemo(
     () => isAlone ? all.filter(({ label }) => label === alone) : all,
     [all, alone, isAlone],
   );
+  const earlier = useMemo<ChartSeries[] | undefined>(() => {
+    if (!pastAnswer.data || seconds === null) return undefined;
+    const { series: found, interval_seconds } = pastAnswer.data;
+    const keys = groupKeys(series ?? "");
+    return shown.flatMap(({ label, colour }) => {
+      const same = found.find(({ group }) => groupLabel(group, keys) === label);
+      const values = same && valuesAt(times, same.points, seconds, interval_seconds);
+      return values ? [{ label: say("{name} before", { name: label }), colour, values }] : [];
+    });
+  }, [pastAnswer.data, seconds, series, shown, times]);
   const from = instants?.from ?? "";
   const to = instants?.to ?? "";
   const range = useMemo<[number, number]>(
@@ -68,6 +90,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
           height={height}
           range={range}
           isUnfinished={end > range[1]}
+          earlier={earlier}
           onBrush={(start, end) =>
             runRange({
               from: new Date(Math.floor(start) * 1000).toISOString(),
@@ -79,7 +102,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
       )}
       <figcaption className="series-legend">
         <code>{nameOf(series)}</code>
-        {all.length > 1 && all.map(({ label }, i) => (
+        {all.length > 1 && all.map(({ label, colour }) => (
           <button
             key={label}
             type="button"
@@ -88,13 +111,18 @@ export function SeriesFigure({ query, instants, height = 160 }: {
             title={say("Only this line")}
             onClick={() => setAlone(isAlone && alone === label ? null : label)}
           >
-            <i className={`swatch series-${i + 1}`} />
+            <i className="swatch" style={{ background: `var(${colour})` }} />
             <bdi>{label}</bdi>
           </button>
         ))}
       </figcaption>
     </figure>
   );
+}
+
+function colourOf(group: Group | null, keys: string[], i: number): string {
+  const level = levelOf(group, keys);
+  return level === null ? `--series-${i + 1}` : `--level-${level}`;
 }
 
 /** The aggregate that the lines show: the first of the last stage. */

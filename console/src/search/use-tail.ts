@@ -8,7 +8,7 @@ export const mostLive = 5000;
 const hiddenPause = 3000;
 
 export interface TailState {
-  /** Newest first, by arrival. */
+  /** Batches by arrival, each in the order of time, the newest on top. */
   rows: LogRecord[];
   /** Records arrive faster than they are fetched. */
   isBehind: boolean;
@@ -67,7 +67,8 @@ export function useTail(query: string, isOn: boolean, isPaused: boolean): TailSt
 function taken(state: TailState, { logs, more }: LogTail): TailState {
   const known = { ...state, isStarted: true, isBehind: more, error: null };
   if (logs.length === 0) return known;
-  const rows = [...logs].reverse().concat(state.rows);
+  // The service sends records in the order of arrival.
+  const rows = logs.toSorted((a, b) => Date.parse(b.ts) - Date.parse(a.ts)).concat(state.rows);
   return {
     ...known,
     rows: rows.slice(0, mostLive),

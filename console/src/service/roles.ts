@@ -1,5 +1,8 @@
-import { useOperation } from "./operation-hooks.ts";
+import { plain } from "../shared/safe-text.ts";
+import { say } from "../shared/translate.ts";
 import type { Role } from "./logloom.ts";
+import { useOperation } from "./operation-hooks.ts";
+import { useSession } from "./session.ts";
 
 /** From the least to the most rights. */
 export const roles: readonly Role[] = ["member", "admin", "owner"];
@@ -7,8 +10,22 @@ export const roles: readonly Role[] = ["member", "admin", "owner"];
 /** The most items that a list operation returns. */
 const most = 1000;
 
-export function useMembers() {
-  return useOperation("list_tenant_members", { p_limit: most });
+export function useMembers(enabled = true) {
+  return useOperation("list_tenant_members", { p_limit: most }, { enabled });
+}
+
+/** Names people, given by address or id, by their address. Loads the members only if an id must be named. */
+export function useNameOf(people: (string | null)[]): (person: string | null) => string {
+  const claims = useSession().claims();
+  const isKnown = (id: string) => id === claims?.user || id.includes("@");
+  const members = useMembers(people.some((id) => id !== null && !isKnown(id)));
+  return (userId) => {
+    if (userId === null) return say("nobody");
+    if (userId === claims?.user || userId === claims?.email) return say("you");
+    if (isKnown(userId)) return plain(userId);
+    const email = members.data?.find(({ user_id }) => user_id === userId)?.email;
+    return plain(email ?? `${userId.slice(0, 8)}…`);
+  };
 }
 
 /** The user's tenants, with the role in each. */

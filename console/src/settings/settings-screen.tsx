@@ -6,15 +6,18 @@ import { Loaded } from "../shared/list-table.tsx";
 import { Tabs } from "../shared/tabs.tsx";
 import { say, type Words } from "../shared/translate.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
+import { AuditTab } from "./audit-tab.tsx";
 import { TenantTab } from "./tenant-tab.tsx";
 
-const tabs = [["tenant", "Tenant"], ["streams", "Log streams"], [
-  "archive",
-  "Archive",
-]] as const satisfies [string, Words][];
+const tabs = [
+  ["tenant", "Tenant"],
+  ["streams", "Log streams"],
+  ["archive", "Archive"],
+  ["audit", "Audit"],
+] as const satisfies [string, Words][];
 type Tab = (typeof tabs)[number][0];
 
-/** The tenant's settings, log streams and archive. */
+/** The tenant's settings, log streams, archive and audit. */
 export default function SettingsScreen() {
   const mayChange = useMay("admin");
   const tenants = useTenants();
@@ -47,6 +50,8 @@ export default function SettingsScreen() {
           ? mayChange ? <StreamsTab /> : <Loaded answer={tenants}>{() => null}</Loaded>
           : tab === "archive"
           ? <ArchiveTab />
+          : tab === "audit"
+          ? <AuditTab />
           : <TenantTab mayChange={mayChange} />}
       </div>
     </div>

@@ -2,11 +2,10 @@ import { useOperation } from "../service/operation-hooks.ts";
 import { Empty } from "../shared/basic-controls.tsx";
 import { Loaded } from "../shared/list-table.tsx";
 import { say } from "../shared/translate.ts";
-import { AuditSection } from "./audit-section.tsx";
 import { DeletionSection } from "./deletion-section.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** Settings, deletion and audit. */
+/** Settings and deletion. */
 export function TenantTab({ mayChange }: { mayChange: boolean | null }) {
   const settings = useOperation("get_tenant_settings", {});
   return (
@@ -22,7 +21,6 @@ export function TenantTab({ mayChange }: { mayChange: boolean | null }) {
         <>
           <SettingsForm settings={data} mayChange={mayChange === true} />
           {mayChange && <DeletionSection />}
-          <AuditSection />
         </>
       )}
     </Loaded>

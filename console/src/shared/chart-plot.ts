@@ -19,6 +19,8 @@ export interface Drawing {
   height: number;
   /** The range of the x axis, in seconds since 1970. */
   range: [number, number];
+  /** Pale lines behind the values: an earlier period. */
+  earlier?: ChartSeries[];
   /** The last bucket is not over yet. */
   isUnfinished?: boolean;
   /** Draws over the chart, for example a threshold. */
@@ -36,13 +38,14 @@ interface Handlers {
 /** The height of the times below the chart. */
 export const labelsHeight = 23;
 
-const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power))
+/** Close enough that an axis never has room for its zero alone. */
+const wholeSteps = Array.from({ length: 13 }, (_, at) => [1, 2, 3, 5].map((n) => n * 10 ** at))
   .flat();
 const font = "11px system-ui, sans-serif";
 
 /** Draws a chart in an element. All charts of the page share one crosshair. */
 export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Handlers): uPlot {
-  const { times, series, kind, zone, height, range, hooks, least, most } = drawing;
+  const { times, series, kind, zone, height, range, hooks, least, most, earlier = [] } = drawing;
   const axis = {
     stroke: colourOf(element, "--text-muted"),
     grid: { stroke: colourOf(element, "--line-soft"), width: 1 },
@@ -114,6 +117,14 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
               spanGaps: false,
             }
         ),
+        ...earlier.map(({ colour, label }) => ({
+          label,
+          width: 1.4,
+          dash: [3, 3],
+          alpha: 0.6,
+          stroke: colourOf(element, colour),
+          points: { show: false },
+        })),
       ],
       hooks: {
         ...hooks,
@@ -131,7 +142,7 @@ export function drawChart(element: HTMLElement, drawing: Drawing, handlers: Hand
         ],
       },
     },
-    [times, ...stacked.map(({ values }) => values)] as uPlot.AlignedData,
+    [times, ...[...stacked, ...earlier].map(({ values }) => values)] as uPlot.AlignedData,
     element,
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { openDialog } from "../address/address.ts";
 import { Boundary } from "./boundary.tsx";
 import { ErrorNote, IconButton } from "./basic-controls.tsx";
 import { say } from "./translate.ts";
@@ -7,15 +8,17 @@ import { say } from "./translate.ts";
  * A native modal dialog. A click outside does not close it, because the form would be lost. The focus starts in the form
  * and returns to the element that opened the dialog.
  */
-export function Dialog({ title, onClose, children, wide = false, isBusy = false }: {
+export function Dialog({ title, onClose, children, size, isBusy = false }: {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  wide?: boolean;
+  size?: "wide" | "full";
   /** Only the awaited answer may close the dialog. */
   isBusy?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const latest = useRef({ isBusy, onClose });
+  latest.current = { isBusy, onClose };
   // In a layout effect, because removing an open dialog would lose the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -23,7 +26,12 @@ export function Dialog({ title, onClose, children, wide = false, isBusy = false 
     element?.showModal();
     element?.querySelector<HTMLElement>("form :is(input, textarea, select)")
       ?.focus();
+    const closed = openDialog(() => {
+      if (!latest.current.isBusy) latest.current.onClose();
+      return !latest.current.isBusy;
+    });
     return () => {
+      closed();
       element?.close();
       giveFocusBack(opener);
     };
@@ -31,7 +39,7 @@ export function Dialog({ title, onClose, children, wide = false, isBusy = false 
   return (
     <dialog
       ref={dialog}
-      className={wide ? "dialog wide" : "dialog"}
+      className={size ? `dialog ${size}` : "dialog"}
       aria-label={title}
       onCancel={(event) => {
         // Cancelling a file input sends an event of the same name, which bubbles.

@@ -7,10 +7,15 @@ const rounded = format({ maximumFractionDigits: 3 });
 const small = format({ maximumSignificantDigits: 3 });
 const compact = format({ notation: "compact", maximumFractionDigits: 1 });
 const share = format({ style: "percent", maximumFractionDigits: 1 });
-const signed = format({ style: "percent", signDisplay: "exceptZero", maximumFractionDigits: 0 });
+export const signed = format({
+  style: "percent",
+  signDisplay: "exceptZero",
+  maximumFractionDigits: 0,
+});
 
 export const count = (value: number): string => whole.format(value);
-export const short = (value: number): string => compact.format(value);
+export const short = (value: number): string =>
+  (value !== 0 && Math.abs(value) < 1 ? small : compact).format(value);
 export const percent = (value: number): string => share.format(value);
 
 /** The decimal sign of numbers in Latin digits. */
@@ -32,12 +37,6 @@ export function readNumber(text: string, sign = ownSign): number | null {
   if (!new RegExp(`^[+-]?\\d*([${sign}]\\d+|\\d)(e[+-]?\\d+)?$`, "i").test(typed)) return null;
   const number = Number(typed.replace(sign, "."));
   return Number.isFinite(number) ? number : null;
-}
-
-/** The change from before to now: "+25%", or "×12" from ten times on. Null if there was nothing before. */
-export function change(now: number, before: number): string | null {
-  if (before === 0) return null;
-  return now < 10 * before ? signed.format(now / before - 1) : `×${whole.format(now / before)}`;
 }
 
 /** An aggregate's value with three decimal places, more for small values. */

@@ -33,7 +33,8 @@ export function since(ts: string, now = Date.now()): string {
 }
 
 const day = { month: "short", day: "numeric" } as const;
-const clock = { hour: "numeric", minute: "2-digit" } as const;
+/** 24 hours in every language, like the times of records. */
+const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const exactClock = { ...clock, second: "2-digit" } as const;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -50,17 +51,17 @@ function timeFormat(zone: Zone, parts: Intl.DateTimeFormatOptions): Intl.DateTim
 const clockOf = (...times: number[]) =>
   times.every((time) => time % 60_000 === 0) ? clock : exactClock;
 
-/** "Nov 21, 7:15 PM". */
+/** "Nov 21, 19:15". */
 export function shortTime(time: number, zone: Zone): string {
   return timeFormat(zone, { ...day, ...clockOf(time) }).format(time);
 }
 
-/** "Nov 21, 7:15 – 9:00 PM". */
+/** "Nov 21, 19:15 – 21:00". */
 export function timeRange(from: number, to: number, zone: Zone): string {
   return timeFormat(zone, { ...day, ...clockOf(from, to) }).formatRange(from, to);
 }
 
-/** A label under a chart: "7:15 PM", or "Nov 21" where a day begins. */
+/** A label under a chart: "19:15", or "Nov 21" where a day begins. */
 export function tickTime(time: number, zone: Zone, isDay: boolean): string {
   return timeFormat(zone, isDay ? day : clockOf(time)).format(time);
 }

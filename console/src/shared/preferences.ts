@@ -11,6 +11,8 @@ export interface Preferences {
   history: string[];
   /** Whether the notes of the first visit are done. */
   knowsItsWay: boolean;
+  /** The dashboard that a search was added to last. */
+  lastDashboard: string;
 }
 
 const standard: Preferences = {
@@ -21,6 +23,7 @@ const standard: Preferences = {
   fields: true,
   history: [],
   knowsItsWay: false,
+  lastDashboard: "",
 };
 const kept = "logloom-preferences";
 const listeners = new Set<() => void>();

@@ -7,6 +7,7 @@ export const singular: Readonly<Record<string, string>> = {
   "On its way to {count} destinations: see its deliveries.":
     "On its way to {count} destination: see its deliveries.",
   "{count} days": "{count} day",
+  "{count} errors": "{count} error",
   "{count} errors of {service}": "{count} error of {service}",
   "{count} files": "{count} file",
   "{count} gaps": "{count} gap",
@@ -17,6 +18,7 @@ export const singular: Readonly<Record<string, string>> = {
   "{count} records over time, by level": "{count} record over time, by level",
   "{count} records, compared with {before} from {from} to {to}.":
     "{count} record, compared with {before} from {from} to {to}.",
+  "{count} rules are watching.": "{count} rule is watching.",
   "{count} services": "{count} service",
   "{count} times": "once",
   "{done} of {count} files": "{done} of {count} file",

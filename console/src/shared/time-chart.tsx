@@ -27,6 +27,7 @@ interface Tip {
 export function TimeChart(props: Props) {
   const { times, series, kind, zone, height, range, label, hooks, least, most, isUnfinished } =
     props;
+  const { earlier } = props;
   const place = useRef<HTMLDivElement>(null);
   const handlers = useRef(props);
   handlers.current = props;
@@ -47,6 +48,7 @@ export function TimeChart(props: Props) {
       least,
       most,
       isUnfinished,
+      earlier,
     }, {
       onBrush: props.onBrush && ((from, to) => handlers.current.onBrush?.(from, to)),
       onReset: () => handlers.current.onReset?.(),
@@ -86,6 +88,7 @@ export function TimeChart(props: Props) {
     least,
     most,
     isUnfinished,
+    earlier,
     theme,
   ]);
 
@@ -108,8 +111,8 @@ export function TimeChart(props: Props) {
 /** Keeps the space of a chart while it loads, so that nothing below it moves. */
 export const AwaitedChart = ({ height }: { height: number }) => <div style={{ height }} />;
 
-function ChartTip({ times, series, zone, tip, isUnfinished }: Props & { tip: Tip }) {
-  const rows = series.flatMap(({ label, colour, values }) => {
+function ChartTip({ times, series, earlier = [], zone, tip, isUnfinished }: Props & { tip: Tip }) {
+  const rows = [...series, ...earlier].flatMap(({ label, colour, values }) => {
     const value = values[tip.index];
     return value === null || value === undefined ? [] : [{ label, colour, value }];
   }).sort((a, b) => b.value - a.value);

@@ -20,7 +20,7 @@ export function FailuresDialog({ stream, onClose }: { stream: LogStream; onClose
     <Dialog
       title={say("Not sent: {stream}", { stream: plain(stream.name) })}
       onClose={onClose}
-      wide
+      size="wide"
     >
       <ListTable
         answer={failures}

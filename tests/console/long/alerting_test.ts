@@ -75,16 +75,46 @@ inBrowser(
       const body = await user.client.call("list_alert_incidents", { p_state: "open" });
       return body.length === 2;
     });
-    await using tab = await browser.open(user.token, { hash: "/alerts" });
+    await using tab = await browser.open(user.token, { hash: "/overview" });
     const { page } = tab;
-    await page.getByRole("link", { name: /Alerts\s*2/ }).waitFor();
+    const strip = page.getByRole("region", { name: "Incidents" }).getByRole("listitem");
+    assert.match(
+      await strip.filter({ hasText: "Errors" }).innerText(),
+      /^open\s+Errors\s+service: shop\s+for 1 minute\s+1 > 0\s+with nobody$/,
+    );
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await page.getByRole("link", { name: /Alerts\s*2/ }).click();
     const row = page.getByRole("row").filter({ hasText: "Errors" });
     assert.match(await row.innerText(), /Errors\s+service: shop\s+open/);
     await row.getByRole("button", { name: "Errors" }).click();
     await page.getByRole("heading", { name: "Errors" }).waitFor();
     await page.getByText("by nobody yet").waitFor();
     await page.locator("section[aria-label=Trend] .u-over").waitFor();
+    await page.getByRole("region", { name: "Patterns of the incident" }).getByText("it broke")
+      .first().waitFor();
+    await page.getByRole("list", { name: "Newest records" }).getByText("it broke").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
+
+    // It gets an answer, which can be taken back.
+    await page.getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByText(/ by you$/).waitFor();
+    await page.getByRole("button", { name: "Take back" }).click();
+    await page.getByText("by nobody yet").waitFor();
+    await page.getByLabel("Assigned to").selectOption("you");
+    await page.getByLabel("Note").fill("the disk is full");
+    await page.getByRole("button", { name: "Save the note" }).click();
+    await eventually("it is kept", async () => {
+      const incidents = await user.client.call("list_alert_incidents", { p_state: "open" });
+      return incidents.some(({ assigned_to, note }) =>
+        assigned_to === user.id && note === "the disk is full"
+      );
+    });
+    await page.evaluate(() => {
+      location.hash = "/settings?tab=audit";
+    });
+    await page.getByRole("row").filter({ hasText: "alert incident changed Errors" })
+      .getByText(/^noted_at: none → /).first().waitFor();
+    await page.goBack();
     await page.getByRole("button", { name: "Records" }).click();
     await page.waitForFunction(() => location.hash.includes("level:error+service:shop"));
     await page.getByRole("row").filter({ hasText: "it broke" }).first().waitFor();
@@ -93,7 +123,9 @@ inBrowser(
 
     await page.getByLabel("Choose all").check();
     await page.getByRole("button", { name: "Acknowledge 2" }).click();
-    await page.getByText("Nothing is wrong").waitFor();
+    await page.getByLabel("open", { exact: true }).check();
+    await page.getByText("No open incidents").waitFor();
+    await page.getByText("2 rules are watching.").waitFor();
     const body = await user.client.call("list_alert_incidents", {});
     assert.deepEqual(body.map(({ state, acknowledged_by }) => [state, acknowledged_by]), [
       ["acknowledged", user.id],
@@ -117,6 +149,7 @@ inBrowser("a search becomes an alert rule", async () => {
   assert.deepEqual(await accessibilityFaults(page), []);
   await dialog.getByRole("button", { name: "Create the rule" }).click();
   await dialog.waitFor({ state: "detached" });
+  await page.getByText("The rule Shop fails was created.").waitFor();
   const rules = await user.client.call("list_alert_rules", {});
   assert.deepEqual(rules.map(({ name, query_dsl }) => [name, query_dsl]), [
     ["Shop fails", "level:error service:shop"],

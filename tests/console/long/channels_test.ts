@@ -24,7 +24,8 @@ inBrowser("a rule gets channels, with a preview and a test of its message", asyn
   await dialog.getByLabel(/^Mustache/).fill('{"text": "{{rule.name}}: {{state}}"}');
   await dialog.getByLabel("Slack", { exact: true }).check();
   await dialog.getByLabel("Address for slack").fill(`${receiver.url}/slack`);
-  await dialog.getByLabel("Also when it is over").check();
+  await dialog.getByLabel("Also notify when the incident is over").check();
+  await dialog.getByText(/^Messages have no link to the console/).waitFor();
   await dialog.getByText("The message", { exact: true }).click();
   await dialog.getByText(
     'The alert rule "Too many errors" fired: its value was 11, above 10.',

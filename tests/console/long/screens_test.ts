@@ -41,6 +41,7 @@ inBrowser("axe finds nothing on any screen, in both themes, on desktop and phone
     .concat(["/alerts", "/alerts?tab=rules", "/history", "/saved", "/keys"])
     .concat(["/alerts?tab=channels", "/alerts?tab=silences"])
     .concat(["/usage", "/health", "/settings", "/settings?tab=streams", "/settings?tab=archive"])
+    .concat(["/settings?tab=audit"])
     .concat(["/members"]);
   const looks = [["light", 1280], ["dark", 1280], ["light", 390], ["dark", 390]] as const;
   for (const [theme, width] of looks) {
@@ -169,6 +170,7 @@ inBrowser(
       { msg: "<script>globalThis.hacked = 1</script>", attrs: { "<b>k</b>": "<i>v</i>" } },
       { msg: "\u001b[31mred\u001b[0m \u202eevil\u0000" },
       { msg: `long ${"x".repeat(200_000)}` },
+      { msg: `ראשון ${"מילה ".repeat(200)}` },
       { msg: "many", attrs },
     ]);
     await using tab = await browser.open(user.token);
@@ -177,6 +179,18 @@ inBrowser(
     await isSeen(page, "red ⟨202e⟩evil�");
     await isSeen(page, "long xxx");
     assert.equal(await page.locator(".ansi-1").innerText(), "red");
+    // A text from right to left is cut at its end, too.
+    const hebrew = page.getByRole("row").filter({ hasText: "ראשון" }).locator(".cell-msg").first();
+    const isBeginningSeen = await hebrew.evaluate((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode() as Text;
+      range.setStart(text, 0);
+      range.setEnd(text, 5);
+      const [word, box] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+      return word.left >= box.left && word.right <= box.right + 1;
+    });
+    assert.ok(isBeginningSeen);
     await page.getByRole("row").filter({ hasText: "many" }).first().click();
     await page.getByRole("button", { name: /more$/ }).last().waitFor();
     assert.equal(await page.evaluate(() => "hacked" in globalThis), false);

@@ -1,0 +1,23 @@
+import { count, signed } from "./format-number.ts";
+import { say } from "./translate.ts";
+
+/** From this on an increase is more than chance, also where there was nothing before. */
+const leastIncrease = 5;
+
+/**
+ * The change from before to now in words: "new", "×3", "+40%", "as yesterday", "none any more". Null if both are 0.
+ * `isMuchMore`: at least twice as many.
+ */
+export function changeOf(now: number, before: number) {
+  if (now === 0 && before === 0) return null;
+  const isMuchMore = now >= 2 * before && now - before >= leastIncrease;
+  return { words: wordsOf(now, before), isMuchMore };
+}
+
+function wordsOf(now: number, before: number): string {
+  if (before === 0) return say("new");
+  if (now === 0) return say("none any more");
+  const times = now / before;
+  if (times >= 1.95) return `×${count(times)}`;
+  return times > 0.8 && times < 1.25 ? say("as yesterday") : signed.format(times - 1);
+}

@@ -1,0 +1,48 @@
+import type { AlertIncident } from "../service/logloom.ts";
+import { useOperation } from "../service/operation-hooks.ts";
+import { useMay } from "../service/roles.ts";
+import { Badge } from "./basic-controls.tsx";
+import { signs } from "./comparison-signs.ts";
+import { measure } from "./format-number.ts";
+import { plain } from "./safe-text.ts";
+import { say, type Words } from "./translate.ts";
+
+const states: Record<AlertIncident["state"], { word: Words; tone: "bad" | "warn" | "good" }> = {
+  open: { word: "open", tone: "bad" },
+  acknowledged: { word: "acknowledged", tone: "warn" },
+  resolved: { word: "resolved", tone: "good" },
+};
+
+/** The incidents that are not over. The top bar and the overview share the answer. */
+export function useUnresolvedIncidents() {
+  const isMember = useMay("member") === true;
+  return useOperation("list_alert_incidents", { p_state: "unresolved", p_limit: 100 }, {
+    enabled: isMember,
+    every: 30_000,
+    keep: true,
+  });
+}
+
+export function IncidentState({ incident }: { incident: AlertIncident }) {
+  const { word, tone } = states[incident.state];
+  return <Badge tone={tone}>{say(word)}</Badge>;
+}
+
+/** The group, if the rule's query has `by`. */
+export function GroupBadges({ group }: { group: AlertIncident["group"] }) {
+  return Object.entries(group ?? {}).map(([field, value]) => (
+    <Badge key={field} tone="plain">{plain(`${field}: ${value ?? say("none")}`)}</Badge>
+  ));
+}
+
+/** The last value and the condition. */
+export function IncidentValue({ incident }: { incident: AlertIncident }) {
+  return (
+    <>
+      {measure(incident.value)}{" "}
+      <span className="about">
+        {incident.comparison && signs[incident.comparison]} {measure(incident.threshold)}
+      </span>
+    </>
+  );
+}
