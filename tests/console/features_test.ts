@@ -139,10 +139,10 @@ inBrowser(
     await page.getByRole("button", { name: "Change: Errors" }).click();
     await page.getByRole("dialog").getByLabel("Query").fill("level:error service:$shop | count()");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByLabel("$shop").selectOption("shop");
+    await page.getByRole("combobox", { name: "$shop" }).selectOption("shop");
     await number.locator(".panel-number").getByText("1", { exact: true }).waitFor();
     assert.match(await page.evaluate(() => location.hash), /var-shop=shop/);
-    await page.getByLabel("$shop").selectOption("");
+    await page.getByRole("combobox", { name: "$shop" }).selectOption("");
     // A drag moves it back, and a removed panel can be restored.
     const titles = () => page.locator(".panel h2").allInnerTexts();
     await page.getByRole("button", { name: /^Move Errors/ }).dragTo(panel);

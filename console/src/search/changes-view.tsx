@@ -116,15 +116,19 @@ function comparedRange(run: Run, { with: chosen, around }: Record<string, string
   const other = chosen === "day"
     ? shifted(run.instants, days)
     : chosen === "rest"
-    ? restOf(around)
+    ? restOf(around, run.instants)
     : null;
   return other === null ? {} : { p_before_from: other.from, p_before_to: other.to };
 }
 
-/** The range from which a part was chosen, by its instants. */
-function restOf(around: string | undefined) {
+/** The range from which a part was chosen. A part that was chosen at its edge may lie beyond it. */
+function restOf(around: string | undefined, part: { from: string; to: string }) {
   const [from, to] = around?.split("/") ?? [];
-  return from && to ? { from, to } : null;
+  if (!from || !to) return null;
+  return {
+    from: Date.parse(part.from) < Date.parse(from) ? part.from : from,
+    to: Date.parse(part.to) > Date.parse(to) ? part.to : to,
+  };
 }
 
 function CompareSelect() {

@@ -29,7 +29,9 @@ export function RecordPanel({ id, ts, onFilter }: {
       aria-label={say("Record")}
       tabIndex={-1}
       onKeyDown={(event) => {
-        if (event.key !== "Escape" || event.defaultPrevented) return;
+        // Escape in a dialog of the record closes only the dialog.
+        const isInDialog = (event.target as Element).closest("dialog") !== null;
+        if (event.key !== "Escape" || event.defaultPrevented || isInDialog) return;
         event.preventDefault();
         closeRecord();
         document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus();
