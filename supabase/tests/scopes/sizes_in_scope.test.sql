@@ -81,7 +81,7 @@ security definer
 as $$
   select string_agg(format('%s %s', f.field, f.count), ', ' order by f.field collate "C")
   from logloom_private.read_log_fields(
-    pg_temp.scope(p_tenant_id, p_hidden), '', '2026-01-01', '2026-01-03'
+    pg_temp.scope(p_tenant_id, p_hidden), '', '2026-01-01', '2026-01-03', null
   ) f
 $$;
 select pg_temp.act_as_service_role();
