@@ -1,4 +1,4 @@
--- A key as a segment of an attribute's path, quoted if necessary.
+-- Returns a key as a segment of an attribute's path, quoted if necessary.
 create function logloom_private.query_segment(p_key text)
 returns text
 language plpgsql
@@ -13,9 +13,9 @@ begin
 end;
 $$;
 
--- SQL that returns the members of public.logloom_log_field for the fields of a sample. To bound the
--- cost of hostile attrs, objects are read five levels deep and 200 keys wide, and values of more
--- than 200 characters are left out.
+-- Builds SQL that returns the members of public.logloom_log_field for the fields of a sample.
+-- Hostile attrs could be expensive. So objects are read five levels deep and 200 keys wide, and
+-- values of more than 200 characters are left out.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean
@@ -33,9 +33,9 @@ declare
     || 'case when jsonb_typeof(j.value) in (''string'', ''number'', ''boolean'') '
     || 'then left(j.value #>> ''{}'', 201) end as value from jsonb_each(%s) j limit 200)';
   v_max_fields constant integer := 200;
-  -- For each field
+  -- The maximum for each field
   v_max_values constant integer := 10;
-  -- Attributes of all sampled records together
+  -- The maximum for the attributes of all sampled records together
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -49,7 +49,7 @@ begin
   return format(
     $query$
       with recursive sample as materialized (
-        -- One character more than a listed value may have
+        -- Takes one character more than a listed value may have.
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
@@ -197,6 +197,6 @@ end;
 $$;
 
 comment on function public.list_log_fields(text, text, text) is
-  'Fields of the records of the range that match p_query_dsl (all records if it is blank), most '
-  'frequent first: of all records, or of a sample spread over the range. '
-  'Errors: PT400, PT401, PT408.';
+  'Returns the fields of the records of the range that match p_query_dsl (all records if it is '
+  'blank), most frequent first. They are counted in all of these records, or in a sample spread '
+  'over the range. Errors: PT400, PT401, PT408.';

@@ -23,7 +23,7 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- The same hours of the day, so that a load that comes every morning is not a change
+  -- Shifted by whole days: a load that comes every morning is not a change
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
@@ -103,7 +103,7 @@ end;
 $$;
 
 comment on function public.log_overview(text, text, text, integer) is
-  'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and '
-  'errors now and in the same hours of the day before (for a range of several days: as many days '
-  'before), and when they were last seen. The largest first. p_limit 1 to 1000 (default 100). '
-  'Errors: PT400, PT401, PT408, PT429.';
+  'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest '
+  'first: their records and errors now, and in the same hours of the day before, and when they '
+  'were last seen. A range of several days is compared with as many days before it. p_limit 1 to '
+  '1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
