@@ -1,12 +1,12 @@
--- How often the keys in the bucket are compared with the database.
+-- Returns how often the keys in the bucket are compared with the database.
 create function logloom_private.archive_compare_every()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- The next work on the bucket, as a claim: checking its set-up, adopting a newer file, reading a
--- note, deleting objects, or comparing the next keys. Null: none is due.
+-- Claims the next work on the bucket: checking its set-up, adopting a newer file, reading a note,
+-- deleting objects, or comparing the next keys. Null: there is none.
 create function logloom_private.claim_bucket_work(
   p_settings logloom_private.settings,
   p_expires_at timestamptz
@@ -70,8 +70,9 @@ begin
 end;
 $$;
 
--- The next file that an erasure must check, as a claim; or its note, which is written before the
--- first file, and after the last one if files were emptied. Null: none.
+-- Claims the next file that an erasure must check, or the note of the erasure. The note is written
+-- before the first file is checked, and again after the last one if files were emptied. Null: there
+-- is none.
 create function logloom_private.claim_erasure(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -124,7 +125,7 @@ begin
         'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
       );
     elsif v_part.part_id is null then
-      -- The erasure waits until objects are deleted; others have their turn meanwhile.
+      -- This erasure waits until objects are deleted. Meanwhile other erasures have their turn.
       update logloom_private.archive_erasures e
       set next_attempt_at = clock_timestamp() + interval '5 seconds'
       where e.run_id = v_erasure.run_id;
@@ -147,7 +148,7 @@ begin
 end;
 $$;
 
--- The next file to restore, as a claim. Null: none.
+-- Claims the next file to restore. Null: there is none.
 create function logloom_private.claim_restore(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -204,8 +205,8 @@ begin
 end;
 $$;
 
--- The next file to write, as a claim with its records as columns. Null: there is none, or reading
--- its records took too long.
+-- Claims the next file to write, with its records as columns. Null: there is none, or reading its
+-- records took too long.
 create function logloom_private.claim_write(p_expires_at timestamptz)
 returns json
 language plpgsql

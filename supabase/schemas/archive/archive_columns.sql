@@ -1,6 +1,7 @@
--- The 24 most frequent keys of attrs, which get a column of their own in files. kind: the type that
--- all values have without loss: string, integer, number, exact (an INT64 or a DECIMAL; values are
--- texts of digits) or boolean; otherwise json, with JSON texts as values.
+-- Returns the 24 most frequent keys of attrs. They get a column of their own in files.
+-- kind: the type that holds all values of the key without loss: string, integer, number, exact (an
+-- INT64 or a DECIMAL; the values are texts of digits) or boolean. If there is none: json, with JSON
+-- texts as values.
 create function logloom_private.archive_keys(p_records logloom.logs[])
 returns table (key text, kind text)
 language plpgsql
@@ -33,12 +34,12 @@ begin
       from (
         select
           n.*,
-          -- Whether every reader prints the number with the same digits from 8 bytes.
+          -- True if every reader prints the 8-byte number with the same digits.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- No need to convert: up to 15 digits always stay the same.
+            -- Numbers of up to 15 digits always stay the same, so there is no need to convert.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number
@@ -48,16 +49,16 @@ begin
             e.key, jsonb_typeof(e.value) as type,
             case jsonb_typeof(e.value) when 'number' then e.value::numeric end as number
           from unnest(p_records) r, jsonb_each(r.attrs) e
-          -- Computes each value once.
+          -- "offset 0" computes each value once.
           offset 0
         ) n
         offset 0
       ) a
-      -- A longer name cannot name a column.
+      -- A longer key cannot be the name of a column.
       where octet_length(a.key) between 1 and 200
       group by a.key
     ) u
-    -- Readers ignore the case of column names.
+    -- Readers ignore letter case in column names.
     order by lower(u.key), u.values desc, u.key collate "C"
   ) k
   order by k.values desc, k.key collate "C"
@@ -65,8 +66,9 @@ begin
 end;
 $$;
 
--- Records as columns, in JSON: fields as answers show them, ts and received_at in microseconds
--- since 1970, an array for each key of attrs with a column, and the rest of attrs as texts.
+-- Returns records as columns, in JSON: the fields as in answers, but ts and received_at in
+-- microseconds since 1970; an array for each key of attrs that has a column; and the rest of attrs
+-- as texts.
 create function logloom_private.archive_columns(p_records logloom.logs[])
 returns json
 language plpgsql

@@ -1,4 +1,4 @@
--- Notes an object to delete.
+-- Notes an object that must be deleted.
 create function logloom_private.discard_object(
   p_tenant_id text,
   p_object_key text,
@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- The next objects to delete.
+-- Returns the keys of the next objects to delete.
 create function logloom_private.due_garbage()
 returns text[]
 language plpgsql
@@ -33,8 +33,8 @@ begin
 end;
 $$;
 
--- Postpones objects that the bucket did not delete, for example because of a hold. The longer it
--- has kept one, the longer the delay.
+-- Postpones objects that the bucket did not delete, for example because of a hold. The delay grows
+-- with the time since the object was noted.
 create function logloom_private.put_off_garbage(p_keys text[])
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- The check of the archive: how far it is behind, what it has, and what it waits for. Null if no
--- plan has an archive and nothing is archived.
+-- Returns the check of the archive: how far it is behind, what it has, and what it waits for. Null
+-- if no plan has an archive and nothing is archived.
 create function logloom_private.archive_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -38,7 +38,7 @@ begin
   select
     count(*) filter (where g.reason <> 'later') as objects,
     count(*) filter (where g.reason = 'later') as later,
-    -- Noted long ago and postponed since, so deleting was tried.
+    -- Objects that were noted long ago and postponed since: deleting them was tried.
     count(*) filter (
       where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
         and g.next_attempt_at > g.noted_at + interval '1 hour'

@@ -1,6 +1,6 @@
--- A tenant's id as a part of an object's key. Every store accepts letters, digits, _, @, - and a
--- dot that is not the first; other characters become ! and the hex of their bytes (Supabase Storage
--- refuses % and ~). If the result is too long, it is !! and a digest.
+-- Returns a tenant's id as a part of an object's key. Every store accepts letters, digits, _, @, -
+-- and a dot that is not the first character. Other characters become ! and the hex of their bytes,
+-- because Supabase Storage refuses % and ~. If the result is too long, it becomes !! and a digest.
 create function logloom_private.archive_tenant_name(p_tenant_id text)
 returns text
 language plpgsql
@@ -26,8 +26,8 @@ begin
 end;
 $$;
 
--- The key of a part's file in the bucket. Only the month is a partition key, because readers refuse
--- files whose partition keys differ. A file never has days of two months.
+-- Returns the key of a part's file in the bucket. Only the month is a partition key, because
+-- readers refuse files whose partition keys differ. A file never has days of two months.
 create function logloom_private.archive_key(p_part logloom.archive_parts)
 returns text
 language plpgsql
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 
--- What the function logloom-archive needs to know about a file that it reads.
+-- Returns what the function logloom-archive needs to know about a file that it reads.
 create function logloom_private.archive_part_work(p_part logloom.archive_parts)
 returns jsonb
 language sql

@@ -1,7 +1,7 @@
--- Each erasure leaves a note in the bucket, so that a database that is restored to an earlier state
--- repeats the erasure.
+-- Each erasure leaves a note in the bucket. If the database is restored to a state before the
+-- erasure, it repeats the erasure from this note.
 
--- Whether the bucket needs notes of a tenant's erasures: if the tenant has an archive.
+-- True if the bucket needs notes of a tenant's erasures, because the tenant has an archive.
 create function logloom_private.bucket_notes_erasures(p_tenant_id text)
 returns boolean
 language plpgsql
@@ -23,7 +23,8 @@ begin
 end;
 $$;
 
--- Proves that a note is from this installation: HMAC-SHA-256 of its JSON without the signature.
+-- Signs a note: HMAC-SHA-256 of its JSON without the signature. Proves that the note is from this
+-- installation.
 create function logloom_private.note_signature(p_note jsonb)
 returns text
 language plpgsql
@@ -40,7 +41,7 @@ begin
 end;
 $$;
 
--- The note of an erasure, and its key in the bucket.
+-- Returns the note of an erasure, and its key in the bucket.
 create function logloom_private.erasure_note(
   p_erasure logloom_private.archive_erasures,
   out key text,
@@ -66,8 +67,8 @@ begin
 end;
 $$;
 
--- Called when the bucket has an erasure's note. The note of a tenant's deletion replaces the
--- tenant's earlier notes.
+-- Settles the claim of a note: the bucket has the note now. The note of a tenant's deletion
+-- replaces the tenant's earlier notes.
 create function logloom_private.settle_note(p_claim logloom_private.archive_claims)
 returns void
 language plpgsql
@@ -102,8 +103,8 @@ begin
 end;
 $$;
 
--- Registers the unknown notes of a page of the bucket's keys, to be read. Notes older than
--- audit_lifetime become garbage, because nobody restores an older state.
+-- Registers the unknown notes of a page of the bucket's keys, so that they will be read. Notes
+-- older than audit_lifetime become garbage: nobody restores a state from before that.
 create function logloom_private.compare_notes(p_keys jsonb)
 returns void
 language plpgsql
@@ -138,9 +139,9 @@ begin
 end;
 $$;
 
--- Called when an unknown note was read: retention will repeat its erasure, and parts that it
--- emptied are not missing. A note with a wrong signature, or with another run_id than its key, is
--- only reported by health.
+-- Settles the claim of an unknown note that was read. Retention will repeat its erasure, and the
+-- parts that it emptied do not count as missing. If the signature is wrong, or the run_id is not
+-- the one in its key, only health reports the note.
 create function logloom_private.settle_recall(
   p_claim logloom_private.archive_claims,
   p_details jsonb

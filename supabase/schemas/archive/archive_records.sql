@@ -1,5 +1,5 @@
--- SQL that tells whether a record of logloom.logs (by an alias) belongs to the rest of a pass. Each
--- day has its own write sequence up to which it is archived.
+-- Builds SQL that tells whether a record of logloom.logs (by an alias) is still to be archived by a
+-- pass. Each day has its own write sequence up to which it is archived.
 create function logloom_private.archive_filter_sql(
   p_pass logloom_private.archive_passes,
   p_alias text
@@ -35,10 +35,10 @@ begin
 end;
 $$;
 
--- The places of the next records of a pass, by ts and id: as many as fit in a file, at least one. A
--- hosted function has one second of processor time, so a file has half the records of a block, and
--- fewer after each failure. blocks: the block of each record, null for rows; places: its position
--- in the block.
+-- Finds the next records of a pass, by ts and id: as many as fit in a file, at least one. A hosted
+-- function has one second of processor time, so a file has half as many records as a block, and
+-- fewer after each failure.
+-- blocks: the block of each record, null for rows. places: its position in the block.
 create function logloom_private.archive_places(
   p_pass logloom_private.archive_passes,
   out ts timestamptz[],
@@ -79,7 +79,7 @@ begin
       and c.first_ts < logloom_private.day_start(p_pass.last_day + 1)
     order by c.first_ts, c.block_id
   loop
-    -- A file is usually one block. Blocks that overlap in time are read together.
+    -- A file usually has one block. Blocks that overlap in time are read together.
     if (select count(*) from unnest(ts) t where t < v_block.first_ts)
       >= greatest(v_settings.seal_block_records / 2, 1)
     then
@@ -141,7 +141,7 @@ begin
 end;
 $$;
 
--- The next records of a pass, for one file; null if there are none.
+-- Returns the next records of a pass, for one file; null if there are none.
 create function logloom_private.archive_records(p_pass logloom_private.archive_passes)
 returns logloom.logs[]
 language plpgsql

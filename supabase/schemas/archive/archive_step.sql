@@ -1,5 +1,5 @@
--- Begins passes for the next tenants that have records to archive, one round every
--- archive_plan_every. True if tenants are left.
+-- Begins passes for the next tenants that have records to archive. Every archive_plan_every a new
+-- round over all tenants begins. Returns true if tenants of this round are left.
 create function logloom_private.plan_archive(p_now timestamptz)
 returns boolean
 language plpgsql
@@ -32,8 +32,8 @@ begin
 end;
 $$;
 
--- Files older than their tenant's plan keeps become garbage, a limited number at a time. Files stay
--- if the plan no longer has an archive.
+-- Makes files garbage that are older than their tenant's plan keeps, a limited number at a time.
+-- Files stay if the plan has no archive any more.
 create function logloom_private.expire_archive(p_now timestamptz)
 returns void
 language plpgsql
@@ -59,13 +59,13 @@ begin
   insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
   select g.tenant_id, g.object_key, 'expired' from gone g
   on conflict (object_key) do nothing;
-  -- Old enough that no claim asks for them.
+  -- Erasures that ended so long ago that no claim asks for them any more.
   delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
   delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;
 $$;
 
--- Whether there is work for the function logloom-archive.
+-- True if there is work for the function logloom-archive.
 create function logloom_private.archive_has_work()
 returns boolean
 language plpgsql
@@ -110,8 +110,8 @@ begin
 end;
 $$;
 
--- A step of the job archive_logs: plans passes, expires files, and calls the function
--- logloom-archive if it has work. A kill loses nothing.
+-- Runs a step of the job archive_logs: plans passes, expires files, and calls the function
+-- logloom-archive if there is work for it. If the step is killed, nothing is lost.
 create function logloom_private.archive_step()
 returns interval
 language plpgsql

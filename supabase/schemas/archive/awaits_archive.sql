@@ -1,11 +1,12 @@
--- Seam: whether the archive can read the records of this database.
+-- Seam: true if the archive can read the records of this database.
 create function logloom_private.archive_reads_records()
 returns boolean
 language sql
 stable
 return true;
 
--- Whether everything of a tenant's day is archived: its rows, and the blocks with records of it.
+-- True if all records of a tenant's day are archived: its rows, and the blocks with records of this
+-- day.
 create function logloom_private.is_archived(p_tenant_id text, p_day date)
 returns boolean
 language plpgsql
@@ -44,8 +45,8 @@ begin
 end;
 $$;
 
--- Whether retention must keep a tenant's day for now: because it is still to be archived, or was
--- restored from the archive. A block is deleted with its last day, so all of its days count.
+-- True if retention must keep a tenant's day for now, because it is not archived yet, or because it
+-- was restored from the archive. A block is deleted with its last day, so all of its days count.
 create function logloom_private.awaits_archive(p_tenant_id text, p_day date, p_today date)
 returns boolean
 language plpgsql
@@ -70,7 +71,7 @@ begin
   ) then
     return true;
   elsif not exists (
-    -- A deleted tenant leaves no files.
+    -- No file is kept for a deleted tenant.
     select
     from logloom.tenants t
     join logloom.plans p on p.plan_id = t.plan_id
@@ -103,7 +104,7 @@ begin
 end;
 $$;
 
--- The only tenants for which awaits_archive can be true.
+-- Returns the tenants for which awaits_archive can be true. It is false for all others.
 create function logloom_private.archiving_tenants()
 returns setof text
 language plpgsql

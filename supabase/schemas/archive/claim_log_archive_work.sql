@@ -1,5 +1,5 @@
--- Undoes a claim that ended without success; its unfinished file becomes garbage. p_error: why it
--- failed, null if it took too long.
+-- Undoes a claim that ended without success. Its unfinished file becomes garbage. p_error: why it
+-- failed; null if it took too long.
 create function logloom_private.release_archive_claim(
   p_claim logloom_private.archive_claims,
   p_error text
@@ -41,7 +41,7 @@ begin
       -- The next comparison finds the newer file again.
       update logloom.archive_parts p set newer_key = null where p.part_id = p_claim.part_id;
     when 'delete' then
-      -- Nothing was deleted. The check tells whether the bucket is the cause.
+      -- Nothing was deleted. The next check of the bucket tells whether the bucket is the cause.
       perform logloom_private.put_off_garbage(logloom_private.due_garbage());
       update logloom_private.archive_bucket b set checked_at = null where b.singleton;
     else
@@ -52,14 +52,14 @@ begin
 end;
 $$;
 
--- The delay before the next attempt, after p_failures failures in a row.
+-- Returns the delay before the next attempt, after p_failures failures in a row.
 create function logloom_private.archive_delay(p_failures integer)
 returns interval
 language sql
 immutable
 return least(interval '5 seconds' * 2 ^ least(p_failures, 10), interval '10 minutes');
 
--- Why no archive work is given out; null if it is.
+-- Returns why no archive work is given out; null if work is given out.
 create function logloom_private.archive_is_idle()
 returns text
 language plpgsql
@@ -78,7 +78,7 @@ begin
 end;
 $$;
 
--- The next work for the function logloom-archive, as a claim. Null: nothing is due.
+-- Claims the next work for the function logloom-archive. Null: nothing is due.
 create function logloom_private.claim_archive_work()
 returns json
 language plpgsql
@@ -88,7 +88,7 @@ as $$
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes that long. Afterwards another run takes the work.
+  -- No file takes longer. After this time another run takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -98,7 +98,7 @@ begin
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-  -- One claim at a time, because making a claim reads much.
+  -- Makes one claim at a time, because making a claim reads a lot.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   for v_claim in
     select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
@@ -109,7 +109,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database, files may be newer than it knows.
+      -- After a restore of the database, the bucket may have files that are newer than the database
+      -- knows.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -144,6 +145,6 @@ end;
 $$;
 
 comment on function public.claim_log_archive_work() is
-  'Called by the edge function logloom-archive: the next piece of work, null if there is none. '
+  'For the edge function logloom-archive: returns the next piece of work, null if there is none. '
   'Work that is not settled in time is given out again. Errors: PT409 (another project''s '
   'database).';

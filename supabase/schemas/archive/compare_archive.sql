@@ -1,8 +1,11 @@
--- Compares a page of the bucket's keys with the database. An unknown object is garbage after a day,
--- unless it was there when the database was repaired. A verified file that is not in the bucket is
--- missing. A later generation of a file, which exists if the database was restored to before an
--- erasure, will be adopted. Unknown notes of erasures will be read. keys: [{key, age, ...}] in
--- order; through: the last key, null on the last page.
+-- Compares a page of the bucket's keys with the database:
+-- - An unknown object becomes garbage after a day, unless it existed when the database was
+--   repaired.
+-- - A verified file that is not in the bucket becomes missing.
+-- - A later generation of a file will be adopted. It exists if the database was restored to a state
+--   before an erasure.
+-- - Unknown notes of erasures will be read.
+-- p_page has keys ([{key, age, ...}], in order) and through (the last key; null on the last page).
 create function logloom_private.compare_archive(p_page jsonb)
 returns void
 language plpgsql
@@ -62,7 +65,8 @@ begin
 end;
 $$;
 
--- Called when a later generation of a part was read: it replaces the one that the database knows.
+-- Settles the claim of a later generation of a part that was read: it replaces the generation that
+-- the database knows.
 create function logloom_private.adopt_archived(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -95,8 +99,8 @@ begin
 end;
 $$;
 
--- Checks the bucket again from the beginning: after a restore of the database, bucket and database
--- may each have files that the other does not know.
+-- Compares the whole bucket again. After a restore of the database, the bucket may have files that
+-- the database does not know, and the database may know files that the bucket does not have.
 create function logloom_private.compare_archive_anew()
 returns void
 language plpgsql
@@ -148,15 +152,15 @@ begin
 end;
 $$;
 
--- Makes all files of the archive garbage, before uninstalling; the function logloom-archive deletes
--- them. Returns how many objects are left to delete.
+-- Makes all files of the archive garbage, before uninstalling. The function logloom-archive then
+-- deletes them. Returns how many objects are left to delete.
 create function logloom_private.delete_archive()
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Nothing more is archived.
+  -- From here on nothing is archived.
   update logloom.plans p set archive_days = 0 where p.archive_days > 0;
   insert into logloom_private.archive_garbage (object_key, tenant_id, reason)
   select f.object_key, f.tenant_id, 'expired'

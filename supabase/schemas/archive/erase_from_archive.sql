@@ -1,6 +1,6 @@
--- Each erasure continues in the archive. retention/run_deletion_step.sql begins it here and asks at
--- the end whether it is done. Until then nothing of the tenant is archived or restored, and files
--- that were read before are discarded.
+-- Begins an erasure in the archive. retention/run_deletion_step.sql calls this at the beginning of
+-- an erasure, and asks end_archive_erasure at its end. Until then nothing of the tenant is archived
+-- or restored, and files that were read before the erasure are discarded.
 create function logloom_private.begin_archive_erasure(
   p_run_id uuid,
   p_tenant_id text,
@@ -25,8 +25,8 @@ begin
 end;
 $$;
 
--- Continues an erasure in the existing files, once the database has no match left. True if it is
--- done there, too.
+-- Continues an erasure in the existing files, once the database has no match left. Returns true if
+-- no file has a match left, either.
 create function logloom_private.end_archive_erasure(p_run_id uuid)
 returns boolean
 language plpgsql
@@ -61,7 +61,7 @@ begin
           and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
       )
   ) or exists (
-    -- Objects without a row: nobody knows what they contain.
+    -- Objects that no part names: the database does not know what they contain.
     select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
   ) then
     return false;
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 
--- Whether a claim may have read records that were erased since.
+-- True if a claim may have read records that were erased since.
 create function logloom_private.was_erased_since(
   p_tenant_id text,
   p_since timestamptz,

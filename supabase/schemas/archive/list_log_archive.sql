@@ -53,9 +53,9 @@ end;
 $$;
 
 comment on function public.list_log_archive(text, integer, uuid) is
-  'Files of the tenant''s archive, those of the latest days first. For members. p_limit 1 to 1000 '
-  '(default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, '
-  'PT403.';
+  'Lists the files of the tenant''s archive; files of the latest days come first. For members. '
+  'p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: '
+  'PT400, PT401, PT403.';
 
 create function public.list_log_archive_restores(
   p_tenant_id text default null,
@@ -93,10 +93,12 @@ end;
 $$;
 
 comment on function public.list_log_archive_restores(text, integer, uuid) is
-  'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default '
-  '100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+  'Lists the restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 '
+  '(default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, '
+  'PT403.';
 
--- The records of a file as rows. p_records: as the function logloom-archive read them.
+-- Returns the records of a file as rows. p_records: the records as the function logloom-archive
+-- read them.
 create function logloom_private.archived_records(
   p_part logloom.archive_parts,
   p_records jsonb
@@ -125,7 +127,7 @@ begin
 end;
 $$;
 
--- The places (from 0) of a file's records that an erasure matches.
+-- Returns the places (from 0) of a file's records that an erasure matches.
 create function logloom_private.match_archive(p_claim_id uuid, p_records jsonb)
 returns integer[]
 language plpgsql
@@ -193,5 +195,5 @@ end;
 $$;
 
 comment on function public.match_log_archive(uuid, jsonb) is
-  'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the '
-  'claimed erasure matches. Errors: PT400, PT404.';
+  'For the edge function logloom-archive: returns the places (from 0) of a file''s records that '
+  'the claimed erasure matches. Errors: PT400, PT404.';

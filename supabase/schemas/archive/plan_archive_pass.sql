@@ -1,6 +1,6 @@
--- The days that share a file with a small tenant's day: its month; or its week in the month, if
--- retention would delete the day too long before the month ends; or the day alone. Never more than
--- a month, because files are sorted by month.
+-- Returns the days that share a file with a small tenant's day: its month; or its week within the
+-- month, if retention would delete the day too long before the month ends; or the day alone. Never
+-- more than a month, because files are sorted by month.
 create function logloom_private.archive_span(
   p_day date,
   p_retention_days integer,
@@ -29,7 +29,7 @@ begin
 end;
 $$;
 
--- Ends a pass without records left: its days are archived. Begins the tenant's next pass.
+-- Ends a pass that has no records left: its days are archived. Begins the tenant's next pass.
 create function logloom_private.end_archive_pass(p_pass logloom_private.archive_passes)
 returns void
 language plpgsql
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- The tenants whose plan has an archive, without those being deleted.
+-- Returns the tenants whose plan has an archive, except tenants that are being deleted.
 create function logloom_private.tenants_to_archive()
 returns setof text
 language plpgsql
@@ -69,8 +69,8 @@ begin
 end;
 $$;
 
--- The days of a tenant that ended long enough ago and have records that the archive lacks. Days
--- with rows only count if something was written since.
+-- Returns the days of a tenant that ended long enough ago and have records that the archive lacks.
+-- A day with rows is returned only if something was written to it since it was archived.
 create function logloom_private.days_to_archive(p_tenant_id text, p_now timestamptz)
 returns setof date
 language plpgsql
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 
--- Whether a tenant's day has enough records that are not archived yet for a file of its own.
+-- True if a tenant's day has so many records to archive that it gets a file of its own.
 create function logloom_private.is_day_of_its_own(p_tenant_id text, p_day date)
 returns boolean
 language plpgsql
@@ -147,8 +147,9 @@ begin
 end;
 $$;
 
--- Begins the next pass of a tenant without one: for its oldest day to archive or, if that has few
--- records, for all days that share its file, once they are over. True if there is a pass.
+-- Begins the next pass of a tenant that has none. The pass archives the tenant's oldest day to
+-- archive. If that day has few records, it archives all days that share its file, once they are
+-- over. Returns true if there is a pass.
 create function logloom_private.plan_archive_pass(p_tenant_id text, p_now timestamptz)
 returns boolean
 language plpgsql

@@ -1,4 +1,4 @@
--- Orders a restore of archived records.
+-- Queues a restore of archived records.
 create function logloom_private.request_restore(
   p_from text,
   p_to text,
@@ -50,7 +50,7 @@ begin
   if v_found.parts = 0 then
     perform logloom_private.refuse('archive.nothing_in_range');
   end if;
-  -- Concurrent requests are counted one after another.
+  -- Counts concurrent requests one after another.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'), hashtext(v_tenant_id));
   v_days := v_found.last_day - v_found.first_day + 1 + (
     select coalesce(sum(k.last_day - k.first_day + 1), 0)
@@ -117,6 +117,6 @@ $$;
 
 comment on function public.restore_log_archive(text, text, text, integer, text) is
   'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default '
-  '7), only those that match p_query_dsl if it is given. For admins. list_log_archive_restores '
-  'shows the progress. Records that still exist are not stored twice. Errors: PT400 '
-  '(max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
+  '7). With p_query_dsl, only records that match it. For admins. list_log_archive_restores shows '
+  'the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days '
+  'of the plan), PT401, PT403, PT404 (nothing is archived in the range).';

@@ -1,5 +1,5 @@
--- Called when a file was written, read back and found equal: it is verified, unless an erasure has
--- come meanwhile.
+-- Settles the claim of a file that was written, read back and found equal: the file is verified,
+-- unless an erasure began meanwhile.
 create function logloom_private.settle_write(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -36,8 +36,8 @@ begin
 end;
 $$;
 
--- Called when an erasure has checked a file: the file had no match, was rewritten without the
--- matches, contained only matches, or is missing from the bucket.
+-- Settles the claim of an erasure that has checked a file: the file had no match, was rewritten
+-- without the matches, contained only matches, or is missing from the bucket.
 create function logloom_private.settle_erasure(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -87,7 +87,7 @@ begin
 end;
 $$;
 
--- Called when a file was read: stores its records.
+-- Settles the claim of a file that was read for a restore: stores its records.
 create function logloom_private.settle_restore(
   p_claim logloom_private.archive_claims,
   p_details jsonb,
@@ -132,7 +132,8 @@ begin
 end;
 $$;
 
--- Called when the bucket was checked, objects were deleted, or keys or notes were read.
+-- Settles the claim of work on the bucket: it was checked, objects were deleted, or keys or notes
+-- were read.
 create function logloom_private.settle_bucket_work(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -166,8 +167,8 @@ begin
 end;
 $$;
 
--- Stores the result of a claim; p_error if it failed. A claim that no longer exists changes
--- nothing.
+-- Stores the result of a claim, or p_error if it failed. Does nothing if the claim no longer
+-- exists.
 create function logloom_private.settle_archive_work(
   p_claim_id uuid,
   p_error text,
@@ -183,7 +184,7 @@ as $$
 declare
   v_claim logloom_private.archive_claims;
 begin
-  -- No erasure continues, and no block is written or deleted, meanwhile.
+  -- Meanwhile no erasure continues, and no block is written or deleted.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   select c.* into v_claim
   from logloom_private.archive_claims c
@@ -228,4 +229,5 @@ end;
 $$;
 
 comment on function public.settle_log_archive_work(uuid, text, jsonb, jsonb) is
-  'Called by the edge function logloom-archive: the result of a claim, or p_error. Errors: PT400.';
+  'For the edge function logloom-archive: stores the result of a claim, or p_error if it failed. '
+  'Errors: PT400.';

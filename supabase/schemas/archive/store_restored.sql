@@ -1,4 +1,4 @@
--- Stores the requested records of a file that the database lacks, as blocks. Returns how many.
+-- Stores those requested records of a file that the database lacks, as blocks. Returns how many.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,
@@ -70,8 +70,8 @@ begin
 end;
 $$;
 
--- Ends a restore: done, or failed with the error. After a failure the next retention deletes what
--- it restored.
+-- Ends a restore: done, or failed with the error. After a failure, the next retention deletes the
+-- records that it restored.
 create function logloom_private.end_restore(p_restore_id uuid, p_error text)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- The actor of an audit event: the user, else the API role, else the database login.
+-- Returns the actor of an audit event: the user, or else the API role, or else the database login.
 create function logloom_private.actor()
 returns text
 language sql
@@ -9,7 +9,7 @@ return coalesce(
   session_user::text
 );
 
--- The members of p_new that differ from p_old, each as {from, to}.
+-- Returns the members of p_new that differ from p_old, each as {from, to}.
 create function logloom_private.changed_members(p_old jsonb, p_new jsonb)
 returns jsonb
 language plpgsql
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- Audit of changed plans.
+-- Audits changes of plans.
 create function logloom_private.audit_tenants()
 returns trigger
 language plpgsql
@@ -50,7 +50,7 @@ after update of plan_id on logloom.tenants
 for each row when (old.plan_id is distinct from new.plan_id)
 execute function logloom_private.audit_tenants();
 
--- Audit of changed settings. Their deletion with the tenant is not audited.
+-- Audits changes of settings. When they are deleted with their tenant, nothing is audited.
 create function logloom_private.audit_tenant_settings()
 returns trigger
 language plpgsql
@@ -74,7 +74,7 @@ create trigger audit_tenant_settings
 after insert or update on logloom.tenant_settings
 for each row execute function logloom_private.audit_tenant_settings();
 
--- Audit of members.
+-- Audits changes of members.
 create function logloom_private.audit_tenant_members()
 returns trigger
 language plpgsql

@@ -1,4 +1,4 @@
--- The audit log. Triggers write it, so that no way of changing something bypasses it.
+-- The audit log. Triggers write it, so no way to change something bypasses it.
 
 create type public.logloom_audit_event as (
   event_id uuid,
@@ -12,8 +12,8 @@ create type public.logloom_audit_event as (
 );
 
 comment on type public.logloom_audit_event is
-  'An audit event. actor: a user''s id, or a role. subject: the id of a key or user, or whatever '
-  'the action changed.';
+  'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the '
+  'id of a key or user.';
 
 create function public.list_tenant_audit_events(
   p_tenant_id text default null,
@@ -59,6 +59,6 @@ $$;
 comment on function public.list_tenant_audit_events(
   text, text, text, text, integer, uuid
 ) is
-  'The tenant''s audit events, newest first; p_action, p_ts_from (inclusive) and p_ts_to '
+  'Lists the tenant''s audit events, newest first. p_action, p_ts_from (inclusive) and p_ts_to '
   '(exclusive) filter them. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of '
   'the page before. Errors: PT400, PT401, PT403.';

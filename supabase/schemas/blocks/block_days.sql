@@ -1,5 +1,5 @@
--- How many days one block of a tenant may span: a quarter of the retention, at least one day, whole
--- weeks if more than one day, four weeks at most.
+-- Returns how many days one block of a tenant may span: a quarter of the retention, but at least
+-- one day and at most four weeks. Spans of more than one day are whole weeks.
 create function logloom_private.block_days(p_retention_days integer)
 returns integer
 language sql
@@ -9,7 +9,8 @@ return case
   else least(p_retention_days / 28, 4) * 7
 end;
 
--- The first day of the span of p_days days that contains a day. Spans of weeks begin on Mondays.
+-- Returns the first day of the span of p_days days that contains p_day. Spans of weeks begin on
+-- Mondays.
 create function logloom_private.span_start(p_day date, p_days integer)
 returns date
 language sql

@@ -1,4 +1,5 @@
--- Adds records of a block to the counts, or subtracts them. p_positions null: all records.
+-- Adds records of a block to the counts, or subtracts them. p_positions null: all records of the
+-- block.
 create function logloom_private.count_sealed(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -19,24 +20,24 @@ begin
 end;
 $$;
 
--- Recounts the records of a UTC day: for an operator who inserted or deleted records by hand, and
--- after a restore. Waits for the writer and blocks it meanwhile.
+-- Recounts the records of a UTC day. An operator calls it after inserting or deleting records by
+-- hand, or after a restore. Waits for the writer, and blocks the writer until it is done.
 create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- An operator calls it: their date style might print a time zone by a name that another zone has
--- too.
+-- The date style of the operator who calls it might print a time zone by a name that another zone
+-- has, too.
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
 begin
-  -- Nobody adds, deletes, seals or compacts meanwhile.
+  -- With this lock, nobody adds, deletes, seals or compacts records.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   lock table logloom_private.log_counts in share row exclusive mode;
-  -- By tenant, because the index begins with the tenant.
+  -- Goes by tenant, because the index begins with the tenant.
   delete from logloom_private.log_counts c
   using (
     select d.tenant_id from logloom_private.log_days d where d.day = p_day

@@ -1,6 +1,6 @@
 -- Calls an edge function with the round's key, as a sender or a reader does. Returns the body of
--- the answer. Raises an error unless the answer is 200 within a second: the other jobs of the lane
--- wait meanwhile.
+-- the answer. Raises an error unless the answer is 200 and comes within a second: the other jobs of
+-- the lane wait meanwhile.
 create function logloom_private.canary_call(p_path text, p_key text, p_body jsonb)
 returns jsonb
 language plpgsql

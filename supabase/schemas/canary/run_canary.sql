@@ -1,5 +1,5 @@
--- Begins a round: its row, and a short-lived key of the canary's tenant. Null if the canary is off,
--- or if it would call another project.
+-- Begins a round: stores its row, and creates a short-lived key of the canary's tenant. Returns
+-- null if the canary is off, or if it would call another project.
 create function logloom_private.begin_canary_round(out round_id uuid, out key_value text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,7 +17,7 @@ begin
     raise exception 'The tenant % is reserved for the canary: remove its members', v_tenant_id;
   end if;
   delete from logloom_private.canary_rounds r where r.sent_at < now() - interval '1 day';
-  -- Keys of earlier rounds, interrupted ones included.
+  -- Deletes the keys of earlier rounds, also of interrupted ones.
   delete from logloom.api_keys k where k.tenant_id = v_tenant_id and k.name = 'canary';
   insert into logloom.tenants (tenant_id, plan_id)
   select v_tenant_id, p.plan_id from logloom.plans p where p.is_default
@@ -56,8 +56,8 @@ begin
 end;
 $$;
 
--- Notes when a search first found the round's record, then when a tail did. Makes one call at a
--- time.
+-- Looks for the round's record: first by a search, and once that found it by a tail. Stores when
+-- each found it first. Makes one call at a time.
 create function logloom_private.look_for_canary(p_round_id uuid, p_key text)
 returns void
 language plpgsql
@@ -90,7 +90,7 @@ begin
 end;
 $$;
 
--- Counts the canary's records of the last hour, of earlier rounds too. A record that may still be
+-- Counts the canary's records of the last hour, also of earlier rounds. A record that may still be
 -- in the queue does not count as missing.
 create function logloom_private.count_canaries(p_round_id uuid, p_key text)
 returns void
@@ -111,7 +111,7 @@ begin
       'p_ts_to', to_char(v_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     )
   ) #>> '{0,value}';
-  -- A record without an answer may have been stored as well.
+  -- A record whose sending got no answer may have been stored, too.
   update logloom_private.canary_rounds u
   set counted_at = clock_timestamp(), missing = greatest(n.acknowledged - v_counted, 0),
     doubled = greatest(v_counted - n.sent, 0)
@@ -128,9 +128,9 @@ begin
 end;
 $$;
 
--- Does one step of a round, and returns the round. An error ends the round and is noted. A timeout
--- does not: the function may be starting, so the step is repeated, which is safe because of the
--- idempotency key.
+-- Does one step of a round, and returns the round. An error ends the round and is stored in it. A
+-- timeout does not end it: the function may be starting. The step is then repeated, which is safe
+-- because of the idempotency key.
 create function logloom_private.canary_step(p_step text, p_round_id uuid, p_key text)
 returns logloom_private.canary_rounds
 language plpgsql
@@ -158,9 +158,9 @@ begin
 end;
 $$;
 
--- A step of the job run_canary: once a minute, if settings.canary_url is set, a record goes the
--- whole way from a sender to a reader. The key exists only in this session's memory; a round whose
--- session ended is dropped and does not count.
+-- Runs a step of the job run_canary. If settings.canary_url is set, once a minute a record goes the
+-- whole way from a sender to a reader. The key exists only in the memory of this session. If the
+-- session ends, its round is deleted and does not count.
 create function logloom_private.run_canary()
 returns interval
 language plpgsql

@@ -1,4 +1,4 @@
--- Audit of dashboards. The content of a private one is left out.
+-- Audits changes of dashboards. Leaves out the content of a private one.
 create function logloom_private.audit_log_dashboards()
 returns trigger
 language plpgsql

@@ -1,4 +1,4 @@
--- A dashboard as operations return it.
+-- Returns a dashboard in the shape in which operations return it.
 create function logloom_private.log_dashboard_of(p_row logloom.log_dashboards)
 returns public.logloom_log_dashboard
 language plpgsql
@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Raises why the caller may not change a dashboard: PT404, PT403 if it belongs to a colleague,
--- PT409 if it has changed since the caller read it.
+-- Raises the reason why the caller may not change a dashboard: PT404, PT403 if it belongs to a
+-- colleague, PT409 if it has changed since the caller read it.
 create function logloom_private.refuse_log_dashboard(p_dashboard_id uuid)
 returns void
 language plpgsql
@@ -61,8 +61,8 @@ begin
 end;
 $$;
 
--- Dashboards that the caller may see: their own and shared ones; a viewer only shared ones. All, or
--- one.
+-- Returns the dashboards that the caller may see: their own and shared ones; for a viewer, only
+-- shared ones. All of them, or the one with p_dashboard_id.
 create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
 returns setof logloom.log_dashboards
 language plpgsql
@@ -72,7 +72,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 -- definer because viewers have no rights on tables
 declare
-  -- PT403 for a viewer without a view
+  -- Raises PT403 for a viewer without a view
   v_scope constant logloom_private.reading_scope := logloom_private.scope_of_token(null);
   v_user_id constant text := case
     when v_scope.view_id is null then logloom_private.current_user_id()
@@ -98,7 +98,7 @@ as $$
 declare
   v_found public.logloom_log_dashboard;
 begin
-  -- First: raises PT403 before any other error.
+  -- Comes first, because it raises PT403 before any other error.
   select (logloom_private.log_dashboard_of(d)).* into v_found
   from logloom_private.read_shown_dashboards(p_dashboard_id) d;
   perform logloom_private.require_parameter('p_dashboard_id', p_dashboard_id is null);
@@ -110,7 +110,8 @@ end;
 $$;
 
 comment on function public.get_log_dashboard(uuid) is
-  'A dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
+  'Returns a dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, '
+  'PT404.';
 
 create function public.list_log_dashboards(
   p_limit integer default null,
@@ -136,7 +137,7 @@ begin
   from (
     select
       o.item,
-      -- Stops after list_bytes.
+      -- The list stops after list_bytes.
       sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) as bytes_before
@@ -154,9 +155,9 @@ end;
 $$;
 
 comment on function public.list_log_dashboards(integer, uuid) is
-  'The caller''s dashboards and those that colleagues shared, newest first; a viewer gets only '
-  'shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the '
-  'page before. Errors: PT400, PT401, PT403.';
+  'Lists the caller''s dashboards and those that colleagues shared, newest first. A viewer gets '
+  'only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of '
+  'the page before. Errors: PT400, PT401, PT403.';
 
 create function public.create_log_dashboard(
   p_name text default null,
@@ -195,7 +196,7 @@ $$;
 
 comment on function public.create_log_dashboard(text, jsonb, boolean) is
   'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at '
-  'most 20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 '
+  'most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 '
   '(default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, '
   'PT403.';
 
@@ -245,8 +246,9 @@ $$;
 
 comment on function public.update_log_dashboard(uuid, text, jsonb, boolean, timestamptz) is
   'Changes the given members and returns the dashboard. p_panels replaces all panels. '
-  'p_updated_at: updated_at as the caller read it, to refuse if somebody else changed it since. '
-  'Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
+  'p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody '
+  'else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 '
+  '(changed since p_updated_at).';
 
 create function public.delete_log_dashboard(p_dashboard_id uuid default null)
 returns public.logloom_success

@@ -1,6 +1,6 @@
--- Turns a copy of the database into a project of its own. For postgres to call. Pending
--- notifications and batches are dropped and archive files forgotten, because the original project
--- sends and deletes them itself. Refused unless another project's functions have called.
+-- Turns a copy of the database into a project of its own. For postgres to call. Drops pending
+-- notifications and batches and forgets archive files, because the original project sends and
+-- deletes them itself. Refuses unless functions of another project have called this database.
 create function logloom_private.begin_anew()
 returns text
 language plpgsql
@@ -27,7 +27,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- A new id means another prefix in the bucket than the original project's, a new key other notes.
+  -- With a new id, the files get another prefix in the bucket than the original project's. With a
+  -- new key, notes of the original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;

@@ -1,5 +1,5 @@
--- The check of the database: whether it accepts writes. The disk counts as full if a job failed
--- because of it.
+-- Returns the check of the database: whether it accepts writes. The disk counts as full if a job
+-- failed because of it.
 create function logloom_private.database_health()
 returns jsonb
 language plpgsql

@@ -1,4 +1,4 @@
--- The status, reason and state of the checks that are not healthy. Null if all are healthy.
+-- Returns the status, reason and state of the checks that are not healthy. Null if all are healthy.
 create function logloom_private.unhealthy_checks(p_checks jsonb)
 returns jsonb
 language plpgsql
@@ -18,7 +18,7 @@ begin
 end;
 $$;
 
--- The worst status among the checks, with each job as one check.
+-- Returns the worst status of all checks. Each job counts as one check.
 create function logloom_private.worst_status(p_checks jsonb)
 returns text
 language plpgsql
@@ -39,10 +39,12 @@ begin
 end;
 $$;
 
--- All health checks with their status, and the answer of each endpoint of the function health:
--- available (true is 200, false is 503), status, checks. The overall status is that of the worst
--- check. ready shows queue and writer, and each other check that is not healthy, with its reason,
--- except log streams. Stable: all checks see one snapshot, in which nothing is newer than v_now.
+-- Returns all health checks with their status, and the answer of each endpoint of the function
+-- health: available (true is 200, false is 503), status, checks. The overall status is the worst
+-- status of a check.
+-- The endpoint ready shows queue and writer. It also shows each other check that is not healthy,
+-- with its reason, but never log streams.
+-- Stable: all checks see one snapshot, in which nothing is newer than v_now.
 create function logloom_private.read_health()
 returns jsonb
 language plpgsql
@@ -95,8 +97,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- A failing receiver belongs to one tenant, so the service is still ready. It is also ready while
-  -- storage fills up, until ingest is refused.
+  -- The service is ready while a receiver fails, because the receiver belongs to one tenant. It is
+  -- also ready while storage fills up, until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - 'streams'
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -157,8 +159,8 @@ end;
 $$;
 
 comment on function public.health_report() is
-  'The answer of the edge function health: status, timestamp and checks for queue (events, '
-  'seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), '
-  'pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each '
-  'endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and '
-  'logloom_private.jobs.';
+  'Returns the answer of the edge function health: status, timestamp, the checks, and the answer '
+  'of each endpoint (available: 200, otherwise 503). The checks are queue (events, seconds), '
+  'writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, '
+  'project and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings '
+  'and logloom_private.jobs.';

@@ -1,13 +1,15 @@
--- Since when jobs can run: the start of the server.
+-- Returns since when jobs can run: the start of the server.
 create function logloom_private.up_since()
 returns timestamptz
 language sql
 stable
 return pg_postmaster_start_time();
 
--- The check of each scheduled job: degraded if its last success is older than its limit or in the
--- future (unless the server has just started), or if it failed too often in a row; retention also
--- if no day's retention has succeeded for 26 hours. error_code: SQLSTATE of the last failure.
+-- Returns the check of each scheduled job. A job is degraded in these cases:
+-- - Its last success is older than its limit or in the future, unless the server has just started.
+-- - It failed too often in a row.
+-- - It is retention, and no day's retention has succeeded for 26 hours.
+-- error_code: SQLSTATE of the last failure.
 create function logloom_private.job_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -43,7 +45,7 @@ begin
         'last_success', j.last_succeeded_at,
         'last_failure', j.last_failed_at,
         'failures', j.failures,
-        -- Never the message: it may contain a tenant's data, and health is public.
+        -- Never shows the message: it may contain a tenant's data, and health is public.
         'error_code', case when j.failures > 0 then
           substring(j.last_error from '^[0-9A-Z]{5}')
         end

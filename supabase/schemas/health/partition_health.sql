@@ -1,4 +1,4 @@
--- The check of the partitions: today's and tomorrow's exist.
+-- Returns the check of the partitions: today's and tomorrow's must exist.
 create function logloom_private.partition_health(p_now timestamptz)
 returns jsonb
 language plpgsql

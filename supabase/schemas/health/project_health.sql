@@ -1,6 +1,7 @@
--- The check of the project: degraded while pg_cron starts no jobs. Also shows, without grading:
--- whether pg_cron logs each run, how many of our runs there are a day (extrapolated from the last
--- hour), and how many connections are free for roles without superuser.
+-- Returns the check of the project: degraded while pg_cron starts no jobs. It also shows the
+-- following, which do not change the status: whether pg_cron logs each run, how many of our runs
+-- there are a day (extrapolated from the last hour), and how many connections are free for roles
+-- without superuser.
 create function logloom_private.project_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -27,7 +28,7 @@ begin
           / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
       )
       from (
-        -- By the primary key, because the project's own runs may be many.
+        -- Reads by the primary key, because the project may have many runs of its own.
         select d.* from cron.job_run_details d order by d.runid desc limit 2000
       ) d
       where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0

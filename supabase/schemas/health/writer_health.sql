@@ -1,5 +1,5 @@
--- The check of the writer: how long ago it last ran. Runs by ingest count as well. A writer that
--- never ran is silent for an infinite time.
+-- Returns the check of the writer: how long ago it last ran. Runs that ingest started count as
+-- well. If the writer never ran, the time is infinite.
 create function logloom_private.writer_health(p_now timestamptz)
 returns jsonb
 language plpgsql

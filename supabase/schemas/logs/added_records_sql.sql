@@ -1,25 +1,28 @@
--- Records are only changed by these statements. Each updates the counts, the days and the write
--- sequences together with the records. There is no trigger to forget, and a sharded table allows
--- none. They only add rows (a removal adds negative counts), so no row is contended, and an old
--- snapshot does not cause chains of row versions. A job sums the rows up.
+-- Only these statements change records. Each updates the counts, the days and the write sequences
+-- together with the records. There is no trigger: a sharded table allows none, and one could be
+-- forgotten.
+-- The statements only add rows to the counts; a removal adds negative counts. So no two of them
+-- wait for the same row, and an old snapshot does not cause chains of row versions. A job sums the
+-- rows up.
 
--- How many services of a tenant are counted separately in a minute.
+-- Returns how many services of a tenant are counted separately in a minute.
 create function logloom_private.max_counted_services()
 returns integer
 language sql
 immutable
 return 100;
 
--- SQL for the rows that p_added adds to log_counts. p_added has records by tenant_id, minute,
--- service and level, with their number as events.
+-- Builds SQL for the rows that p_added adds to log_counts. p_added has the number of records as
+-- events, by tenant_id, minute, service and level.
 create function logloom_private.added_counts_sql(p_added text)
 returns text
 language sql
 stable
--- Sorting by bytes costs a third of sorting in the tenants' own collation.
+-- Sorting by bytes takes a third of the time of sorting in the tenants' own collation.
 return format(
   $query$
-    -- A service with a longer name, or beyond the limit, is not counted separately.
+    -- A service is not counted separately if its name has more than 200 characters, or if it is
+    -- beyond the limit.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -38,8 +41,8 @@ return format(
   logloom_private.max_counted_services(), p_added
 );
 
--- A statement that runs p_insert ("insert into logloom.logs as l …", without returning), counts the
--- added records and notes their days. It returns how many records were added.
+-- Builds a statement that runs p_insert ("insert into logloom.logs as l …", without returning),
+-- counts the added records and notes their days. It returns how many records were added.
 create function logloom_private.added_records_sql(p_insert text)
 returns text
 language sql
@@ -78,15 +81,15 @@ return format(
   p_insert, logloom_private.added_counts_sql('added')
 );
 
--- A statement that runs p_delete ("delete from logloom.logs l where …", without returning),
+-- Builds a statement that runs p_delete ("delete from logloom.logs l where …", without returning),
 -- subtracts the removed records from the counts and notes the removal. It returns how many records
 -- were removed.
 create function logloom_private.removed_records_sql(p_delete text)
 returns text
 language sql
 stable
--- Subtracted under the service's own name, even if the service was counted together with others:
--- the sums stay right, and compact_log_counts corrects the rows.
+-- Subtracts under the service's own name, even if the service was counted together with others. The
+-- sums stay right, and compact_log_counts corrects the rows.
 return format(
   $query$
     with changed as (
@@ -107,7 +110,7 @@ return format(
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert window reaches further back.
+      -- No alert needs counts from before this: its window is shorter.
       where r.minute > now() - interval '3 days'
     )
     select coalesce(sum(r.events), 0)::integer from removed r

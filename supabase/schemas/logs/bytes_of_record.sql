@@ -1,5 +1,5 @@
--- The bytes of a record's JSON text without the values of its event: names, quotes, commas, and the
--- values that all events of a batch share.
+-- Returns the bytes of a record's JSON text without the values of its event: names, quotes, commas,
+-- and the values that all events of a batch share.
 create function logloom_private.bare_record_bytes(p_tenant_id text, p_received_at timestamptz)
 returns integer
 language sql
@@ -19,8 +19,8 @@ return octet_length(
   || ',"attrs":'
 ) + octet_length(to_json(p_tenant_id)::text) + octet_length(to_json(p_received_at)::text);
 
--- The bytes of a record's JSON text, as measured when it was accepted. An older record without a
--- measurement is measured now; it must be whole.
+-- Returns the bytes of a record's JSON text, as measured when it was accepted. A record from before
+-- this measurement is measured now; all its fields must have been read.
 create function logloom_private.bytes_of_record(p_log logloom.logs)
 returns integer
 language sql
@@ -30,7 +30,7 @@ return coalesce(
   p_log.record_bytes,
   logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
     + octet_length(to_json(p_log.ts)::text)
-    -- Null is as long as two letters in quotes.
+    -- null is as long as two letters in quotes.
     + octet_length(
       to_json(concat(
         -- fields text joined: coalesce(p_log.{name}, '--')

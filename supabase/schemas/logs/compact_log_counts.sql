@@ -1,5 +1,5 @@
--- Summarizes the new pages of a day's index by write sequence. Autovacuum takes a minute or more
--- for it, and every live tail reads all pages that are not summarized.
+-- Summarizes the new pages of a day's index by write sequence. Every live tail reads all pages that
+-- are not summarized, and autovacuum summarizes them only after a minute or more.
 create function logloom_private.summarize_writes(p_day date)
 returns void
 language plpgsql
@@ -18,17 +18,17 @@ begin
   perform brin_summarize_new_values(v_index);
 exception
   when lock_not_available then
-    -- Vacuum is doing the same.
+    -- Vacuum is summarizing it at the moment.
     null;
   when internal_error or undefined_table then
-    -- The partition was dropped while this waited.
+    -- The partition may have been dropped while this waited.
     if exists (select from pg_catalog.pg_class c where c.oid = v_index) then
       raise;
     end if;
 end;
 $$;
 
--- One step of a job: sums up the counts of changed minutes, and keeps only the latest write
+-- Runs a step of a job: sums up the counts of changed minutes, and keeps only the latest write
 -- sequence of each day.
 create function logloom_private.compact_log_counts()
 returns interval
@@ -44,7 +44,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  -- Whole minutes of a tenant, so that negative counts meet the counts that they reduce.
+  -- Takes whole minutes of a tenant, so that negative counts meet the counts that they reduce.
   with minutes as (
     select distinct d.tenant_id, d.minute
     from (
@@ -69,7 +69,8 @@ begin
     group by t.tenant_id, t.minute, t.service, t.level, t.is_other
     having sum(t.events) <> 0
   ), kept as (
-    -- A service is negative if it was counted together with others when it was added.
+    -- The sum of a service is negative if it was counted together with others when its records were
+    -- added.
     select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (

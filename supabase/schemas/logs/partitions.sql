@@ -1,11 +1,11 @@
--- The name of a day's partition: logs_YYYY_MM_DD.
+-- Returns the name of a day's partition: logs_YYYY_MM_DD.
 create function logloom_private.partition_name(p_day date)
 returns text
 language sql
 stable
 return to_char(p_day, '"logs_"YYYY_MM_DD');
 
--- Whether the day's partition is attached.
+-- True if the day's partition is attached.
 create function logloom_private.partition_exists(p_day date)
 returns boolean
 language plpgsql
@@ -24,7 +24,7 @@ begin
 end;
 $$;
 
--- The days that have a partition, oldest first.
+-- Returns the days that have a partition, oldest first.
 create function logloom_private.partition_days()
 returns date[]
 language plpgsql
@@ -42,7 +42,8 @@ begin
 end;
 $$;
 
--- Deletes days from log_days in which the tenants have no rows left, so that no search opens them.
+-- Deletes the days from log_days in which the tenants have no rows left. Searches then skip their
+-- partitions.
 create function logloom_private.leave_days(p_tenant_ids text[], p_days date[])
 returns void
 language plpgsql
@@ -62,7 +63,7 @@ begin
     );
     execute 'select count(*) ' || v_left into v_tenants using p_tenant_ids;
     if v_tenants > 0 then
-      -- With the writer's lock: the writer adds a day only if it is missing.
+      -- Takes the writer's lock, because the writer adds a day only if it is missing.
       perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
       execute 'delete ' || v_left using p_tenant_ids;
     end if;
@@ -84,7 +85,7 @@ begin
   if logloom_private.partition_exists(p_day) then
     return;
   end if;
-  -- Created as a separate table and attached: "partition of" would wait for every reader of the
+  -- Creates a separate table and attaches it: "partition of" would wait for every reader of the
   -- parent.
   execute format('create table logloom.%I (like logloom.logs including all)', v_name);
   execute format('alter table logloom.%I enable row level security', v_name);
@@ -98,8 +99,8 @@ begin
 end;
 $$;
 
--- The hourly job: creates the partitions of today and the coming days, with their names and
--- row-level security. No migration calls it, because `supabase db diff` of every project would then
+-- Runs the hourly job: creates the partitions of today and the coming days, with our names and with
+-- row-level security. No migration calls it. Otherwise `supabase db diff` of every project would
 -- show the partition of the day on which the migration was written.
 create function logloom_private.maintain_partitions()
 returns void
@@ -117,14 +118,14 @@ begin
   if not exists (
     select from partman.part_config c where c.parent_table = 'logloom.logs'
   ) then
-    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
-    -- wait for readers.
+    -- There is no default partition: a row in it would stop pg_partman's maintenance, and checking
+    -- it would wait for readers.
     perform partman.create_parent(
       p_parent_table := 'logloom.logs',
       p_control := 'ts',
       p_interval := '1 day',
       p_premake := v_days_ahead,
-      -- After the existing days of a restored table.
+      -- In a restored table, begin after its existing days.
       p_start_partition := (
         select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
         from unnest(logloom_private.partition_days()) d (day)
@@ -132,14 +133,16 @@ begin
       p_default_table := false
     );
   end if;
-  -- Excluded from the project's own maintenance of all tables, which would create days in its time
-  -- zone.
+  -- Excludes the table from the project's own maintenance of all tables, which would create days in
+  -- its own time zone.
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead
   where parent_table = 'logloom.logs';
-  -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
+  -- run_maintenance changes the session's search_path, so this job does nothing else in its
+  -- session.
   perform partman.run_maintenance('logloom.logs');
-  -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
+  -- Reads the days from the bounds of the partitions, because partitions get other names below.
+  -- pg_partman works with any name.
   for v_partition in
     select
       c.relname as name,
@@ -155,7 +158,7 @@ begin
     execute format('alter table logloom.%I enable row level security', v_partition.day_name);
     execute format('alter table logloom.%I force row level security', v_partition.day_name);
   end loop;
-  -- pg_partman only adds partitions after the newest one. This creates missing days.
+  -- pg_partman only adds partitions after the newest one. Create missing days before it, too.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
 end;

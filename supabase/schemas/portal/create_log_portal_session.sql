@@ -1,4 +1,4 @@
--- Whether a text is an origin as browsers write it (no default port): https, or a local page.
+-- True if a text is an origin as browsers write it (no default port): https, or a local page.
 create function logloom_private.is_origin(p_origin text)
 returns boolean
 language sql
@@ -60,7 +60,7 @@ begin
   if (
     select count(*) from logloom.portal_sessions s
     where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
-      -- A link that was not opened in time does not count.
+      -- If a link was not opened in time, its session does not count.
       and coalesce(s.code_expires_at > now(), true)
   ) >= v_plan.max_portal_sessions
   then
@@ -91,7 +91,7 @@ begin
   );
   return row(
     v_session.session_id, case when not p_link then v_secret end,
-    -- After #, which browsers send to no server.
+    -- The secret comes after #, because browsers send this part to no server.
     case when p_link then v_settings.portal_url || '#' || v_secret end, v_session.expires_at
   )::public.logloom_created_portal_session;
 end;
@@ -124,9 +124,9 @@ $$;
 comment on function
   public.create_log_portal_session(text, uuid, text, integer, text, text[], boolean)
 is
-  'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once; '
-  'with p_link instead the url of a page, whose code works once within ten minutes. p_view_id: the '
-  'view to read in. p_query_dsl: a query without stages that narrows it. p_expires_in: seconds, '
-  '60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https '
-  'origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, '
-  'PT404.';
+  'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. '
+  'With p_link it returns instead the url of a page; the code in this url works once, within ten '
+  'minutes. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the '
+  'view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. '
+  'p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also '
+  'plan limit), PT401, PT403, PT404.';

@@ -1,5 +1,5 @@
--- Revokes the portal sessions of a member who is removed or may no longer create sessions. They
--- stay revoked if the member returns.
+-- Revokes the portal sessions of a member who is removed or may no longer create sessions. The
+-- sessions stay revoked if the member returns.
 create function logloom_private.end_sessions_of_member()
 returns trigger
 language plpgsql
@@ -73,8 +73,9 @@ end;
 $$;
 
 comment on function public.list_log_portal_sessions(text, integer, uuid) is
-  'The tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default '
-  '100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+  'Lists the tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 '
+  '(default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, '
+  'PT403.';
 
 create function logloom_private.open_portal_session(p_code_digest text)
 returns public.logloom_opened_portal_session
@@ -172,5 +173,5 @@ end;
 $$;
 
 comment on function public.revoke_log_portal_session(text, uuid) is
-  'Revokes a portal session: its next request is refused. Repeating this changes nothing. Errors: '
-  'PT400, PT401, PT403, PT404.';
+  'Revokes a portal session: its next request is refused. Revoking it again changes nothing. '
+  'Errors: PT400, PT401, PT403, PT404.';

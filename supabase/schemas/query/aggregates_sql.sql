@@ -1,5 +1,5 @@
--- An aggregate as an SQL expression of type double precision. Times are seconds since 1970. rate
--- returns the count: the caller divides it by the range.
+-- Builds the SQL expression of an aggregate, of type double precision. Times are seconds since
+-- 1970. rate gives the count: the caller divides it by the range.
 create function logloom_private.query_aggregate_sql(p_aggregate jsonb, p_alias text)
 returns text
 language plpgsql
@@ -14,7 +14,7 @@ begin
   if v_kind in ('count', 'rate') then
     return 'count(*)::double precision';
   elsif v_kind = 'count_distinct' then
-    -- PostgreSQL sorts all distinct values in memory, so long texts are counted by their digests.
+    -- PostgreSQL sorts all distinct values in memory. So long texts are counted by their digests.
     v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
       v_text := format(

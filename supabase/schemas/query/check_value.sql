@@ -1,5 +1,5 @@
--- Finds the test of a value after a field's colon from its sign ('' for none) and its field.
--- Returns the state with the leaf as node, like every query_check function.
+-- Decides by the field and the sign of a value ('' for none) which test the value is. Returns the
+-- state with the leaf as node, like every query_check function.
 create function logloom_private.query_check_value(
   p_state logloom_private.query_state,
   p_field jsonb,

@@ -1,4 +1,4 @@
--- The range of ts that every match lies in, from the terms that every match must satisfy.
+-- Returns the range of ts in which every match lies, from the terms that every match must satisfy.
 create function logloom_private.query_ts_span(p_node jsonb)
 returns tstzrange
 language plpgsql
@@ -25,7 +25,7 @@ begin
 end;
 $$;
 
--- Parses the stages after the filter. The plan is in node.
+-- Parses the stages after the filter. Returns the plan in node.
 create function logloom_private.query_parse_stages(
   p_state logloom_private.query_state,
   p_source text
@@ -96,10 +96,10 @@ begin
 end;
 $$;
 
--- Parses a query. Null counts as blank, now means p_now. Sets everything but filter, because some
--- callers join the tree with another first. Raises PT400 with {"position": n} (1-based, code
--- points) as detail and the expected syntax as hint. Granted to nobody: only definer functions call
--- it.
+-- Parses a query. A null query counts as blank; now means p_now. Sets everything but filter,
+-- because some callers first join the tree with another tree. Raises PT400 with {"position": n}
+-- (1-based, code points) as detail and the expected syntax as hint. No role may call it: only
+-- definer functions do.
 create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
 returns logloom_private.compiled_query
 language plpgsql
@@ -141,7 +141,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- A where before the first json or logfmt is part of the filter.
+  -- A where before the first json or logfmt becomes a part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
@@ -156,7 +156,7 @@ begin
   v_query.by_fields := '{}';
   v_query.by_sql := '{}';
   if v_query.plan ? 'aggregates' then
-    -- Callers that know only one aggregate get the first.
+    -- Some callers know only one aggregate. They get the first.
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';

@@ -1,14 +1,14 @@
--- Excerpts for messages, and the compiler's limits.
+-- Limits of the compiler, and excerpts for its messages.
 
--- The beginning of a text, to quote it in a message.
+-- Returns the beginning of a text, to quote it in a message.
 create function logloom_private.query_excerpt(p_text text)
 returns text
 language sql
 immutable
 return '"' || left(p_text, 40) || case when char_length(p_text) > 40 then '…' else '' end || '"';
 
--- Counts steps: tokens, rules, terms, parts of a regex. Every loop of the compiler counts, so this
--- number limits the cost of any query.
+-- Counts steps: tokens, rules, terms, parts of a regex. Every loop of the compiler counts its
+-- steps, so their limit bounds the cost of any query.
 create function logloom_private.query_spend(
   p_state logloom_private.query_state,
   p_steps integer
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- Goes one bracket or NOT deeper.
+-- Goes into a bracket or NOT, and counts the depth.
 create function logloom_private.query_deepen(
   p_state logloom_private.query_state,
   p_position integer
@@ -67,8 +67,8 @@ begin
 end;
 $$;
 
--- Counts the length of a text to search for inside others: a search costs this length at each
--- position.
+-- Adds up the lengths of texts that are searched for inside other texts: a search compares the
+-- whole length at each position.
 create function logloom_private.query_count_searched(
   p_state logloom_private.query_state,
   p_text text,

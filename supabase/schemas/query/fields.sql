@@ -1,6 +1,6 @@
 -- The fields that a query can name.
 
--- The text columns, in the order in which "any" searches them.
+-- Lists the text columns, in the order in which "any" searches them.
 create function logloom_private.query_text_columns()
 returns text[]
 language plpgsql
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- The names of all fields except attrs.
+-- Lists the names of all fields except attrs.
 create function logloom_private.query_field_names()
 returns text[]
 language plpgsql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- The edit distance of two names: letters added, removed or replaced.
+-- Returns the edit distance of two names: how many letters are added, removed or replaced.
 create function logloom_private.query_distance(p_from text, p_to text)
 returns integer
 language plpgsql
@@ -63,7 +63,7 @@ begin
 end;
 $$;
 
--- The field that a user who writes p_name probably means, or null.
+-- Returns the field that a user who writes p_name probably means, or null.
 create function logloom_private.query_near_field(p_name text)
 returns text
 language plpgsql
@@ -92,10 +92,14 @@ begin
 end;
 $$;
 
--- Resolves a name to {"field": …, "name": as written, "reads": columns and attrs.KEY}. An attribute
--- also has "path", and "joined": the flat key to try when the path finds nothing (a.b for {"a":
--- {"b": 1}} and {"a.b": 1}). A path with a quoted segment is exact and has no "joined". @name is
--- attrs.name. p_stage: the stage or aggregate that names the field, null in a filter.
+-- Resolves a name to an object. @name is attrs.name. p_stage: the stage or aggregate that names the
+-- field; null in a filter. The object has:
+--   field   the column
+--   name    the name as written
+--   reads   the columns and attrs.KEY that must be read
+--   path    for an attribute: its keys
+--   joined  for an attribute: the flat key to try if path finds nothing. So a.b finds both {"a":
+--           {"b": 1}} and {"a.b": 1}. A path with a quoted segment is exact and has no joined.
 create function logloom_private.query_field(
   p_name text,
   p_position integer,
@@ -127,7 +131,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- These take attributes.
+      -- Such an aggregate takes attributes, so no field is meant.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(
@@ -143,7 +147,7 @@ begin
     );
   end if;
 
-  -- ICU's classes, because they hold the letters and digits of every script.
+  -- Uses ICU's classes, because they have the letters and digits of every script.
   if v_rest collate "und-x-icu" !~
     '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
   then

@@ -1,5 +1,5 @@
--- Hidden fields: a column, attrs for all attributes, or attrs.PATH with dots between the keys. A
--- hidden path hides all paths below it, also when flat keys hold them.
+-- A hidden field is the name of a column, attrs for all attributes, or attrs.PATH with dots between
+-- the keys. A hidden path also hides all paths below it, and flat keys with dots that name them.
 
 create function logloom_private.is_hidden(p_name text, p_hidden text[])
 returns boolean
@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- The name of a field (from query_field) in a list of hidden fields.
+-- Returns the name of a field (from query_field) as lists of hidden fields have it.
 create function logloom_private.hidden_name(p_field jsonb)
 returns text
 language plpgsql
@@ -63,8 +63,8 @@ begin
   where logloom_private.is_hidden(logloom_private.hidden_name(f), p_hidden)
   limit 1;
   if found then
-    -- Look for the name as a name, not within a value. A name with quotes is several tokens and is
-    -- found by strpos below.
+    -- Looks for the name as a name, not within a value. A name with quotes is several tokens;
+    -- strpos below finds it.
     v_tokens := logloom_private.query_tokenize(coalesce(p_query_dsl, ''), now());
     select min(t.position + n."at" - 1) into v_position
     from unnest(v_tokens.texts, v_tokens.positions) t (text, position)
@@ -81,8 +81,8 @@ begin
 end;
 $$;
 
--- Whether one of p_reads (from query_reads) is hidden, or has a hidden path below it. Attributes
--- are compared by their first key only, because a key with dots may hold the same path.
+-- True if one of p_reads (from query_reads) is hidden, or has a hidden path below it. Compares only
+-- the first key of attributes, because a key with dots may hold the same path.
 create function logloom_private.reads_hidden(p_reads text[], p_hidden text[])
 returns boolean
 language plpgsql
@@ -103,8 +103,9 @@ begin
 end;
 $$;
 
--- What may answer a query instead of masked records. counts: stored counts, and dictionaries of
--- blocks. sizes: sizes of stored records, and the bounds of blocks, because they depend on sizes.
+-- Tells what may answer a query although fields are hidden, without reading masked records.
+--   counts  stored counts, and dictionaries of blocks
+--   sizes   sizes of stored records, and the bounds of blocks, which depend on sizes
 create function logloom_private.short_cuts(
   p_query logloom_private.compiled_query,
   out counts boolean,
@@ -122,7 +123,7 @@ begin
 end;
 $$;
 
--- A tree whose leaves over any text skip the hidden fields.
+-- Returns the tree, but leaves over any text skip the hidden fields.
 create function logloom_private.tree_without(p_tree jsonb, p_hidden text[])
 returns jsonb
 language plpgsql
@@ -148,9 +149,9 @@ begin
 end;
 $$;
 
--- The rows of p_rows without the hidden fields of the query, in the same order. Attributes stay as
--- they are if p_reads (null: all fields) names no hidden one. record_bytes is null, because it
--- would tell the size of hidden fields.
+-- Returns the rows of p_rows without the hidden fields of the query, in the same order. Attributes
+-- stay as they are if p_reads (null: all fields) has no hidden one. record_bytes becomes null,
+-- because it would tell the size of hidden fields.
 create function logloom_private.masked_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,

@@ -1,7 +1,7 @@
 -- Parses literals: levels, times, numbers, quantities.
 
--- The level of a lower-case word that a library or protocol uses, or null. npm run migration copies
--- these words to supabase/functions/_shared/record_fields.ts for ingest.
+-- Returns the level for a lower-case word that a library or protocol uses, or null. npm run
+-- migration copies these words to supabase/functions/_shared/record_fields.ts for ingest.
 create function logloom_private.level_named(p_word text)
 returns text
 language plpgsql
@@ -27,7 +27,8 @@ begin
 end;
 $$;
 
--- The level of a token, with the words that ingest accepts; null for null.
+-- Returns the level of a token; null for null. Accepts the words that ingest accepts, and raises an
+-- error for others.
 create function logloom_private.query_require_level(p_token text, p_position integer)
 returns text
 language plpgsql
@@ -62,7 +63,7 @@ begin
 end;
 $$;
 
--- The span of time of a literal; null for null.
+-- Returns the span of time of a literal; null for null.
 create function logloom_private.query_time(
   p_token text,
   p_position integer,
@@ -104,8 +105,8 @@ begin
 end;
 $$;
 
--- The seconds or bytes of a text with a unit, or null. Durations may have several parts (1h30m).
--- Sizes count by 1000 (kB) or 1024 (KiB), in either letter case.
+-- Returns the seconds or bytes of a text with a unit, or null. Durations may have several parts
+-- (1h30m). Sizes count by 1000 (kB) or 1024 (KiB), in either letter case.
 create function logloom_private.quantity(p_text text, p_unit text)
 returns numeric
 language plpgsql
@@ -128,7 +129,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most durations have one part. Cutting it is quicker than matching groups.
+  -- Most durations have one part. Cutting it off is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
@@ -155,8 +156,8 @@ return case p_unit
   when 'ns' then 0.000000001 when 'ms' then 0.001 when 's' then 1 when 'm' then 60
   when 'h' then 3600 when 'd' then 86400 when 'w' then 604800 else 0.000001 end;
 
--- The number of a comparison as {"unit": null, "value": …}, a quantity as {"unit": "seconds" or
--- "bytes", …}; null for null. The value is a decimal as text, so that it stays exact.
+-- Returns the number of a comparison as {"unit": null, "value": …}; a quantity has the unit
+-- "seconds" or "bytes". null for null. The value is a decimal as text, so that it stays exact.
 create function logloom_private.query_number(p_token text, p_position integer)
 returns jsonb
 language plpgsql
@@ -170,7 +171,7 @@ declare
   v_quantity numeric;
   v_digits text;
 begin
-  -- A unit ends in a letter.
+  -- The value has a unit if it ends in a letter.
   if left(p_token, 1) <> '"' and right(v_text, 1) collate "C" > '9' then
     foreach v_unit in array array['seconds', 'bytes'] loop
       v_quantity := logloom_private.quantity(v_text, v_unit);

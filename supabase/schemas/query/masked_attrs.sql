@@ -1,5 +1,6 @@
 -- Removes the paths p_hidden from attributes. A path has dots between its keys, and one key of an
--- object may hold several of them. An array is treated as if its objects stood in its place.
+-- object may hold several of them. The objects in an array are treated as if they stood in place of
+-- the array.
 create function logloom_private.masked_attrs(p_attrs jsonb, p_hidden text[])
 returns jsonb
 language plpgsql
@@ -42,9 +43,12 @@ begin
 end;
 $$;
 
--- A regex that matches attributes (as text) in which a hidden path may be neither nested nor one
--- flat key: in an array ({"a": [{"b": 1}]} for a.b), below it ({"a.b.c": 1}), or partly joined
--- ({"a.b": {"c": 1}} for a.b.c). Null if the regex would be long or match nearly everything.
+-- Builds a regex over attributes as text. It matches those in which a hidden path may exist in
+-- another form than nested objects or one flat key:
+-- - in an array: {"a": [{"b": 1}]} for a.b
+-- - below a flat key: {"a.b.c": 1} for a.b
+-- - partly joined: {"a.b": {"c": 1}} for a.b.c
+-- Null if the regex would be long or match nearly everything.
 create function logloom_private.odd_paths_pattern(p_paths text[])
 returns text
 language plpgsql
@@ -82,8 +86,9 @@ begin
 end;
 $$;
 
--- SQL that removes p_paths from the expression p_attrs. masked_attrs walks through all attributes,
--- which takes fifty times as long, so it gets only those that match odd_paths_pattern.
+-- Builds SQL that removes p_paths from the expression p_attrs. masked_attrs walks through all
+-- attributes, which takes fifty times as long. So it gets only the attributes that match
+-- odd_paths_pattern.
 create function logloom_private.masked_attrs_sql(p_attrs text, p_paths text[])
 returns text
 language plpgsql
@@ -109,7 +114,7 @@ begin
 end;
 $$;
 
--- The hidden attributes as paths of attrs.
+-- Returns the hidden attributes as paths of attrs.
 create function logloom_private.hidden_paths(p_hidden text[])
 returns text[]
 language plpgsql

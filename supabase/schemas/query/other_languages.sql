@@ -1,4 +1,4 @@
--- The name of a field or attribute for a name of another query language.
+-- Returns the field or attribute for a name of another query language.
 create function logloom_private.query_meant_name(p_name text)
 returns text
 language plpgsql
@@ -6,7 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Ingest stores these as fields.
+  -- Ingest stores these attributes as fields.
   v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
     then substr(p_name, 2) else p_name end;
 begin
@@ -19,8 +19,8 @@ begin
 end;
 $$;
 
--- The term for a comparison of another language with blanks, whose first word is at p_at: level =
--- "error", status != null, msg like '%x%'. Null for anything else.
+-- Suggests a term for a comparison in another language that has blanks: level = "error", status !=
+-- null, msg like '%x%'. Its first word is at p_at. Null if it is no such comparison.
 create function logloom_private.query_meant_words(p_texts text[], p_at integer)
 returns text
 language plpgsql
@@ -60,7 +60,7 @@ begin
     and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
     and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
   then
-    -- Probably two words of a message.
+    -- These are probably two words of a message.
     return null;
   elsif v_word = 'between' then
     return logloom_private.query_meant_name(v_name) || ':['
@@ -96,7 +96,8 @@ begin
 end;
 $$;
 
--- level:error|warn: the term for several values joined by the bar at p_position, or null.
+-- Suggests a term for several values that are joined by the bar at p_position, such as
+-- level:error|warn; or null.
 create function logloom_private.query_meant_values(p_source text, p_position integer)
 returns text
 language plpgsql
@@ -128,7 +129,7 @@ begin
 end;
 $$;
 
--- name=value, name!=value, name>5 as one word: the term for it, or null.
+-- Suggests a term for a comparison in one word: name=value, name!=value, name>5; or null.
 create function logloom_private.query_meant_comparison(p_token text)
 returns text
 language plpgsql
@@ -164,7 +165,7 @@ begin
 end;
 $$;
 
--- attrs["x"]:1, attrs["x"] >= 1: the term for it, or null. The bracket is at p_at.
+-- Suggests a term for attrs["x"]:1 or attrs["x"] >= 1, with the bracket at p_at; or null.
 create function logloom_private.query_meant_index(p_texts text[], p_at integer)
 returns text
 language plpgsql
@@ -190,7 +191,8 @@ begin
 end;
 $$;
 
--- The query for a LogQL selector ({app="api"}, its { at p_at) and the function around it, or null.
+-- Suggests a query for a LogQL selector such as {app="api"}, with its { at p_at, and for the
+-- function around it; or null.
 create function logloom_private.query_meant_selector(p_texts text[], p_at integer)
 returns text
 language plpgsql
@@ -212,8 +214,8 @@ begin
 end;
 $$;
 
--- The term for a field that only another language has, or null: _exists_:user_id, !level:debug,
--- status:error, *:text, _time:5m.
+-- Suggests a term for a field or syntax that only another language has; or null. Examples:
+-- _exists_:user_id, !level:debug, status:error, *:text, _time:5m.
 create function logloom_private.query_meant_term(p_name text, p_value text)
 returns text
 language sql

@@ -1,4 +1,4 @@
--- The aggregate for a name of this or another language, or null.
+-- Returns the aggregate for a name of this or another language, or null.
 create function logloom_private.query_meant_aggregate(p_name text)
 returns text
 language sql
@@ -14,8 +14,9 @@ return case
     then 'count_distinct'
 end;
 
--- What to write instead of an unknown stage, or null: stages of other languages, an aggregate
--- without brackets, a comparison without where. p_texts begins with the stage's name.
+-- Suggests what to write instead of an unknown stage; null if there is no suggestion. Knows the
+-- stages of other languages, aggregates without brackets, and comparisons without where. p_texts
+-- begins with the stage's name.
 create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
 returns text
 language plpgsql
@@ -31,7 +32,7 @@ declare
     (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
   );
   v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  -- The bucket width of timechart span=5m or bin(5m).
+  -- The width of a bucket in timechart span=5m or bin(5m).
   v_width text := (
     select substring(t from '[1-9].*')
     from unnest(p_texts) t
@@ -143,7 +144,8 @@ begin
 end;
 $$;
 
--- The field of an aggregate. p_texts follows its name and may begin with a fraction.
+-- Returns the field of an aggregate. p_texts has the tokens after the aggregate's name and may
+-- begin with a fraction.
 create function logloom_private.query_meant_argument(p_texts text[], p_kind text)
 returns text
 language plpgsql

@@ -1,6 +1,6 @@
 -- Parses aggregates: count() as n, p95(@duration_ms) by (5m), service
 
--- Parses one aggregate and its name. The result is in node.
+-- Parses one aggregate and its name. Returns it in node.
 create function logloom_private.query_parse_aggregate(
   p_state logloom_private.query_state,
   p_plan jsonb
@@ -87,7 +87,7 @@ begin
 end;
 $$;
 
--- by (5m), service
+-- Parses by (5m), service.
 create function logloom_private.query_parse_by(
   p_state logloom_private.query_state,
   p_plan jsonb

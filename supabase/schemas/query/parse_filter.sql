@@ -1,6 +1,6 @@
--- Parses brackets and operators: filter, items, item, term. An item in brackets holds items again.
+-- Parses brackets and operators: filter, items, item, term. An item in brackets has items in it.
 
--- A term or a group in brackets, with its NOTs.
+-- Parses a term or a group in brackets, with its NOTs.
 create function logloom_private.query_parse_item(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -79,8 +79,8 @@ begin
 end;
 $$;
 
--- Items side by side. p_type 'or' reads alternatives whose items are of type 'and', because AND
--- binds closer than OR.
+-- Parses items that follow each other. With p_type 'or' it parses alternatives, whose items are of
+-- type 'and': AND binds closer than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text
@@ -114,7 +114,7 @@ begin
 end;
 $$;
 
--- A filter: everything before the first bar, or after where.
+-- Parses a filter: everything before the first bar, or after where.
 create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

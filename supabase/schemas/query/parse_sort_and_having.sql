@@ -1,6 +1,6 @@
 -- Parses sort, and where after an aggregate.
 
--- sort by n desc, service
+-- Parses sort by n desc, service.
 create function logloom_private.query_parse_sort(
   p_state logloom_private.query_state,
   p_plan jsonb
@@ -26,7 +26,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- Suggest the column that was named: "sort desc count" has it after the order.
+      -- Suggests the column that was named: in "sort desc count" it comes after the order.
       case when not v_rows then 'ts'
         when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
         when p_state.texts[3] = any (v_columns) then p_state.texts[3]
@@ -66,7 +66,7 @@ begin
 end;
 $$;
 
--- where n > 10 AND p95 >= 200
+-- Parses where n > 10 AND p95 >= 200.
 create function logloom_private.query_parse_having(
   p_state logloom_private.query_state,
   p_plan jsonb

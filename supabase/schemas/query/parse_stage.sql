@@ -3,13 +3,16 @@
 -- The stages of a query make one object, the plan:
 --   rows        steps for each record, before anything is counted:
 --               [{"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"}, …]
---   aggregates  [{"kind", "fraction", "field", "name"}, …], by: [field, …], bucket: seconds
---   patterns    true
+--   aggregates  [{"kind", "fraction", "field", "name"}, …]
+--   by          [field, …]
+--   bucket      width in seconds
+--   patterns    true if the stage patterns is used
 --   having      [{"name", "operator", "number"}, …]
 --   sort        [{"name", "descending"}, …]
 --   limit       a number
 --   fields      [field, …]
---   last        the name of the last stage, first: {"stage", "position"} of the first
+--   last        name of the last stage
+--   first       {"stage", "position"} of the first stage
 
 -- Parses the next field into node. Raises p_error if there is none.
 create function logloom_private.query_stage_field(
@@ -58,7 +61,7 @@ begin
 end;
 $$;
 
--- Raises if a stage may not follow the stages before it.
+-- Raises PT400 if a stage may not follow the stages before it.
 create function logloom_private.query_check_order(
   p_plan jsonb,
   p_stage text,
@@ -90,7 +93,7 @@ begin
 end;
 $$;
 
--- Parses one whole stage. node is the plan with this stage.
+-- Parses one whole stage. Returns the plan with this stage in node.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
   p_plan jsonb

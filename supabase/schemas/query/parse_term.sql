@@ -1,6 +1,6 @@
 -- Parses terms: free terms, and fields with values.
 
--- A free term: a word or a quoted text.
+-- Parses a free term: a word or a quoted text.
 create function logloom_private.query_parse_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -16,7 +16,8 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Every record, also one without a message. The counts answer it like the empty filter.
+    -- Matches every record, also one without a message. The counts can answer it like the empty
+    -- filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(
@@ -27,8 +28,8 @@ begin
 end;
 $$;
 
--- field:value, or a free term. The name ends at the first colon. With quoted segments in an
--- attribute's path it is several tokens.
+-- Parses field:value, or a free term. The name ends at the first colon. If an attribute's path has
+-- quoted segments, the name is several tokens.
 create function logloom_private.query_parse_term(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -85,7 +86,7 @@ begin
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
-    -- No colon
+    -- There is no colon, so it is a free term.
     return logloom_private.query_parse_free(p_state);
   end if;
   v_meant := logloom_private.query_meant_term(
@@ -122,8 +123,8 @@ begin
 end;
 $$;
 
--- Removes p_head (a field with its colon, or a sign) from the current token. If nothing is left,
--- goes to the next token.
+-- Removes p_head (a field with its colon, or a sign) from the current token. Goes to the next token
+-- if nothing is left.
 create function logloom_private.query_take(
   p_state logloom_private.query_state,
   p_head text

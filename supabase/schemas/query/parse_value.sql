@@ -1,7 +1,8 @@
--- Parses the value after a field's colon. Each function takes the state at the value's first token
--- and returns it after the last, with the tree as node.
+-- Parses the value after a field's colon. Each function gets the state at the first token of the
+-- value. It returns the state after the last token, with the tree as node.
 
--- field:(a OR b), field:=(a OR b). Exact texts become one leaf, so that one index scan finds them.
+-- Parses field:(a OR b) and field:=(a OR b). Exact texts become one leaf, so that one index scan
+-- finds them.
 create function logloom_private.query_parse_any_of(
   p_state logloom_private.query_state,
   p_field jsonb,
@@ -68,7 +69,7 @@ begin
 end;
 $$;
 
--- field:[a TO b}
+-- Parses field:[a TO b}.
 create function logloom_private.query_parse_range(
   p_state logloom_private.query_state,
   p_field jsonb
@@ -103,7 +104,7 @@ begin
 end;
 $$;
 
--- Any value.
+-- Parses any value.
 create function logloom_private.query_parse_value(
   p_state logloom_private.query_state,
   p_field jsonb

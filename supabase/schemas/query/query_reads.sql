@@ -1,4 +1,4 @@
--- The fields that a tree or plan reads; attributes as attrs.KEY.
+-- Returns the fields that a tree or plan reads; attributes as attrs.KEY.
 create function logloom_private.query_reads(p_node jsonb)
 returns text[]
 language plpgsql

@@ -1,8 +1,8 @@
--- Translates our regular expressions to PostgreSQL's, part by part, so that no other syntax of
+-- Translates our regular expressions to PostgreSQL's, part by part. So no other syntax of
 -- PostgreSQL gets through.
 
--- The number of copies that PostgreSQL makes for a quantifier: {least, most}. An open end is one
--- more optional copy.
+-- Returns how many copies PostgreSQL makes for a quantifier: {least, most}. An open end counts as
+-- one more optional copy.
 create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
 returns integer[]
 language plpgsql
@@ -66,13 +66,13 @@ begin
 end;
 $$;
 
--- Translates a quoted token: {"pattern", "fold", "size", "position", "steps"}.
+-- Translates a quoted token to {"pattern", "fold", "size", "position", "steps"}.
 --
--- PostgreSQL's time to match a regular expression is bounded, its time to compile one is not: it
--- copies the body of a bounded repeat and connects all optional parts. v_sizes adds up the measured
--- cost: 1 for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling
--- takes 60 ms at worst. The mark of a lazy repeat is dropped: it changes which text matches, never
--- whether one does.
+-- PostgreSQL needs limited time to match a regular expression, but not to compile it: it copies the
+-- body of a bounded repeat and connects all optional parts. v_sizes adds up the measured cost: 1
+-- for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling takes 60 ms
+-- at worst. The mark of a lazy repeat is dropped: it changes which text matches, never whether one
+-- does.
 create function logloom_private.query_regex(p_token text, p_position integer)
 returns jsonb
 language plpgsql
@@ -87,8 +87,8 @@ declare
   v_sql text := '';
   v_bounds integer[];
   v_depth integer := 1;
-  -- By depth: the size so far, and the size of the atom before the next part (null: not
-  -- repeatable).
+  -- For each depth of groups: the size so far, and the size of the last atom (null: it cannot be
+  -- repeated).
   v_sizes integer[] := array[0];
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
@@ -149,7 +149,8 @@ begin
       when left(v_part, 2) = '(?' then
         perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
-        -- query_regex_range compares a folded range with all letters that have two cases.
+        -- query_regex_range compares a folded range with all letters that have upper and lower
+        -- case.
         if v_fold and left(v_part, 1) = '[' then
           v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
         end if;

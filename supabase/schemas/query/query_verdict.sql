@@ -1,7 +1,7 @@
 create type public.logloom_query_warning as ("position" integer, message text, suggestion text);
 
 comment on type public.logloom_query_warning is
-  'A valid part of a query that probably does not mean what its author intended: its position '
+  'A valid part of a query that probably does not mean what its author wanted: its position '
   '(1-based, code points), and what to write instead.';
 
 create type public.logloom_query_validity as (
@@ -13,8 +13,8 @@ create type public.logloom_query_validity as (
 );
 
 comment on type public.logloom_query_validity is
-  'Whether a query compiles. If not: the error, its position (1-based, code points) and the '
-  'expected syntax. warnings: valid parts that probably do not mean what their author intended.';
+  'Tells whether a query compiles. If not: the error, its position (1-based, code points) and the '
+  'expected syntax. warnings: valid parts that probably do not mean what their author wanted.';
 
 create function logloom_private.warnings_of(p_query logloom_private.compiled_query)
 returns public.logloom_query_warning[]
@@ -30,9 +30,9 @@ begin
 end;
 $$;
 
--- Whether a query compiles and names no field of p_hidden: {"valid", "error", "position", "hint",
--- "warnings"}. error, position and hint are null if it does. Granted to nobody: only a definer
--- function calls it.
+-- Tells whether a query compiles and names no field of p_hidden: {"valid", "error", "position",
+-- "hint", "warnings"}. error, position and hint are null if it is valid. No role may call it: only
+-- a definer function does.
 create function logloom_private.query_verdict(
   p_query_dsl text,
   p_hidden text[] default null

@@ -1,8 +1,8 @@
 -- Functions that compiled queries call for each record. None of them may raise, whatever the
 -- record.
 
--- The number of a text in the syntax of the query language. Null for any other text, and for a
--- number that no double can hold.
+-- Returns the number of a text in the syntax of the query language. Null for any other text, and
+-- for a number that no double can hold.
 create function logloom_private.text_number(p_text text)
 returns numeric
 language plpgsql
@@ -22,9 +22,9 @@ begin
 end;
 $$;
 
--- The number of an attribute in an aggregate: a JSON number, a text with a number, or a text with a
--- quantity (in seconds or bytes). Decimals, so that a sum does not depend on the order of rows,
--- limited to the range of a double, so that no cast or sum fails.
+-- Returns the number of an attribute in an aggregate: of a JSON number, a text with a number, or a
+-- text with a quantity (in seconds or bytes). It is a decimal, so that a sum does not depend on the
+-- order of rows. It is limited to the range of a double, so that no cast or sum fails.
 create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql
@@ -43,7 +43,7 @@ begin
     );
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
-    -- Most texts are not numbers.
+    -- Most texts do not begin like a number.
     if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
@@ -76,7 +76,8 @@ begin
 end;
 $$;
 
--- Interpolating between the largest and the smallest double overflows.
+-- Makes an infinite double finite. Percentiles can be infinite, because interpolating between the
+-- largest and the smallest double overflows.
 create function logloom_private.finite_double(p_value double precision)
 returns double precision
 language plpgsql
@@ -94,9 +95,10 @@ begin
 end;
 $$;
 
--- A number of an extracted JSON text in the form of a stored record: without zeros at the end of a
--- fraction. A number of more than 40 characters becomes a text with an exponent if that is shorter.
--- Its length is computed, because nine bytes of JSON may mean 131,000 digits.
+-- Returns a number of an extracted JSON text as a stored record would have it: without zeros at the
+-- end of a fraction. If it has more than 40 characters and a text with an exponent is shorter,
+-- returns that text. The length is computed without printing the number, because nine bytes of JSON
+-- may mean 131,000 digits.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql
@@ -131,7 +133,7 @@ begin
 end;
 $$;
 
--- A JSON text with its numbers in the form of a stored record.
+-- Returns a JSON text with its numbers as a stored record would have them.
 create function logloom_private.canonical_numbers(p_text text)
 returns jsonb
 language plpgsql
@@ -151,8 +153,8 @@ begin
 end;
 $$;
 
--- The members of a JSON object of at most 64 kB, nested at most 64 deep as attributes are;
--- otherwise {}. PostgreSQL's parser fails at some thousands of levels.
+-- Parses a JSON object. Returns {} for anything else, and for more than 64 kB or 64 levels, the
+-- limits of attributes. PostgreSQL's parser fails on a few thousand levels.
 create function logloom_private.extract_json(p_text text)
 returns jsonb
 language plpgsql
@@ -179,8 +181,8 @@ begin
 end;
 $$;
 
--- The pairs name=value in the first 64 kB of a text. A value may be in double quotes. A value in
--- the syntax of a JSON number becomes a number. If a name repeats, the last value counts.
+-- Returns the pairs name=value in the first 64 kB of a text. A value may be in double quotes. A
+-- value in the syntax of a JSON number becomes a number. If a name repeats, the last value counts.
 create function logloom_private.extract_logfmt(p_text text)
 returns jsonb
 language plpgsql

@@ -7,9 +7,9 @@ language sql
 immutable
 return case when p_char ~ '[!-/:-@[-`{-~]' then '\' || p_char else p_char end;
 
--- The characters of \d, [:alpha:] and the like, to be put into a class; null if unknown. They are
--- ASCII, so that a class does not depend on a locale. Negated sets (\D) reach to the end of
--- Unicode.
+-- Returns the characters of \d, [:alpha:] and similar, to be put into a class; null if unknown.
+-- They are ASCII, so that a class does not depend on a locale. Negated sets (\D) reach to the end
+-- of Unicode.
 create function logloom_private.query_regex_set(p_name text, p_fold boolean)
 returns text
 language sql
@@ -36,8 +36,8 @@ return case p_name
   when '[:word:]' then '0-9A-Za-z_'
 end;
 
--- Non-ASCII letters whose lower case is not the next character: {from, to, what to add}. A test
--- compares them with lower().
+-- Lists ranges of non-ASCII letters whose lower case is not the next character: {first, last, what
+-- to add for the lower case}. A test compares them with lower().
 create function logloom_private.letter_cases()
 returns integer[]
 language sql
@@ -72,8 +72,8 @@ return array[
   [93760, 93791, 32], [125184, 125217, 34]
 ];
 
--- A range of a class. Folded text has no upper case, so the range also gets the lower case of its
--- letters. The upper-case letters that stay in it match nothing.
+-- Returns a range of a class. Folded text has no upper case, so the range also gets the lower case
+-- of its letters. Its upper-case letters stay, but match nothing.
 create function logloom_private.query_regex_range(p_from integer, p_to integer, p_fold boolean)
 returns text
 language plpgsql
@@ -91,8 +91,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- If the lower case of a letter is the next character, only the last letter's can lie outside
-    -- the range. The other small sigma is the next character, too.
+    -- Where the lower case of a letter is the next character, it lies outside the range only for
+    -- the last letter. The same holds for the second small sigma.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];

@@ -1,6 +1,7 @@
--- The tests as SQL. Longer ones have a file in query/tests.
+-- Builds SQL for tests. Longer tests have a file of their own in query/tests.
 
--- A text folded for comparisons that ignore case. Both small letters of capital sigma are one.
+-- Returns a text folded for comparisons that ignore case. Both small letters of capital sigma
+-- become the same.
 create function logloom_private.folded_text(p_text text)
 returns text
 language sql
@@ -8,7 +9,8 @@ immutable
 parallel safe
 return replace(lower(p_text collate pg_c_utf8), 'ς', 'σ');
 
--- A test of a text; p_value is its SQL. Sigmas are only replaced if a value has one.
+-- Builds SQL for a test of a text. p_value is the SQL of the text. Sigmas are only replaced if a
+-- value has one.
 create function logloom_private.query_text_test(p_leaf jsonb, p_value text)
 returns text
 language plpgsql
@@ -37,7 +39,7 @@ begin
 end;
 $$;
 
--- A test of a JSON scalar's text, or of any scalar in an array.
+-- Builds SQL for a test of a JSON scalar's text, or of each scalar in an array.
 create function logloom_private.query_any_text_sql(p_leaf jsonb, p_value text)
 returns text
 language sql
@@ -49,7 +51,7 @@ return 'case jsonb_typeof(' || p_value || ')'
   || logloom_private.query_text_test(p_leaf, '(e.v #>> ''{}'')') || ') else '
   || logloom_private.query_text_test(p_leaf, '(' || p_value || ' #>> ''{}'')') || ' end';
 
--- A leaf as SQL. p_value is a column or the JSON value of an attribute.
+-- Builds SQL for a leaf. p_value is a column or the JSON value of an attribute.
 create function logloom_private.query_test_sql(p_leaf jsonb, p_value text, p_now_sql text)
 returns text
 language plpgsql
@@ -78,7 +80,7 @@ begin
   end if;
   v_sql := logloom_private.query_text_test(p_leaf, p_value);
   return case
-    -- LIKE rejects most texts quicker than the regex.
+    -- LIKE rejects most texts faster than the regex.
     when p_leaf ->> 'test' = 'word' then
       logloom_private.query_text_test(p_leaf || '{"test": "like"}', p_value) || ' and ' || v_sql
     when p_leaf ->> 'test' = 'equal' and p_leaf ->> 'field' = 'req_id'
@@ -89,9 +91,9 @@ begin
 end;
 $$;
 
--- A leaf over any text of a record: text columns and the scalars of attributes. One LIKE over all
--- texts at once rejects most records; only the others are tested text by text. Hidden attributes
--- are removed only from records that match with them.
+-- Builds SQL for a leaf over any text of a record: text columns and the scalars of attributes. One
+-- LIKE over all texts at once rejects most records; only the others are tested text by text. Hidden
+-- attributes are removed only from records that match with them.
 create function logloom_private.query_any_sql(p_leaf jsonb, p_alias text)
 returns text
 language plpgsql
@@ -126,7 +128,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- A regex has no LIKE before it.
+      -- A regex has no LIKE in front of it.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );

@@ -1,7 +1,7 @@
 -- Splits a query into tokens.
 
--- Splits a text into tokens without white space. The text begins at p_position of the query. A
--- character that p_pattern does not match is a token of its own.
+-- Splits a text into tokens, without white space. The text begins at p_position of the query. A
+-- character that p_pattern does not match becomes a token of its own.
 create function logloom_private.query_split(
   p_state logloom_private.query_state,
   p_text text,
@@ -30,7 +30,7 @@ begin
 end;
 $$;
 
--- The state before the first token.
+-- Returns the state before the first token.
 create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamptz)
 returns logloom_private.query_state
 language plpgsql
@@ -49,7 +49,7 @@ begin
   v_state.names_now := false;
   v_state.warnings := '[]';
   v_state.node := '{"type": "all"}';
-  -- A quoted text, a bracket or bar, a bareword.
+  -- Matches a quoted text, a bracket or bar, or a word.
   v_state := logloom_private.query_split(
     v_state, p_query_dsl, 1,
     '"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+'
@@ -66,14 +66,14 @@ begin
 end;
 $$;
 
--- A word or a quoted text.
+-- True for a word or a quoted text.
 create function logloom_private.query_is_term(p_token text)
 returns boolean
 language sql
 immutable
 return left(p_token, 1) not in ('', '(', ')', '[', ']', '{', '}', '|');
 
--- Is there no white space between this token and the one before?
+-- True if there is no white space between this token and the token before.
 create function logloom_private.query_is_adjacent(
   p_state logloom_private.query_state,
   p_at integer
@@ -85,8 +85,8 @@ return p_at > 1
   and p_state.positions[p_at - 1] + char_length(p_state.texts[p_at - 1])
     = p_state.positions[p_at];
 
--- Goes to the next token. A term must not touch the one before: for time"out" some languages see
--- one term with a quote in it, others two terms, so it is an error.
+-- Goes to the next token. A term must not touch the term before: in time"out" some languages see
+-- one term with a quote in it, others two terms. So it is an error.
 create function logloom_private.query_advance(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -121,7 +121,7 @@ begin
 end;
 $$;
 
--- The text of a word or a quoted token, without quotes and escapes.
+-- Returns the text of a word or a quoted token, without quotes and escapes.
 create function logloom_private.query_text(p_token text)
 returns text
 language plpgsql
@@ -148,14 +148,14 @@ immutable
 return left(p_token, 1) <> '"' and translate(p_token, '*?', '') <> p_token
   and p_token ~ '^(?:[^\\*?]|\\.)*[*?]';
 
--- A LIKE pattern that matches exactly this text.
+-- Returns a LIKE pattern that matches exactly this text.
 create function logloom_private.query_like_text(p_text text)
 returns text
 language sql
 immutable
 return regexp_replace(p_text, '([\\%_])', '\\\1', 'g');
 
--- A token as a LIKE pattern: * and ? become % and _; % and _ are escaped.
+-- Returns a token as a LIKE pattern: * and ? become % and _; % and _ are escaped.
 create function logloom_private.query_like(p_token text)
 returns text
 language plpgsql
@@ -183,10 +183,10 @@ begin
 end;
 $$;
 
--- A LIKE pattern for a whole record as one text, in ASCII lower case. It matches every record in
--- which p_pattern (over folded text) matches one text, and some others. JSON escapes some
--- characters, so they become %. Non-ASCII characters become _, and so do i and k, because dotted İ
--- and the Kelvin sign fold to them.
+-- Returns a LIKE pattern for a whole record as one text, in ASCII lower case. It matches every
+-- record of which one text matches p_pattern (over folded text), and some others. JSON escapes some
+-- characters, so these become %. Non-ASCII characters become _, and so do i and k, because dotted İ
+-- and the Kelvin sign fold to these.
 create function logloom_private.query_like_record(p_pattern text)
 returns text
 language sql

@@ -1,5 +1,6 @@
--- The path of an attribute as operators on attrs. Each operator copies its result, so one #> takes
--- several segments. A segment that is a number needs ->, because #> takes it for an array index.
+-- Builds the operators on attrs for the path of an attribute. Each operator copies its result, so
+-- one #> takes several segments. A segment that is a number needs ->, because #> takes it for an
+-- array index.
 create function logloom_private.query_path_sql(p_path text[])
 returns text
 language plpgsql
@@ -27,8 +28,8 @@ begin
 end;
 $$;
 
--- A column, or the JSON value of an attribute. JSON null counts as missing, so the joined key is
--- tried then, too.
+-- Builds SQL for a column, or for the JSON value of an attribute. JSON null counts as missing, so
+-- the joined key is tried then, too.
 create function logloom_private.query_value_sql(p_field jsonb, p_alias text)
 returns text
 language plpgsql
@@ -53,7 +54,8 @@ begin
 end;
 $$;
 
--- The expression that groups or counts a field: a column, or the text of an attribute.
+-- Builds the expression by which a field is grouped or counted: a column, or the text of an
+-- attribute.
 create function logloom_private.query_group_sql(p_field jsonb, p_alias text)
 returns text
 language sql
@@ -61,10 +63,11 @@ immutable
 return '(' || logloom_private.query_value_sql(p_field, p_alias)
   || case p_field ->> 'field' when 'attrs' then ' #>> ''{}''' else '' end || ')';
 
--- The items of an AND or OR as SQL. PostgreSQL frees the memory of an expression only at its end,
--- and each leaf over attributes copies them. So these leaves run one after another in a subquery,
--- which frees each. "offset 0" keeps it a subquery. p_items: SQL; p_is_heavy: whether an item reads
--- attributes.
+-- Builds SQL for the items of an AND or OR.
+-- Each leaf over attributes copies them, and PostgreSQL frees the memory of an expression only at
+-- its end. So these leaves run one after another in a subquery, which frees the memory of each.
+-- "offset 0" keeps it a subquery.
+-- p_items: the SQL of the items. p_is_heavy: true if an item reads attributes.
 create function logloom_private.query_items_sql(
   p_type text,
   p_items text[],
@@ -101,9 +104,10 @@ begin
 end;
 $$;
 
--- A tree as a boolean SQL expression over an alias. It may be null if a field is absent; NOT turns
--- null into true, so it matches records without the field. With p_now_sql, an SQL expression, times
--- relative to now are computed from it, otherwise from the time of compiling.
+-- Builds a boolean SQL expression for a tree, over an alias. It may be null if a field is absent.
+-- NOT turns null into true, so it matches records without the field. p_now_sql: an SQL expression
+-- from which times relative to now are computed; without it, they are relative to the time of
+-- compiling.
 create function logloom_private.query_sql(
   p_node jsonb,
   p_alias text,

@@ -1,4 +1,4 @@
--- Raises PT400 with the first warning. For queries that act later and unattended: an alert rule
+-- Raises PT400 with the first warning. For queries that run later and unattended: an alert rule
 -- would never fire, a deletion would remove the wrong records.
 create function logloom_private.refuse_warnings(p_query logloom_private.compiled_query)
 returns void
@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Warnings: syntax that is valid here but means something else in other languages. Quoted texts
--- never cause one.
+-- Functions for warnings: about syntax that is valid here but means something else in other
+-- languages. Quoted texts never cause a warning.
 
 -- Adds a warning if there is a suggestion.
 create function logloom_private.query_warn(
@@ -43,7 +43,7 @@ begin
 end;
 $$;
 
--- The message and suggestion for a word that is suspicious anywhere, or null.
+-- Returns the message and suggestion for a word that is suspicious anywhere, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
   p_token text
@@ -90,7 +90,7 @@ begin
 end;
 $$;
 
--- Warns about the current free term, a word.
+-- Warns about the current token, a word as free term.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql
@@ -116,7 +116,7 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- Part of a comparison that already has its warning.
+    -- This is a part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is read as a word: write operators in upper case', v_token);
@@ -134,7 +134,8 @@ begin
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- avg(duration_ms), exists(user_id), i(error). No error, because (a)(b) needs no blank either.
+    -- For example avg(duration_ms), exists(user_id), i(error). This is no error, because (a)(b)
+    -- needs no blank, either.
     v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then
@@ -206,7 +207,7 @@ declare
   v_suggestion text;
 begin
   if p_sign = '=' then
-    -- A second =, or a comparison of another language
+    -- A second =, or a comparison of another language.
     if p_token ~ '^=+[^=]' then
       v_message := 'The second = is read as part of the value';
       v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));

@@ -1,5 +1,5 @@
 -- Calls a reading operation in a scope and returns its answer as PostgREST would write it.
--- p_parameters: by name.
+-- p_parameters: the parameters by name.
 create function logloom_private.read_in_scope(
   p_scope logloom_private.reading_scope,
   p_operation text,

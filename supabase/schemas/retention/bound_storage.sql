@@ -1,6 +1,6 @@
--- The day to drop when storage is full: the oldest day with records that need not wait for the
--- archive, never today or yesterday. If all days wait for the archive, the oldest one, with
--- overtakes_archive.
+-- Returns the day to drop when storage is full, never today or yesterday: the oldest day with
+-- records that need not wait for the archive. If all days wait for the archive, returns the oldest
+-- one and sets overtakes_archive.
 create function logloom_private.day_to_drop(
   p_today date,
   out day date,
@@ -21,7 +21,7 @@ begin
       select
       from logloom_private.day_tenants(v_day) t (tenant_id)
       where not logloom_private.awaits_archive(t.tenant_id, v_day, p_today)
-        -- The archive still has the records that it restored.
+        -- Restored records can be dropped: the archive still has them.
         or exists (
           select
           from logloom_private.kept_longer k
@@ -39,7 +39,7 @@ begin
 end;
 $$;
 
--- Writes a record into the operators' tenant, so that alert rules can find it.
+-- Writes a record into the operators' tenant, where alert rules can find it.
 create function logloom_private.tell_operators(p_message text, p_attrs jsonb)
 returns void
 language plpgsql
@@ -65,8 +65,9 @@ begin
 end;
 $$;
 
--- A step of the job bound_storage: measures, and chooses a day to drop if storage is full.
--- retention_step then drops it in further steps. Measures again before the next day.
+-- Runs a step of the job bound_storage: measures storage, and chooses a day to drop if it is full.
+-- retention_step then drops the day in further steps. Before the next day is chosen, storage is
+-- measured again.
 create function logloom_private.bound_storage()
 returns interval
 language plpgsql

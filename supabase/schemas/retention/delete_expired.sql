@@ -1,5 +1,5 @@
--- Deletes some expired records of one tenant's day, for tenants with many. Returns how many; 0 if
--- none is left.
+-- Deletes some expired records of one tenant's day. For tenants with many records. Returns how
+-- many; 0 if none is left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer
 language plpgsql
@@ -15,7 +15,7 @@ begin
   then
     return 0;
   end if;
-  -- Constants, so that only one partition is read.
+  -- Passes constants, so that only one partition is read.
   v_rows := logloom_private.tenant_rows_sql(
     p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );

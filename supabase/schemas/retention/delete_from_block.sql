@@ -1,5 +1,5 @@
--- Replaces a block by one without the records that an erasure matches, and subtracts them from the
--- counts. Returns how many; 0 for a damaged block.
+-- Removes the records that an erasure matches from a block: replaces it by a block of the other
+-- records, and corrects the counts. Returns how many were removed; 0 for a damaged block.
 create function logloom_private.delete_from_block(
   p_block_id bigint,
   p_run logloom.retention_runs,
@@ -22,7 +22,7 @@ begin
     return 0;
   end if;
   perform logloom_private.can_read(v_block.format);
-  -- A damaged block cannot tell which records match. The receipt lists it.
+  -- A damaged block cannot tell which records match. The receipt lists the block.
   if not logloom_private.block_is_intact(v_block) then
     update logloom_private.blocks c
     set damaged_at = coalesce(c.damaged_at, now())
@@ -39,9 +39,9 @@ begin
   end if;
   insert into logloom_private.log_removals (tenant_id)
   select v_block.tenant_id
-  -- No alert window reaches further back.
+  -- No alert needs counts from before this: its window is shorter.
   where v_block.last_ts > now() - interval '3 days';
-  -- The remaining records become a new block, which is compared with them.
+  -- The remaining records become a new block. write_block compares it with them.
   if v_deleted < v_block.records then
     perform logloom_private.write_block(
       v_block.tenant_id,

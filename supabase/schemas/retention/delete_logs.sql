@@ -7,7 +7,7 @@ as $$
 declare
   v_max constant integer := (logloom_private.plan_of(p_tenant_id)).max_open_deletions;
 begin
-  -- Concurrent requests are counted one after another.
+  -- Counts concurrent requests one after another.
   perform pg_advisory_xact_lock(logloom_private.lock_key('delete_logs'), hashtext(p_tenant_id));
   if (
     select count(*) >= v_max
@@ -74,7 +74,7 @@ begin
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
     returning * into v_run;
-    -- Keeps the last 100 dry runs, so that repeating them does not fill the disk.
+    -- Keeps the last 100 dry runs. Otherwise many of them would fill the disk.
     delete from logloom.retention_runs r
     where r.run_id in (
       select o.run_id
@@ -132,5 +132,5 @@ comment on function public.delete_logs(text, text, text, boolean) is
   'warnings. With p_dry_run (default true) nothing is deleted: records says how many match. '
   'Otherwise a job deletes the records that were acknowledged before the request; '
   'list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the '
-  'dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many '
+  'dry run took over 15 s), PT429 (too many deletions are open; for a dry run also: too many '
   'searches are running).';

@@ -1,5 +1,5 @@
--- The last row of a deletion's next step, which begins at the first row and has at most
--- deletion_step_records; null if there is no row.
+-- Returns the last row of a deletion's next step; null if there is no row. The step begins at the
+-- first row and has at most deletion_step_records.
 create function logloom_private.rows_end(p_rows logloom_private.sql_source)
 returns logloom_private.log_key
 language plpgsql
@@ -18,7 +18,7 @@ begin
 end;
 $$;
 
--- Deletes the rows up to an end that pass a filter. Returns how many.
+-- Deletes the rows that pass a filter, up to the end of the step. Returns how many.
 create function logloom_private.delete_to_end(
   p_rows logloom_private.sql_source,
   p_end logloom_private.log_key,

@@ -1,4 +1,4 @@
--- Orders the erasure of all records of a tenant.
+-- Queues the erasure of all records of a tenant.
 create function logloom_private.request_erasure(p_tenant_id text)
 returns void
 language plpgsql
@@ -11,8 +11,8 @@ begin
   select
     p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
     '1970-01-01 00:00:00+00',
-    -- Later than any record: queued events, and records from a time when a larger
-    -- ingest_future_limit was set.
+    -- Later than any record: also than queued events, and than records from a time when
+    -- ingest_future_limit was larger.
     greatest(
       now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
       (
@@ -26,8 +26,8 @@ begin
 end;
 $$;
 
--- Begins to delete a tenant: its keys, tokens, members and streams at once, and orders the erasure
--- of its records.
+-- Begins to delete a tenant. Deletes its keys, tokens, members and streams at once, and queues the
+-- erasure of its records.
 create function logloom_private.begin_tenant_deletion(p_tenant_id text)
 returns logloom_private.tenant_deletions
 language plpgsql
@@ -45,7 +45,7 @@ begin
   delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
   update logloom.alert_rules r set enabled = false
   where r.tenant_id = p_tenant_id and r.enabled;
-  -- Includes the notifications that would tell that its alerts ended.
+  -- Also deletes the notifications that would tell that its alerts ended.
   delete from logloom_private.notifications n
   where n.tenant_id = p_tenant_id and n.status = 'pending';
   perform logloom_private.request_erasure(p_tenant_id);
@@ -53,7 +53,8 @@ begin
 end;
 $$;
 
--- Deletes a tenant: its keys and members at once, everything else by the job run_deletions.
+-- Deletes a tenant. Its keys and members are deleted at once; the job run_deletions deletes
+-- everything else.
 create function logloom_private.abolish_tenant(p_tenant_id text)
 returns public.logloom_tenant_deletion
 language plpgsql
@@ -72,7 +73,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The usual refusal advises to leave the id out, which is not possible here.
+    -- The usual refusal advises to leave the id out. That is not possible here.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -112,7 +113,7 @@ end;
 $$;
 
 comment on function public.delete_tenant(text) is
-  'Deletes the tenant with all its data. Only owners may call it, and must name the tenant. Its '
-  'keys and tokens are refused at once. A job deletes the rest and leaves a receipt in '
-  'logloom_private.tenant_deletions. The id cannot be used again before that. Errors: PT400, '
-  'PT401, PT403, PT404.';
+  'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. '
+  'Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in '
+  'logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, '
+  'PT403, PT404.';

@@ -1,5 +1,5 @@
--- Deletes the other data of a deleted tenant, once its log records are erased. True if there was
--- something to do.
+-- Deletes the other data of a deleted tenant, once its log records are erased. Returns true if
+-- there was something to do.
 create function logloom_private.delete_tenant_step()
 returns boolean
 language plpgsql
@@ -11,7 +11,8 @@ declare
   v_table text;
   v_deleted integer;
 begin
-  -- A request that was accepted before the deletion was committed is in the queue a minute later.
+  -- Waits a minute: a request that was accepted before the deletion was committed is in the queue
+  -- by then.
   select d.* into v_deletion
   from logloom_private.tenant_deletions d
   where d.finished_at is null
@@ -33,7 +34,8 @@ begin
     return false;
   end if;
 
-  -- Requests that were running when the tenant was deleted have ended: erase their records, too.
+  -- The requests that were running when the tenant was deleted have ended. Erase their records,
+  -- too.
   if not exists (
     select from logloom.retention_runs r
     where r.tenant_id = v_deletion.tenant_id and r.kind = 'erasure' and r.status = 'done'
@@ -51,7 +53,7 @@ begin
   )
   where d.deletion_id = v_deletion.deletion_id and d.erased_records is null;
 
-  -- Every table with a tenant_id, so that no future table is forgotten.
+  -- Deletes from every table with a tenant_id, so that no future table is forgotten.
   for v_table in
     select format('%I.%I', n.nspname, c.relname)
     from pg_catalog.pg_class c

@@ -1,6 +1,8 @@
--- Where copies of erased records may remain, by kind: exports and pages that readers took out of
--- the service, records that log streams have sent, damaged blocks, and alerts whose groups keep
--- values.
+-- Lists where copies of erased records may remain. Each entry has a kind:
+--   exports        pages and exports that readers took out of the service
+--   log_stream     records that a log stream has sent
+--   damaged_block  a damaged block
+--   alerts         alerts whose groups keep values of records
 create function logloom_private.erasure_does_not_reach(p_run logloom.retention_runs)
 returns jsonb
 language plpgsql

@@ -1,5 +1,5 @@
--- The tenants with records in a day, or with a block that ends in it. Some may have lost their last
--- records shortly before.
+-- Returns the tenants with records in a day, or with a block that ends in it. Some of them may have
+-- lost their last records shortly before.
 create function logloom_private.day_tenants(p_day date)
 returns setof text
 language plpgsql
@@ -17,8 +17,8 @@ begin
 end;
 $$;
 
--- The first day that each tenant keeps: by its retention, or the day after the one that is being
--- dropped because storage is full.
+-- Returns the first day that each tenant keeps, according to its retention. While a day is being
+-- dropped because storage is full, each tenant keeps only later days.
 create function logloom_private.first_left_days(p_today date)
 returns table (tenant_id text, first_kept_day date)
 language plpgsql
@@ -34,9 +34,9 @@ begin
 end;
 $$;
 
--- Whether a tenant with records in the day keeps it, or has records there that are still to be
--- archived. For a deleted tenant, only records that may still be in the queue count. Without nested
--- loops, which would go through all tenants for each one.
+-- True if a tenant with records in the day keeps the day, or has records there that are still to be
+-- archived. For a deleted tenant, only records that may still be in the queue count. Nested loops
+-- are off, because they would go through all tenants for each tenant.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- The next p_limit tenants after p_after (in their order) with records in a day that they do not
--- keep, without tenants whose records of the day are still to be archived.
+-- Returns the next p_limit tenants after p_after (in their order) with records in a day that they
+-- do not keep. Skips tenants whose records of the day are still to be archived.
 create function logloom_private.expired_tenants(
   p_day date,
   p_today date,

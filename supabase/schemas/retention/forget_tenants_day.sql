@@ -1,6 +1,6 @@
 -- Seam: deletes everything that tenants have of a day: rows, blocks that end in it, and counts.
--- Returns the tenants that had records, and how many. One statement, so that records that arrive
--- meanwhile keep their counts.
+-- Returns the tenants that had records, and how many. Uses one statement, so that records that
+-- arrive meanwhile keep their counts.
 create function logloom_private.forget_tenants_day(
   p_tenant_ids text[],
   p_day date,
@@ -9,14 +9,14 @@ create function logloom_private.forget_tenants_day(
 )
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- Forces index scans tenant by tenant, because the planner's statistics may be older than the
--- partition's content.
+-- Forces index scans tenant by tenant, because the planner's statistics may be from before the
+-- partition was filled.
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-  -- Locks out compact_log_counts, which would rewrite counts meanwhile.
+  -- Locks out compact_log_counts, which would otherwise rewrite counts meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   execute format(
     $query$
@@ -32,7 +32,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert window reaches further back.
+        -- No alert needs counts from before this: its window is shorter.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c

@@ -34,6 +34,6 @@ end;
 $$;
 
 comment on function public.list_log_retention_runs(text, text, integer, uuid) is
-  'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. '
-  'p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. '
-  'Errors: PT400, PT401, PT403.';
+  'Lists deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. '
+  'p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: '
+  'PT400, PT401, PT403.';

@@ -1,4 +1,4 @@
--- Seam: the bytes of a relation with its indexes.
+-- Seam: returns the bytes of a relation with its indexes.
 create function logloom_private.relation_bytes(p_relation regclass)
 returns bigint
 language plpgsql
@@ -10,9 +10,9 @@ begin
 end;
 $$;
 
--- The stored bytes, and those of Logloom's other tables. Neither DELETE nor VACUUM shortens files,
--- so blocks count with their content, not with their files: otherwise days would be dropped until
--- none is left. p_with_rest false: only bytes, for a tenth of the work.
+-- Returns the stored bytes, and the bytes of Logloom's other tables. Blocks count with their
+-- content, not with their files: neither DELETE nor VACUUM shortens files, so days would be dropped
+-- until none is left. p_with_rest false: returns only the stored bytes, for a tenth of the work.
 create function logloom_private.measure_storage(
   p_with_rest boolean,
   out bytes bigint,
@@ -23,8 +23,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Indexes, pages and TOAST add to blocks.bytes: 1.08 times with 32,000 records a block, 1.31
-  -- times with a hundred.
+  -- Indexes, pages and TOAST add to blocks.bytes: the total is 1.08 times as large with 32,000
+  -- records in a block, and 1.31 times with a hundred.
   v_factor constant numeric := 1.2;
   v_sealed constant bigint := (
     select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c

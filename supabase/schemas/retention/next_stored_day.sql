@@ -1,5 +1,5 @@
--- The first stored day after p_after and before p_before. p_after null: the first of all days
--- before p_before.
+-- Returns the first stored day after p_after and before p_before. p_after null: the first stored
+-- day before p_before.
 create function logloom_private.next_stored_day(p_after date, p_before date)
 returns date
 language plpgsql
@@ -12,12 +12,12 @@ begin
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
       union all
-      -- A day whose partition was dropped before its other data was deleted.
+      -- Also finds a day whose partition is dropped but whose other data is not deleted yet.
       select min(l.day)
       from logloom_private.log_days l
       where l.day > coalesce(p_after, '1970-01-01')
       union all
-      -- A day that is sealed completely has no partition. A block of several days belongs to its
+      -- A day that is completely sealed has no partition. A block of several days belongs to its
       -- last day.
       select logloom_private.utc_day(min(c.last_ts))
       from logloom_private.blocks c

@@ -1,5 +1,5 @@
--- Adds deleted records to the running deletions of the tenants: of retention, or of a day that is
--- dropped because storage is full.
+-- Adds deleted records to the running deletions of their tenants: to those of retention, or of a
+-- day that is dropped because storage is full.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
   p_records bigint[],
@@ -9,7 +9,8 @@ create function logloom_private.note_deletions(
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- The caller may have turned hash joins off; then this would go through all tenants for each one.
+-- The caller may have turned hash joins off. Without them, this would go through all tenants for
+-- each tenant.
 set enable_hashjoin = on
 set enable_nestloop = off
 as $$

@@ -1,5 +1,5 @@
--- Repeats an erasure that the archive's bucket has a note of, but the database does not know,
--- because it was restored to an earlier state. True if there was one.
+-- Repeats an erasure of which the archive's bucket has a note but the database has no row, because
+-- the database was restored to an earlier state. Returns true if there was one.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql
@@ -21,7 +21,7 @@ begin
   end if;
   update logloom_private.archive_notes n set to_repeat = null where n.object_key = v_key;
   v_tenant_id := v_note ->> 'tenant_id';
-  -- A tenant that was created later with the same id is another tenant.
+  -- A tenant that was created later with the same id is not the tenant of the note.
   if not exists (
     select
     from logloom.tenants t
@@ -53,7 +53,7 @@ begin
         'dry_run', false, 'repeated', true
       )
     );
-    -- The bucket already has its note.
+    -- No new note: the bucket already has it.
     perform logloom_private.begin_archive_erasure(
       v_run.run_id, v_tenant_id, v_run.query_dsl, v_run.requested_at, v_run.ts_from, v_run.ts_to
     );

@@ -1,5 +1,5 @@
--- The next erasure: the oldest one of the tenant that was served longest ago. Null if none is open,
--- or if the queue still has events from before it.
+-- Returns the next erasure: the oldest one of the tenant that was served longest ago. Null if none
+-- is open, or if the queue still has events from before the erasure.
 create function logloom_private.next_deletion()
 returns uuid
 language plpgsql
@@ -17,7 +17,7 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
-        -- Not while only the archive is left to do.
+        -- Skips an erasure that has only the archive left to do.
         and not exists (
           select
           from logloom_private.archive_erasures e
@@ -42,8 +42,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
-  -- erasure blocks nothing any more.
+  -- The row stays for a while: it tells to discard files that were read before the end of the
+  -- erasure. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -78,7 +78,7 @@ begin
 end;
 $$;
 
--- Deletes matching dead letters.
+-- Deletes the dead letters that match an erasure.
 create function logloom_private.delete_dead_letters(p_run logloom.retention_runs, p_filter text)
 returns integer
 language plpgsql
@@ -95,7 +95,8 @@ begin
 end;
 $$;
 
--- Checks the next records of an erasure and deletes the matching ones. True if there may be more.
+-- Checks the next records of an erasure and deletes the matching ones. Returns true if there may be
+-- more.
 create function logloom_private.deletion_step(p_run_id uuid)
 returns boolean
 language plpgsql
@@ -125,7 +126,7 @@ begin
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
 
-  -- One day of the tenant at a time, so that a statement opens one partition.
+  -- Takes one day of the tenant at a time, so that a statement opens one partition.
   v_from := coalesce(v_run.position_ts, v_run.ts_from);
   select min(d.day) into v_day
   from logloom_private.log_days d
@@ -145,7 +146,7 @@ begin
     );
     v_end := logloom_private.rows_end(v_rows);
     if v_end.ts is null then
-      -- The day has no more rows: the next step begins with the day after.
+      -- The day has no more rows. The next step begins with the next day.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
@@ -169,8 +170,8 @@ begin
 end;
 $$;
 
--- A step of the job run_deletions: continues the next erasure at the position in its row. A kill
--- repeats no step.
+-- Runs a step of the job run_deletions: continues the next erasure at the position in its row. If
+-- the job is killed, no finished step is repeated.
 create function logloom_private.run_deletion_step()
 returns interval
 language plpgsql
@@ -181,7 +182,7 @@ declare
   v_more boolean;
   v_failed text;
 begin
-  -- Only one job deletes at a time, retention too.
+  -- Only one job deletes at a time, including retention.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
@@ -199,14 +200,14 @@ begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
   when connection_exception or admin_shutdown or lock_not_available or disk_full then
-    -- The database, or a node, cannot do it now. The erasure continues when it can.
+    -- The database or a node cannot do it now. The erasure continues when it can.
     raise;
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
-  -- The files of the archive come last; the erasure is not done before they are.
+  -- The files of the archive come last. The erasure is done when they are.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;

@@ -1,4 +1,4 @@
--- Whether the day's retention has still to run, or to be tried again.
+-- True if the day's retention has not run yet, or must be tried again.
 create function logloom_private.retention_is_due(p_today date)
 returns boolean
 language plpgsql
@@ -6,7 +6,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Tried again an hour after an error.
+  -- After an error it is tried again an hour later.
   return not exists (
     select
     from logloom_private.retention_place p
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- Begins the day's retention, unless it is running.
+-- Begins the day's retention, unless it is already running.
 create function logloom_private.begin_retention(p_today date)
 returns void
 language plpgsql
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- Ends the day's retention: marks its runs as done and deletes old ones, or notes the first error.
+-- Ends the day's retention: marks its runs as done and deletes old runs, or notes the first error.
 create function logloom_private.end_retention(p_error text)
 returns void
 language plpgsql
@@ -97,8 +97,9 @@ begin
 end;
 $$;
 
--- Deletes everything of a day that tenants do not keep: for all of them at once or, if that fails,
--- for each alone, so that one tenant does not block the others. Returns the first error, or null.
+-- Deletes everything of a day that tenants do not keep: for all tenants at once. If that fails, for
+-- each tenant alone, so that one tenant does not block the others. Returns the first error, or
+-- null.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
 language plpgsql
@@ -137,14 +138,14 @@ begin
 end;
 $$;
 
--- How many tenants one transaction of retention checks for records to delete.
+-- Returns how many tenants one transaction of retention checks for records to delete.
 create function logloom_private.retention_step_tenants()
 returns integer
 language sql
 immutable
 return 2000;
 
--- Deletes the next expired records of the current day, and notes the progress.
+-- Deletes the next expired records of the current day, and stores the progress.
 create function logloom_private.delete_expired_of_day(p_place logloom_private.retention_place)
 returns interval
 language plpgsql
@@ -159,7 +160,7 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   if exists (select from logloom.plans p where p.archive_days > 0) then
-    -- No record may arrive between checking what is archived and deleting.
+    -- No record may arrive between the check that all is archived and the deletion.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   end if;
   v_tenants := logloom_private.expired_tenants(
@@ -170,7 +171,7 @@ begin
     return interval '0';
   end if;
   perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
-  -- As many tenants as fit in one step, at least one.
+  -- Takes as many tenants as fit in one step, at least one.
   select
     array_agg(d.tenant_id order by d.tenant_id) filter (
       where d.records_through <= v_settings.deletion_step_records
@@ -191,7 +192,7 @@ begin
       v_first.tenant_ids, p_place.day, p_place.today
     );
     if v_error is not null then
-      -- Tried again by the next retention.
+      -- The next retention tries it again.
       v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
@@ -212,9 +213,9 @@ begin
 end;
 $$;
 
--- A step of the job run_retention, which works once a day: splits a block, drops a day that no
--- tenant keeps, or deletes expired records of a day. A day that is dropped because storage is full
--- comes first.
+-- Runs a step of the job run_retention, which works once a day: splits a block, drops a day that no
+-- tenant keeps, or deletes expired records of a day. A day to drop because storage is full comes
+-- first.
 create function logloom_private.retention_step()
 returns interval
 language plpgsql
@@ -223,13 +224,13 @@ as $$
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- Tries to drop a day, a second apart. Then the next run tries again.
+  -- How often it tries to drop a day, one second apart. Then the next run tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
   v_error text;
 begin
-  -- Only one job deletes at a time, erasures too.
+  -- Only one job deletes at a time, including erasures.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;

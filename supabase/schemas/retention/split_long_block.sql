@@ -1,5 +1,5 @@
--- Splits the next block that spans more days than its tenant's retention allows, because the
--- retention was shortened. Then its older part can be deleted first. Notes the progress.
+-- Splits the next block that spans more days than its tenant's retention allows, which happens when
+-- the retention was shortened. Then the older part can be deleted first. Stores the progress.
 create function logloom_private.split_long_block(p_place logloom_private.retention_place)
 returns void
 language plpgsql
@@ -11,7 +11,7 @@ declare
   v_block_id bigint;
   v_error text;
 begin
-  -- Tenant by tenant, because the blocks may be on other nodes.
+  -- Goes tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
     select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
     from logloom_private.first_kept_days(p_place.today) k
@@ -33,7 +33,7 @@ begin
         when lock_not_available or disk_full then
           raise;
         when others then
-          -- Tried again by the next retention.
+          -- The next retention tries it again.
           v_error := format('%s: %s', sqlstate, sqlerrm);
           v_through := v_tenant.tenant_id;
       end;

@@ -1,5 +1,5 @@
--- The saved searches of a reader: a user sees their own and shared ones, a key shared ones; within
--- a view only those of the view.
+-- Returns the saved searches of a reader. A user gets their own searches and shared ones; a key
+-- gets only shared ones. Within a view, only the searches of the view are returned.
 create function logloom_private.read_saved_searches(
   p_scope logloom_private.reading_scope,
   include_shared boolean,
@@ -35,7 +35,7 @@ begin
   from (
     select
       o.item,
-      -- 300 always fit, however long their texts are.
+      -- 300 searches always fit, however long their texts are.
       case when v_limit > 300 then sum(octet_length(to_json(o.item)::text)) over (
         rows between unbounded preceding and 1 preceding
       ) end as bytes_before
@@ -74,9 +74,9 @@ end;
 $$;
 
 comment on function public.list_saved_searches(boolean, integer, uuid) is
-  'The caller''s saved searches and, unless include_shared is false, those that colleagues shared, '
-  'newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page '
-  'before. Errors: PT400, PT401, PT403.';
+  'Lists the caller''s saved searches and, unless include_shared is false, the searches that '
+  'colleagues shared, newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item '
+  'of the page before. Errors: PT400, PT401, PT403.';
 
 create function public.get_saved_search_categories()
 returns text[]
@@ -98,8 +98,8 @@ end;
 $$;
 
 comment on function public.get_saved_search_categories() is
-  'The distinct categories of the saved searches that the caller can read, sorted. Errors: PT400, '
-  'PT401.';
+  'Returns the distinct categories of the saved searches that the caller can read, sorted. Errors: '
+  'PT400, PT401.';
 
 create function public.get_saved_search_count()
 returns bigint
@@ -121,4 +121,4 @@ end;
 $$;
 
 comment on function public.get_saved_search_count() is
-  'The number of the caller''s own saved searches. Errors: PT400, PT401.';
+  'Returns the number of the caller''s own saved searches. Errors: PT400, PT401.';

@@ -7,7 +7,8 @@ create type public.logloom_saved_search_run as (
 );
 
 comment on type public.logloom_saved_search_run is
-  'The result of a saved search: a page of records, or the rows of stats if it aggregates.';
+  'The result of a saved search: a page of records; or, if the query aggregates, the rows of '
+  'stats.';
 
 create function logloom_private.read_saved_search(
   p_query_dsl text,
@@ -90,7 +91,7 @@ begin
   v_run := logloom_private.read_saved_search(
     v_query_dsl, p_ts_from, p_ts_to, p_limit, p_cursor
   );
-  -- Later pages belong to the same run.
+  -- Later pages belong to the run of the first page.
   if p_cursor is null then
     perform logloom_private.note_saved_search_run(p_id);
   end if;
@@ -99,6 +100,6 @@ end;
 $$;
 
 comment on function public.run_saved_search(uuid, text, text, integer, text) is
-  'Runs a saved search of the caller or one that a colleague shared, and counts the run. Answers '
+  'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers '
   'like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, '
   'PT401, PT404, PT408.';

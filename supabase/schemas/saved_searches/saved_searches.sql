@@ -1,4 +1,4 @@
--- A saved search as operations return it.
+-- Returns a saved search in the shape in which operations return it.
 create function logloom_private.saved_search_of(p_row logloom.saved_searches)
 returns public.logloom_saved_search
 language sql
@@ -9,8 +9,8 @@ return row(
   p_row.run_count, p_row.view_id, p_row.display
 );
 
--- Raises why the caller may not change a saved search: PT404, or PT403 if it belongs to a
--- colleague.
+-- Raises the reason why the caller may not change a saved search: PT404, or PT403 if it belongs to
+-- a colleague.
 create function logloom_private.refuse_saved_search(p_id uuid)
 returns void
 language plpgsql
@@ -25,7 +25,7 @@ begin
 end;
 $$;
 
--- Compiles a query that will be saved. PT400 if it does not compile or is blank, PT429 if the
+-- Compiles a query that will be saved. PT400 if it does not compile or is blank. PT429 if the
 -- tenant compiles too many long queries at once.
 create function logloom_private.checked_query(p_query_dsl text)
 returns logloom_private.compiled_query
@@ -81,7 +81,8 @@ end;
 $$;
 
 comment on function public.get_saved_search(uuid) is
-  'A saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
+  'Returns a saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, '
+  'PT404.';
 
 create function public.create_saved_search(
   p_name text default null,
@@ -134,9 +135,9 @@ comment on function public.create_saved_search(
   text, text, text, text, boolean, text[], uuid, jsonb
 ) is
   'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must '
-  'compile. p_tags: at most 20. p_view_id, for admins: the view whose readers see it in their '
-  'list, if it is shared. p_display: an object of at most 4,000 bytes for the page that shows it. '
-  'Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+  'compile. p_tags: at most 20. p_view_id, for admins: if the search is shared, readers of this '
+  'view see it in their list. p_display: an object of at most 4,000 bytes for the page that shows '
+  'the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 create function public.update_saved_search(
   p_id uuid default null,
@@ -166,7 +167,7 @@ begin
     perform logloom_private.check_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
-  -- An empty description or category removes it.
+  -- An empty description or category is stored as null.
   update logloom.saved_searches s
   set
     name = coalesce(logloom_private.trim_space(p_name), s.name),
@@ -195,8 +196,8 @@ comment on function public.update_saved_search(
   uuid, text, text, text, text, boolean, text[], uuid, jsonb
 ) is
   'Changes the given members and returns the saved search. An empty p_description or p_category '
-  'removes it. p_view_id, for admins: the view whose readers see it in their list, if it is '
-  'shared. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), '
+  'removes it. p_view_id, for admins: if the search is shared, readers of this view see it in '
+  'their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), '
   'PT404.';
 
 create function public.delete_saved_search(p_id uuid default null)

@@ -1,5 +1,5 @@
--- Sets every sequence to the greatest number in the data, never back. Tails and alert rounds
--- continue by write sequence, so a sequence that started again would hide new records.
+-- Sets every sequence to the greatest number in the data, but never back. Tails and alert rounds
+-- continue by write sequence. If the sequence began again at 1, they would not find new records.
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
@@ -43,9 +43,9 @@ begin
 end;
 $$;
 
--- For postgres to call after restoring a dump: restores what a dump lacks (jobs, grants of the
--- operations, the pre-request function, pg_partman's configuration) and adjusts sequences and
--- partitions to the data. Safe at any time, and repeatedly.
+-- For postgres to call after restoring a dump. Restores what a dump lacks: jobs, grants of the
+-- operations, the pre-request function, and pg_partman's configuration. Adjusts sequences and
+-- partitions to the data. Can be called at any time, and repeatedly.
 create function logloom_private.repair()
 returns text
 language plpgsql

@@ -1,8 +1,9 @@
 -- Runs one step of a job and commits it. Writes the job's row when its state changes or when the
--- row is older than p_noted_every, so that an idle service writes little. p_next_at: when the job
--- is due again; null: its row says it. p_rest: the result of the step. A procedure with a set
--- clause or with security definer cannot commit. So the procedures of this file qualify every name
--- and type; otherwise the caller's pg_temp would come first.
+-- row is older than p_noted_every, so that an idle service writes little.
+-- p_next_at: when the job is due again; null: read it from the job's row. p_rest: the result of the
+-- step.
+-- A procedure with a set clause or with security definer cannot commit. Without a set clause the
+-- caller's pg_temp is searched first. So the procedures of this file qualify every name and type.
 create procedure logloom_private.run_step(
   p_job logloom_private.jobs,
   p_noted_every pg_catalog.interval,
@@ -20,7 +21,7 @@ begin
     -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits longer for a lock fails and is tried again; it would block its lane.
+    -- A step that waits for a lock blocks its lane. After this time it fails and is tried again.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -33,7 +34,7 @@ begin
     p_rest := null;
   end;
   p_next_at := case
-    -- Each attempt on a full disk uses some of the little space that is left.
+    -- On a full disk, each attempt uses some of the little space that is left.
     when v_error like '53100:%' then pg_catalog.clock_timestamp() + '10 seconds'
     when v_error is not null then pg_catalog.clock_timestamp() + greatest(
       '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
@@ -48,7 +49,7 @@ begin
       perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
       p_next_at := null;
     exception when lock_not_available or disk_full then
-      -- The next step writes it.
+      -- The next step writes the row.
       null;
     end;
   end if;
@@ -56,8 +57,8 @@ begin
 end;
 $$;
 
--- How long a run of pg_cron may take. statement_timeout would cancel the whole run, because a run
--- is one statement.
+-- Returns how long a run of pg_cron may take. A run is one statement, so statement_timeout would
+-- cancel the whole run.
 create function logloom_private.run_time()
 returns interval
 language sql
@@ -67,27 +68,28 @@ return least(
   nullif(current_setting('statement_timeout')::interval, interval '0') / 2
 );
 
--- Called by pg_cron, once for each lane. Runs the steps of the lane's jobs, the longest overdue
--- first, for run_time() or until a migration was applied. A second call for the same lane returns
--- at once.
+-- pg_cron calls it, once for each lane. Runs the steps of the lane's jobs, the longest overdue
+-- first, for run_time() or until a migration is applied. A second call for the same lane returns at
+-- once.
 create procedure logloom_private.work(p_lane pg_catalog.text)
 language plpgsql
 as $$
 declare
   v_deadline constant pg_catalog.timestamptz :=
     pg_catalog.clock_timestamp() + logloom_private.run_time();
-  -- Short, because a sleep holds a snapshot, and a job that is resumed waits until it ends.
+  -- Sleeps are short: a sleep holds a snapshot, and a job that an operator resumes waits until the
+  -- sleep ends.
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- When a job is due, by name, if the table does not say it.
+  -- By name of the job: when it is due. Overrides next_at of the table.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
   v_rest pg_catalog.interval;
 begin
   if logloom_private.is_read_only() then
-    -- No step can write. The next call checks again, in a new session.
+    -- No step can write now. The next call checks again, in a new session.
     perform pg_catalog.pg_sleep(extract(epoch from least(logloom_private.run_time(), '10 s')));
     return;
   elsif not pg_catalog.pg_try_advisory_lock(
@@ -106,7 +108,8 @@ begin
       );
     select
       j,
-      -- If the next time is later than the job ever waits, the clock was set back: the job is due.
+      -- If next_at is further away than the job ever waits, the clock was set back. Then the job is
+      -- due now.
       case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
         as rest
     into v_due
@@ -122,7 +125,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Noted often enough for the job's limit of silence.
+      -- Writes the row often enough for the job's limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -135,7 +138,7 @@ begin
 end;
 $$;
 
--- For operators and tests: runs a job now, even a paused one, until it has nothing left to do.
+-- For operators and tests: runs a job now, even a paused one, until nothing is left to do.
 create procedure logloom_private.run_job(p_name pg_catalog.text)
 language plpgsql
 as $$

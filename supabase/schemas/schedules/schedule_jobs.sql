@@ -1,6 +1,6 @@
--- Brings the table of jobs up to date and keeps the operator's changes. Creates one job of pg_cron
--- for each lane: the next run starts when the last one has ended, or at most ten seconds after it
--- was interrupted. Removes the jobs of earlier versions.
+-- Updates the table of jobs and keeps the operator's changes. Creates one job of pg_cron for each
+-- lane: the next run starts when the last one has ended, or at most ten seconds after it was
+-- interrupted. Removes the jobs of earlier versions.
 create function logloom_private.schedule_jobs()
 returns void
 language plpgsql
@@ -10,13 +10,13 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: about three times the interval between two runs plus the length of a step.
+  -- silence: about three times the interval between two runs, plus the time that a step takes.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
       ('write_logs', 'write', 'write_logs', '250 milliseconds', '60 seconds'),
       ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
-      -- A round begins when the watermark has passed a minute.
+      -- A round begins when the watermark has passed a full minute.
       ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
       ('send_notifications', 'send', 'send_notifications', '2 seconds', '3 minutes'),
       ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
@@ -37,7 +37,7 @@ begin
   delete from logloom_private.jobs j where j.name not in (select k.name from known k);
 
   foreach v_lane in array array['write', 'send', 'tend'] loop
-    -- pg_cron would overwrite an existing job of the same name.
+    -- pg_cron would overwrite an existing job with the same name.
     if exists (
       select
       from cron.job c

@@ -1,4 +1,4 @@
--- Whether a portal session is active. It ends when its creator may no longer create sessions.
+-- True if a portal session is active. It ends when its creator may no longer create sessions.
 create function logloom_private.portal_session_is_alive(p_session logloom.portal_sessions)
 returns boolean
 language plpgsql
@@ -13,7 +13,7 @@ begin
     and not logloom_private.is_being_deleted(p_session.tenant_id)
     and (
       p_session.created_by is null
-      -- Without a row in tenant_members only the creator's next token would tell their role.
+      -- If the creator has no row in tenant_members, only their next token would tell their role.
       or coalesce(
         v_role in ('admin', 'owner'),
         (select s.roles_from_token from logloom_private.settings s)
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Narrows a scope to a view of its tenant, as the view is now. now in its query is the present
--- time. PT403 if the view is missing or its query does not compile.
+-- Narrows a scope to a view of its tenant, as the view is at present. now in the view's query means
+-- the present time. PT403 if the view is missing or its query does not compile.
 create function logloom_private.scope_in_view(
   p_scope logloom_private.reading_scope,
   p_view_id uuid
@@ -56,8 +56,8 @@ begin
 end;
 $$;
 
--- The scope of an API key, by the SHA-256 of the key as hex: its whole tenant, or its view. PT401
--- if it is unknown, revoked or expired, PT403 if it may only send.
+-- Returns the scope of an API key: its whole tenant, or its view. p_key_digest: SHA-256 of the key
+-- as hex. PT401 if the key is unknown, revoked or expired. PT403 if it may only send.
 create function logloom_private.scope_of_key(p_key_digest text)
 returns logloom_private.reading_scope
 language plpgsql
@@ -82,9 +82,9 @@ begin
 end;
 $$;
 
--- The scope of a portal session: its view, narrowed by its query. p_origin: the origin of the page
--- that frames the portal, if any. PT401 if the session has ended, PT403 for an origin that it does
--- not name.
+-- Returns the scope of a portal session: its view, narrowed by the session's query. p_origin: the
+-- origin of the page that frames the portal, if any. PT401 if the session has ended. PT403 if the
+-- session does not name the origin.
 create function logloom_private.scope_of_session(
   p_session logloom.portal_sessions,
   p_origin text
@@ -125,8 +125,8 @@ begin
 end;
 $$;
 
--- The scope of the request's token: its whole tenant, or a viewer's view; for service_role the
--- named tenant. PT403 for a viewer without a view.
+-- Returns the scope of the request's token: its whole tenant; for a viewer, their view; for
+-- service_role, the named tenant. PT403 for a viewer without a view.
 create function logloom_private.scope_of_token(p_tenant_id text)
 returns logloom_private.reading_scope
 language plpgsql
@@ -156,8 +156,8 @@ begin
 end;
 $$;
 
--- The scope of a log stream or an alert's message, without a request: the whole tenant, or its
--- view. PT403 if the view is missing or its query does not compile.
+-- Returns the scope of a log stream or of an alert's message, which have no request: the whole
+-- tenant, or its view. PT403 if the view is missing or its query does not compile.
 create function logloom_private.scope_of_view(p_tenant_id text, p_view_id uuid)
 returns logloom_private.reading_scope
 language plpgsql

@@ -1,4 +1,4 @@
--- Notes that a session was used, once a minute. Audits its first use.
+-- Stores when a session was used, once a minute. Audits its first use.
 create function logloom_private.note_session_use(p_session logloom.portal_sessions)
 returns void
 language plpgsql
@@ -10,7 +10,8 @@ begin
   if p_session.last_used_at >= date_trunc('minute', now()) then
     return;
   end if;
-  -- Skips a locked row, so that requests do not wait. A later request notes it.
+  -- Skips a locked row, so that requests do not wait for each other. A later request stores the
+  -- time.
   update logloom.portal_sessions s
   set first_used_at = coalesce(s.first_used_at, now()), last_used_at = now()
   where s.session_id = (
@@ -28,7 +29,7 @@ begin
     );
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- Answer all the same.
+  -- The request is answered all the same.
   null;
 end;
 $$;
@@ -69,7 +70,7 @@ begin
     values (p_tenant_id, v_minute, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- Answer all the same.
+  -- The request is answered all the same.
   null;
 end;
 $$;

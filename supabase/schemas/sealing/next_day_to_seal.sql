@@ -1,12 +1,12 @@
--- How long after a pass over a day the next pass looks for late records.
+-- Returns how long after a pass over a day the next pass looks for late records.
 create function logloom_private.seal_again_after()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- The oldest day with a partition that ended more than seal_after ago and was not checked within
--- seal_again_after; null if no day is due.
+-- Returns the oldest day with a partition that ended more than seal_after ago and was not checked
+-- within seal_again_after; null if no day is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
@@ -28,10 +28,11 @@ begin
 end;
 $$;
 
--- The days whose records of a tenant go into blocks together: p_day alone if it has
--- seal_day_records; otherwise its week or, if that has too few, its month, once the span is over.
--- The first day of the span with rows does the work for all of them. Null: the records stay rows.
--- are_small: several small days together.
+-- Returns the days whose records of a tenant are sealed together: p_day alone if it has
+-- seal_day_records. Otherwise the small days of its week or, if they have too few records, of its
+-- month, once the week or month is over. Only the first of these days returns them; it does the
+-- work for all. Null: the records stay rows.
+-- are_small: the days are small ones that are sealed together.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,

@@ -1,5 +1,5 @@
--- Copies the remaining rows of a day from which many records were sealed. False if replacing its
--- partition is not worth it.
+-- Copies the remaining rows of a day from which many records were sealed. Returns false if
+-- replacing its partition is not worth it.
 create function logloom_private.prepare_replacement(p_day date)
 returns boolean
 language plpgsql
@@ -49,12 +49,13 @@ end;
 $$;
 
 -- Sealed records leave empty space in a day's partition. To free it, the remaining rows are copied
--- and the copy replaces the partition. DROP TABLE ignores the snapshots of others, so the
--- replacement waits until every snapshot is newer than the copy and than the last sealed record.
+-- and the copy replaces the partition. DROP TABLE does not respect the snapshots of other sessions.
+-- So the replacement waits until every snapshot is newer than the copy and newer than the last
+-- sealing.
 
--- Whether a session has a snapshot that does not see the transaction p_xid. Autovacuum does not
--- count: it reads only the table that it works on, and dropping waits for it anyway. On a large
--- table it would block the replacement for hours.
+-- True if a session has a snapshot that does not see the transaction p_xid. Autovacuum does not
+-- count: it reads only the table that it works on, and dropping that table waits for it anyway. If
+-- it counted, autovacuum of a large table would block the replacement for hours.
 create function logloom_private.has_older_snapshot(p_xid xid8)
 returns boolean
 language plpgsql
@@ -77,14 +78,14 @@ begin
 end;
 $$;
 
--- The name of the copy that replaces a day's partition.
+-- Returns the name of the copy that replaces a day's partition.
 create function logloom_private.remainder_name(p_day date)
 returns text
 language sql
 stable
 return to_char(p_day, '"logs_remaining_"YYYY_MM_DD');
 
--- Drops the copy of a day. A day without a partition has no space to free.
+-- Drops the copy of a day. If the day has no partition any more, there is no space left to free.
 create function logloom_private.forget_replacement(p_day date)
 returns void
 language plpgsql
@@ -104,7 +105,8 @@ begin
 end;
 $$;
 
--- The newest write sequence that added a record to a day. log_writes always keeps the last one.
+-- Returns the newest write sequence that added a record to a day. log_writes always keeps the last
+-- one of each day.
 create function logloom_private.last_write_to(p_day date)
 returns bigint
 language plpgsql
@@ -116,9 +118,11 @@ begin
 end;
 $$;
 
--- Replaces a day's partition by its copy, or drops it if nothing is left. Returns replaced;
--- waiting: a session has an older snapshot; changed: the partition has changed since it was copied,
--- or is gone; busy: readers or the writer hold a lock on it.
+-- Replaces a day's partition by its copy, or drops it if no row is left. Returns one of:
+--   replaced  it was replaced or dropped
+--   waiting   a session has an older snapshot
+--   changed   the partition has changed since it was copied, or is gone
+--   busy      readers or the writer hold a lock on it
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql
@@ -145,8 +149,7 @@ begin
       (select s.partition_drop_lock_timeout from logloom_private.settings s)
     );
     -- From here on nobody deletes records or drops the partition. Counting takes long, so it comes
-    -- before the writer's lock; records that the writer adds meanwhile are noticed by
-    -- last_write_to.
+    -- before the writer's lock. If the writer adds records meanwhile, last_write_to shows it.
     perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
     v_last_write := logloom_private.last_write_to(p_day);
     -- Retention may have dropped the day since.

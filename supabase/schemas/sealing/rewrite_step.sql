@@ -1,6 +1,6 @@
--- Converts the next block of an older format, in this transaction. False if there is none. A
--- damaged block stays as it is: the error is noted for its day, and the day's other blocks wait
--- too.
+-- Converts the next block of an older format, in this transaction. Returns false if there is none.
+-- A damaged block is not converted: the error is noted for its day, and the day's other blocks
+-- wait, too.
 create function logloom_private.rewrite_step()
 returns boolean
 language plpgsql
@@ -9,7 +9,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- The same condition as blocks_older_format_idx, which is mostly empty.
+  -- This is the condition of blocks_older_format_idx. The index is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (

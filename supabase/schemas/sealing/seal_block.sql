@@ -1,10 +1,10 @@
 -- Turns rows into blocks. Each block is one transaction, so a reader sees either its rows or the
 -- block.
 
--- The range of the oldest records of a tenant's day that fit in one block. p_share days share the
--- limits seal_block_records and seal_block_bytes. Contains at least p_at_least records (0 or 1);
--- null if there are none. Bytes are limited because a backend holds several copies of long texts at
--- once.
+-- Returns the range of the oldest records of a tenant's day that fit in one block. p_share days
+-- share the limits seal_block_records and seal_block_bytes. The range has at least p_at_least
+-- records (0 or 1); null if there are none. Bytes are limited because a backend holds several
+-- copies of long texts at once.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
@@ -40,7 +40,7 @@ begin
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)
-                -- Compressed values count with their uncompressed size.
+                -- A compressed value counts with its uncompressed size.
                 + coalesce(
                   case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
                     else pg_column_size(l.attrs #> '{}') end,
@@ -58,8 +58,8 @@ begin
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
-  -- Usually only the last few records exceed the bytes: drop them here instead of reading the rows
-  -- again.
+  -- Usually only the last few records exceed the bytes: drop these here, so that the rows are not
+  -- read a second time.
   while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
     v_bytes := v_bytes - v_sizes[v_records];
     v_records := v_records - 1;
@@ -73,8 +73,8 @@ end;
 $$;
 
 -- Makes one block from the tenant's oldest records of the days and deletes them from their
--- partitions, in this transaction. Returns how many, 0 if there were none. p_holds_counts: removes
--- them from the counts, too.
+-- partitions, in this transaction. Returns how many records, 0 if there were none. p_holds_counts:
+-- also removes the records from the counts.
 create function logloom_private.seal_block(
   p_tenant_id text,
   p_days date[],
@@ -100,7 +100,7 @@ begin
       p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
     );
     continue when v_oldest.first_ts is null;
-    -- From the first record on, to skip the index entries of records sealed before.
+    -- Starts at the first record, to skip the index entries of records that were sealed before.
     v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
         || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
@@ -118,8 +118,8 @@ begin
     v_holds_counts
   );
   foreach v_range in array v_ranges loop
-    -- removed_records_sql would note these records as removed. Records that came after reading have
-    -- a later write sequence and stay.
+    -- A plain delete: removed_records_sql would note these records as removed. Records that were
+    -- added after reading have a later write sequence and stay.
     execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
     get diagnostics v_removed = row_count;
     v_records := v_records + v_removed;
@@ -142,8 +142,8 @@ end;
 $$;
 
 -- Turns the blocks of a tenant's day back into rows, in this transaction. Returns how many records.
--- A block of a small tenant comes back whole, with all its weeks. Sealing makes blocks of the rows
--- again unless the tenant's compression is false.
+-- If a block spans several days, all its days become rows. Sealing makes blocks of the rows again,
+-- unless the tenant's compression is false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint
 language plpgsql
@@ -166,8 +166,8 @@ begin
   loop
     perform logloom_private.require_intact(v_block);
     v_block_records := 0;
-    -- By numbers of days: a series of timestamps depends on the project's time zone, where a day
-    -- may begin at one o'clock.
+    -- Counts in numbers of days: a series of timestamps depends on the project's time zone, where a
+    -- day may begin at one o'clock.
     for v_day in
       select logloom_private.utc_day(v_block.first_ts) + d.n
       from generate_series(
@@ -178,7 +178,8 @@ begin
       update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
       insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
       on conflict do nothing;
-      -- Directly into the partition: the counts already have these records, or get them below.
+      -- Inserts directly into the partition: the counts already have these records, or get them
+      -- below.
       execute format(
         'insert into logloom.%I select r.* '
           || 'from logloom_private.block_records($4, $1, null, null) r '
@@ -203,8 +204,8 @@ begin
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
-    -- An erasure that has already passed these rows must check them again: erasures look at rows
-    -- first, then at blocks.
+    -- Erasures check rows first, then blocks. So an erasure that has already passed these rows must
+    -- check them again.
     update logloom.retention_runs r
     set position_ts = greatest(v_block.first_ts, r.ts_from),
       position_id = '00000000-0000-0000-0000-000000000000'

@@ -1,5 +1,6 @@
--- Merges small blocks of a tenant into one, within the span of p_days days from p_from: either
--- those that hold their counts or the others. Limited by seal_block_records and seal_block_bytes.
+-- Merges small blocks of a tenant into one. The blocks lie within the p_days days from p_from.
+-- p_hold_counts true: blocks that hold their counts; false: the others. The new block stays within
+-- seal_block_records and seal_block_bytes.
 create function logloom_private.merge_small_blocks(
   p_tenant_id text,
   p_from date,
@@ -40,8 +41,8 @@ begin
 end;
 $$;
 
--- One step of a pass over a day: a block with its merge, or moving on to the next tenant. False:
--- the pass is over.
+-- Does one step of a pass over a day: makes a block and merges it, or moves on to the next tenant.
+-- Returns false if the pass is over.
 create function logloom_private.seal_day_step(p_day date, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -77,7 +78,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last block of a day, late records or a week may have made a small block.
+    -- The new block may be small: the last of a day, one of late records, or one of a whole week.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -93,7 +94,7 @@ begin
     when query_canceled or lock_not_available or disk_full then
       raise;
     when others then
-      -- The records stay rows; the next pass tries again.
+      -- The records stay rows. The next pass tries again.
       update logloom_private.sealing_days d
       set differences = d.differences + (sqlstate = 'LL001')::integer,
         last_error = format('%s: %s', sqlstate, sqlerrm)
@@ -109,14 +110,15 @@ begin
 end;
 $$;
 
--- Pause between two blocks, so that others can use the disk.
+-- Returns the pause between two blocks, in which others can use the disk.
 create function logloom_private.seal_pause()
 returns interval
 language sql
 immutable
 return interval '20 milliseconds';
 
--- Prepares or replaces the partition of a sealed day, to free its space. Null if no day is due.
+-- Prepares or replaces the partition of a sealed day, to free its space. Returns the pause before
+-- the next step; null if no day is due.
 create function logloom_private.replacement_step(p_now timestamptz)
 returns interval
 language plpgsql
@@ -184,9 +186,9 @@ begin
 end;
 $$;
 
--- A step of the job seal_logs: seals the next block that is due, replaces a partition to free its
--- space, or converts a block of an older format. Null while the queue is long. A kill loses
--- nothing.
+-- Runs a step of the job seal_logs: seals the next block that is due, replaces a partition to free
+-- its space, or converts a block of an older format. Returns the pause before the next step; null
+-- if nothing is due or the queue is long. If the step is killed, nothing is lost.
 create function logloom_private.seal_step()
 returns interval
 language sql

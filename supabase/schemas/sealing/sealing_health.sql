@@ -1,4 +1,4 @@
--- Seam: when the last block was made; null if unknown.
+-- Seam: returns when the last block was made; null if unknown.
 create function logloom_private.last_sealed()
 returns timestamptz
 language plpgsql
@@ -15,9 +15,9 @@ begin
 end;
 $$;
 
--- The check of sealing: how many days wait for their first pass, when the last block was made, and
--- how many blocks were abandoned because they differed from their records (which stay rows).
--- Degraded if there are such blocks.
+-- Returns the check of sealing: how many days wait for their first pass, when the last block was
+-- made, and how many blocks were discarded because they differed from their records. Degraded if
+-- there are such blocks; their records stay rows.
 create function logloom_private.sealing_health(p_now timestamptz)
 returns jsonb
 language plpgsql

@@ -1,4 +1,5 @@
--- The time from which buckets are counted: weeks begin on Mondays, and 1970 began on a Thursday.
+-- Returns the time from which buckets are counted. Weeks begin on Mondays, but 1970 began on a
+-- Thursday.
 create function logloom_private.bucket_origin(p_seconds bigint)
 returns timestamptz
 language sql
@@ -6,7 +7,7 @@ immutable
 return case when p_seconds % 604800 = 0 then timestamp '1970-01-05' else timestamp 'epoch' end
   at time zone 'UTC';
 
--- SQL for the bucket of a record, over the alias l.
+-- Builds SQL for the bucket of a record, over the alias l.
 create function logloom_private.bucket_sql(p_seconds bigint)
 returns text
 language sql
@@ -16,15 +17,16 @@ return format(
   make_interval(secs => p_seconds), logloom_private.bucket_origin(p_seconds)
 );
 
--- The maximum number of buckets in a histogram or series.
+-- Returns the maximum number of buckets in a histogram or series.
 create function logloom_private.max_buckets()
 returns integer
 language sql
 immutable
 return 1000;
 
--- The smallest width with which p_buckets (default 60) cover the range. The answer may have one
--- bucket more, because buckets do not begin with the range. PT400 if p_buckets is out of bounds.
+-- Returns the smallest width with which p_buckets (default 60) cover the range. The answer may have
+-- one bucket more, because the first bucket may begin before the range. PT400 if p_buckets is out
+-- of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql

@@ -1,6 +1,6 @@
--- Encrypts a cursor, differently each time. The writer's position (in a tail's cursor) and the age
--- of the queue (in an export's) would tell about other tenants. page_cursor and tail_logs say what
--- cursors contain.
+-- Encrypts a cursor; the result is different each time. A tail's cursor has the writer's position
+-- and an export's the age of the queue; both would tell about other tenants. page_cursor and
+-- tail_logs say what cursors contain.
 create function logloom_private.encode_cursor(p_parts text[])
 returns text
 language plpgsql
@@ -11,7 +11,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded, so that its length does not tell the size of the numbers.
+  -- Padded, so that the length does not tell the size of the numbers.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -22,9 +22,10 @@ begin
 end;
 $$;
 
--- The parts of a cursor, captured by a regular expression. PT400 if it does not match, or if
--- another installation made the cursor. Version 1.0.0 did not encrypt cursors. Its page cursors
--- still work. Its tail cursors do not: answers to invented ones would tell the writer's position.
+-- Returns the parts of a cursor, captured by a regular expression. PT400 if the cursor does not
+-- match, or if another installation made it.
+-- Version 1.0.0 did not encrypt cursors. Its page cursors still work. Its tail cursors do not: with
+-- invented ones, a client could find out the writer's position.
 create function logloom_private.decode_cursor(p_cursor text, p_pattern text)
 returns text[]
 language plpgsql
@@ -75,9 +76,9 @@ create type logloom_private.page_cursor as (
 
 comment on type logloom_private.page_cursor is
   'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and '
-  'now are those of the first page, so that later pages keep its range. records_left: what limit '
-  'leaves for this page and later ones. received_before: an export returns only records received '
-  'before it began.';
+  'now are those of the first page, so that later pages have the same range. records_left: how '
+  'many records of limit are left for this page and later ones. received_before: an export returns '
+  'only records received before it began.';
 
 create function logloom_private.encode_page_cursor(p_cursor logloom_private.page_cursor)
 returns text
@@ -100,7 +101,7 @@ begin
 end;
 $$;
 
--- All null for null.
+-- Returns a cursor of nulls for null.
 create function logloom_private.decode_page_cursor(p_cursor text)
 returns logloom_private.page_cursor
 language plpgsql

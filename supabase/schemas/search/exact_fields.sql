@@ -48,8 +48,9 @@ begin
 end;
 $$;
 
--- The columns whose values can be counted from the dictionaries of sealed blocks. Empty unless
--- nearly all records of the range are sealed: at most two blocks and 20,000 rows may need reading.
+-- Returns the columns whose values can be counted from the dictionaries of sealed blocks. None
+-- unless nearly all records of the range are sealed: at most two blocks and 20,000 rows may need
+-- reading.
 create function logloom_private.counted_columns(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -107,8 +108,8 @@ begin
 end;
 $$;
 
--- Replaces sampled fields by exact ones where that is cheap: level and service from stored counts,
--- other columns from dictionaries. p_fields must not contain hidden fields.
+-- Replaces sampled fields by exactly counted ones where that is cheap: level and service from
+-- stored counts, other columns from dictionaries. p_fields must not contain hidden fields.
 create function logloom_private.with_exact_fields(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,6 +1,6 @@
--- SQL for a CSV cell (RFC 4180); p_value is an SQL expression. Spreadsheets run a text that looks
--- like a formula, so it gets an apostrophe. Most cells need no quotes: strpos finds these faster
--- than a regex.
+-- Builds SQL for a CSV cell (RFC 4180). p_value is an SQL expression. A spreadsheet runs a text
+-- that looks like a formula, so such a text gets an apostrophe. Most cells need no quotes; strpos
+-- finds that out faster than a regex.
 create function logloom_private.csv_cell_sql(p_value text)
 returns text
 language plpgsql
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- The columns of a CSV export (sql over the alias l): ts and id, then the fields of the stage
--- fields, or all.
+-- Returns the columns of a CSV export: ts and id, then the fields of the stage fields, or all
+-- fields. sql is over the alias l.
 create function logloom_private.csv_columns(p_fields jsonb)
 returns table (name text, sql text)
 language plpgsql
@@ -55,7 +55,7 @@ begin
 end;
 $$;
 
--- The read_log_page cursor at the beginning of an export. received_before is the watermark:
+-- Returns the read_log_page cursor at the beginning of an export. received_before is the watermark:
 -- everything before it is visible.
 create function logloom_private.export_cursor(
   p_range tstzrange,
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- Moves the cursor of an export after the record that p_after names (ts,id).
+-- Moves the cursor of an export to just after the record (ts,id) in p_after.
 create function logloom_private.cursor_after(p_cursor text, p_after text)
 returns text
 language plpgsql
@@ -102,7 +102,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- The range may have moved on since, and its records after p_after may be missing.
+  -- The range may have moved on meanwhile. Then records after p_after may be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -155,7 +155,8 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- A descending export with a relative start loses its last records as the start moves on.
+  -- In descending order, an export with a relative start loses its last records as the start moves
+  -- on.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -183,7 +184,7 @@ begin
     return v_export;
   end if;
   select
-    -- Names need no apostrophe: @name is not run as a formula.
+    -- Names need no apostrophe: a spreadsheet does not run @name as a formula.
     string_agg(
       case when c.name ~ '[",\r\n]' then '"' || replace(c.name, '"', '""') || '"' else c.name end,
       ','
@@ -237,9 +238,9 @@ end;
 $$;
 
 comment on function public.export_logs(text, text, text, text, text, text, text) is
-  'A page of an export: {text, records, cursor, next_cursor, logs}, for GET '
-  'logloom-read/v1/export. p_format: ndjson (default; one record a line, as in search_logs), csv '
-  '(RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. It returns '
-  'records that were received before it began. p_cursor: next_cursor of the page before, or cursor '
-  'of any page with p_after: <ts>,<id> of the last record that the client received. Errors: '
-  'PT400, PT401, PT403, PT408, PT429.';
+  'Returns a page of an export: {text, records, cursor, next_cursor, logs}. For GET '
+  'logloom-read/v1/export. The export has the records that were received before it began. '
+  'p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the '
+  'records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. '
+  'To continue after a lost page: cursor of any page, with p_after: <ts>,<id> of the last record '
+  'that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';

@@ -1,20 +1,20 @@
--- How many records a sample has at most.
+-- Returns how many records a sample has at most.
 create function logloom_private.sample_records()
 returns integer
 language sql
 immutable
 return 5000;
 
--- How many bytes a sample has at most. It always has at least one record.
+-- Returns how many bytes a sample has at most. It always has at least one record.
 create function logloom_private.sample_bytes()
 returns integer
 language sql
 immutable
 return 1200000;
 
--- The newest records of a query. size is the stored size, or else the size of the fields read. fits
--- says whether a record is within p_bytes; it is decided before large values are read or sorted.
--- Only whether msg exists is read, not its text.
+-- Builds a source of the newest records of a query. Of msg it reads only whether it exists.
+-- size: the stored size, or else the size of the fields read. fits: true if the record is within
+-- p_bytes. This is decided before large values are read or sorted.
 create function logloom_private.newest_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- Whether the newest records are all records of the query.
+-- True if the newest records are all records of the query.
 create function logloom_private.sample_is_whole(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -75,8 +75,9 @@ begin
 end;
 $$;
 
--- Where the slices of a query's range start and end. Long slices start at whole minutes, since
--- records are counted per minute. Each slice may open a sealed block, so sealed ranges have fewer.
+-- Returns where the slices of a query's range start and end. Long slices start at whole minutes,
+-- because records are counted by minute. Each slice may open a sealed block, so sealed ranges have
+-- fewer slices.
 create function logloom_private.slice_edges(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -87,7 +88,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Primes: 30 slices of a month would all end at the same hour of the day.
+  -- Prime numbers: 30 slices of a month would all end at the same hour of the day.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
     else 37
@@ -104,7 +105,7 @@ begin
 end;
 $$;
 
--- How many records of a query each slice has, or null if stored counts cannot answer that.
+-- Returns how many records of a query each slice has; null if stored counts cannot answer that.
 create function logloom_private.slice_counts(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -150,9 +151,10 @@ begin
 end;
 $$;
 
--- A sample of a query's records: the newest of each slice, in proportion to p_counts, or equally
--- many if that is null. Queries that extract fields sample the newest records of the whole range,
--- since they limit how many records are read in total.
+-- Builds a source of a sample of a query's records: the newest records of each slice. p_counts:
+-- each slice gets a share in proportion to its count; null: all get the same share. If the query
+-- extracts fields, the sample has the newest records of the whole range, because extraction limits
+-- how many records are read in total.
 create function logloom_private.spread_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -193,7 +195,8 @@ begin
       ))
     );
   end loop;
-  -- The first record of each slice comes first, so that every slice has one, however large.
+  -- Takes the first record of every slice before any second one, so that every slice has one,
+  -- however large it is.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '

@@ -1,4 +1,4 @@
--- Seam: the records of a select. Records without an id may be null.
+-- Seam: returns the records of a select. Records without an id may be null.
 create function logloom_private.read_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -13,7 +13,8 @@ begin
 end;
 $$;
 
--- The records of a select. Rolling back a subtransaction releases its locks.
+-- Returns the records of a select, read in a subtransaction that is rolled back: this releases its
+-- locks.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -33,10 +34,10 @@ begin
 end;
 $$;
 
--- Up to p_limit records of a query, after p_ts and p_id if given. Reads part after part of the
--- range until the page has p_limit records or p_bytes (default max_page_bytes). After
--- search_page_time it begins no further part, so a page may have fewer records. last_ts, last_id:
--- the position of the next page; null if there is none.
+-- Returns up to p_limit records of a query, after p_ts and p_id if given. Reads part after part of
+-- the range until the page has p_limit records or p_bytes (default max_page_bytes). After
+-- search_page_time it begins no further part, so a page may have fewer records.
+-- last_ts, last_id: the position where the next page begins; null if there is no next page.
 create function logloom_private.found_page(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -74,7 +75,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit of extracted records counts for the whole range.
+  -- The limit of extracted records applies to the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -86,14 +87,15 @@ begin
     v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
     );
-    -- Adding up sizes is slow and most pages have no large record. First assume that there is none.
+    -- Adding up sizes is slow, and most pages have no large record. So first assume that there is
+    -- none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- With a single part there is no need to release locks.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- Extracted records were measured the first time.
+      -- Extracted records were measured in the first round.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
@@ -106,7 +108,7 @@ begin
       last_id := logs[cardinality(logs)].id;
       exit;
     elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
-      -- A position between this part and the next one
+      -- The next page begins between this part and the next one.
       if p_order = 'desc' then
         last_ts := lower(v_part);
         last_id := '00000000-0000-0000-0000-000000000000';

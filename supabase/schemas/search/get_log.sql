@@ -1,5 +1,5 @@
--- The record with this id, if the query matches it and its ts is in the window; otherwise nulls.
--- Looks at rows, at sealed records, or at both.
+-- Returns the record with this id, if the query matches it and its ts is in the window; otherwise
+-- nulls. Looks at rows, at sealed records, or at both.
 create function logloom_private.log_within(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -74,11 +74,11 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   perform logloom_private.require_parameter('p_id', p_id is null);
-  -- One second around it: a client may send milliseconds instead of microseconds.
+  -- Search one second around p_ts: a client may send milliseconds instead of microseconds.
   if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
     v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
   end if;
-  -- The id contains the time of receipt. Most events are received when they happen.
+  -- The id contains the time of receipt. Most events are received soon after they happen.
   v_received_at := to_timestamp(
     ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
   );
@@ -94,7 +94,8 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all sealed records (blocks index ids), then the days with rows, newest first.
+  -- Then search all sealed records, because blocks have an index over ids. Then the days with rows,
+  -- newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -131,5 +132,5 @@ end;
 $$;
 
 comment on function public.get_log(uuid, timestamptz) is
-  'One record. With p_ts, its time, it is found at once. Without it the search begins at the time '
-  'of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+  'Returns one record. With p_ts, its time, the record is found at once. Without p_ts the search '
+  'begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';

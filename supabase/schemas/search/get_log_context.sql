@@ -1,5 +1,5 @@
--- The records before or after a record in its scope, of the same host and service. Of a very long
--- host or service only the beginning is compared, because a query is copied many times.
+-- Returns the records before or after a record in its scope, of the same host and service. If host
+-- or service is very long, only its beginning is compared, because a query is copied many times.
 create function logloom_private.log_neighbours(
   p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,
@@ -116,7 +116,7 @@ end;
 $$;
 
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
-  'A record and its neighbours of the same host and service (or also without), in time order: '
-  'p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. '
-  'Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: '
-  'PT400, PT401, PT404, PT408, PT429.';
+  'Returns a record and its neighbours in time order. Neighbours have the same host and service as '
+  'the record, or none if it has none. p_before records before it and p_after after it, 0 to 499 '
+  '(default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the '
+  'record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';

@@ -1,7 +1,7 @@
--- A source of the groups of a bound query, with events, the number of records of each row. With
+-- Builds a source of the groups of a bound query. events: the number of records of each row. With
 -- p_key it also has the numbers of this attribute and their sums; some of these rows have no
--- events. Sealed records come from columns of blocks. Null if the query groups by a field without
--- such a column. The tenant has rows from p_rows_from on.
+-- events. Sealed records come from columns of blocks. Null if the query groups by a field that has
+-- no such column. p_rows_from: the tenant has rows only from this time on.
 create function logloom_private.groups_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -94,7 +94,7 @@ begin
         array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
       )),
       ' offset 0) l',
-      -- Parts of ten minutes keep the arrays short.
+      -- Grouping by parts of ten minutes keeps the arrays short.
       case when p_key is not null then ' group by ' || v_group || 'l.part' end
     );
   end if;

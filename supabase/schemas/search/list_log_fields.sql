@@ -1,4 +1,4 @@
--- A key as a segment of an attribute's path, quoted if necessary.
+-- Returns a key as a segment of an attribute's path, quoted if necessary.
 create function logloom_private.query_segment(p_key text)
 returns text
 language plpgsql
@@ -37,9 +37,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- For each field
+  -- The maximum for each field
   v_max_values constant integer := 10;
-  -- Attributes of all sampled records together
+  -- The maximum for the attributes of all sampled records together
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -53,7 +53,7 @@ begin
   return format(
     $query$
       with recursive sample as materialized (
-        -- One character more than a listed value may have
+        -- Takes one character more than a listed value may have.
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (

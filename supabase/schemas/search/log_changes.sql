@@ -1,7 +1,7 @@
--- How unlikely it is that p_after of p_records_after and p_before of p_records_before are the same
--- share: G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for the Statistics of
--- Surprise and Coincidence", Computational Linguistics 19 (1993). Chance exceeds 10.83 once in a
--- thousand times.
+-- Returns how unlikely it is that p_after of p_records_after and p_before of p_records_before are
+-- the same share. This is G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for
+-- the Statistics of Surprise and Coincidence", Computational Linguistics 19 (1993). By chance alone
+-- it exceeds 10.83 once in a thousand times.
 create function logloom_private.surprise(
   p_after bigint,
   p_records_after bigint,
@@ -32,7 +32,7 @@ end;
 $$;
 
 -- Counts the records of a query and range by the most frequent values of a field, or by pattern if
--- p_field is null. is_cut: there are more values.
+-- p_field is null. is_cut: true if there are more values.
 create function logloom_private.facet_counts(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -60,8 +60,8 @@ begin
 end;
 $$;
 
--- Changes of a field's values (or of patterns) between a range and the one before that chance
--- hardly explains. A value that is missing in a cut list is skipped.
+-- Returns changes of a field's values (or of patterns) between a range and the range before it, if
+-- chance hardly explains them. A value that is missing in a cut list is skipped.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -110,7 +110,7 @@ begin
     end,
     round(s.score::numeric, 2)::double precision
   from counted c
-  -- Patterns count only the newest records.
+  -- Patterns are counted in the newest records only.
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
@@ -184,7 +184,7 @@ begin
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
-        -- Fields with few different values
+        -- Takes only fields with few different values.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         -- A new version explains more than other values do.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '

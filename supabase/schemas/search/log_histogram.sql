@@ -6,7 +6,8 @@ create type public.logloom_log_level_counts as (
   "none" bigint
 );
 
-comment on type public.logloom_log_level_counts is 'Records by level; none: without a level.';
+comment on type public.logloom_log_level_counts is
+  'Numbers of records by level; none: records without a level.';
 
 create type public.logloom_log_bucket as (
   ts timestamptz,
@@ -14,7 +15,8 @@ create type public.logloom_log_bucket as (
   levels public.logloom_log_level_counts
 );
 
-comment on type public.logloom_log_bucket is 'The records of interval_seconds, from ts on.';
+comment on type public.logloom_log_bucket is
+  'A bucket: the records of interval_seconds, beginning at ts.';
 
 create type public.logloom_log_histogram as (
   interval_seconds bigint,
@@ -24,8 +26,8 @@ create type public.logloom_log_histogram as (
 
 comment on type public.logloom_log_histogram is 'Records over time, in buckets of equal width.';
 
--- SQL for ts (in steps of p_seconds), the fields p_by (level, service) and the count of a query's
--- records in a range.
+-- Builds SQL that counts a query's records in a range, grouped by time (steps of p_seconds) and by
+-- the fields in p_by (level, service).
 create function logloom_private.counts_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -43,7 +45,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- Like count() by p_by
+  -- As in count() by p_by
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -55,7 +57,7 @@ begin
 end;
 $$;
 
--- Selects rows of public.logloom_log_bucket.
+-- Builds SQL that selects rows of public.logloom_log_bucket.
 create function logloom_private.log_histogram_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -163,5 +165,5 @@ end;
 $$;
 
 comment on function public.log_histogram(text, text, text, integer) is
-  'Records that match p_query_dsl over time, by level, empty buckets included. p_buckets 1 to 1000 '
-  '(default 60). Errors: PT400, PT401, PT408.';
+  'Returns the numbers of records that match p_query_dsl over time, by level, with empty buckets. '
+  'p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';

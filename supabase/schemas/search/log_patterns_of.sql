@@ -1,8 +1,8 @@
--- Patterns: messages with <*> for everything that varies: numbers, ids, addresses and times.
+-- A pattern is a message with <*> for everything that varies: numbers, ids, addresses and times.
 
--- The first of two steps to a pattern, quick enough for every record. It replaces each run from its
--- first digit to its last, hexadecimal letters and the separators of times, addresses and dotted
--- numbers included.
+-- Builds SQL for the first of two steps to a pattern, quick enough for every record. It replaces
+-- each run from its first digit to its last. A run includes hexadecimal letters and the separators
+-- of times, addresses and dotted numbers.
 create function logloom_private.rough_shape_sql(p_value text)
 returns text
 language sql
@@ -10,8 +10,8 @@ immutable
 return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
   || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
 
--- The second step, once for each distinct result of the first. It also replaces the letters of an
--- id, a time zone or a month next to a <*>.
+-- Does the second step, once for each distinct result of the first. It also replaces the letters of
+-- an id, a time zone or a month next to a <*>.
 create function logloom_private.shape(p_rough text)
 returns text
 language plpgsql
@@ -34,7 +34,7 @@ begin
       '<*>', 'g'
     );
   end if;
-  -- IPv6 addresses, dates with the name of the month, lists of numbers.
+  -- Replaces IPv6 addresses, dates with the name of the month, and lists of numbers.
   if v_shape collate "C" ~ '<\*>[:,]|[bcglnprtvy][ /-]{1,2}<\*>' then
     v_shape := regexp_replace(
       v_shape collate "C",
@@ -48,9 +48,10 @@ begin
 end;
 $$;
 
--- SQL for shape, count, first, last and example of the rough shapes of the newest p_records
--- messages. Sealed messages are counted by their templates, about p_templates of them, and have
--- place instead of example. first and last are microseconds since 1970. is_cut: there are more.
+-- Builds SQL for shape, count, first, last and example of the rough shapes of the newest p_records
+-- messages. Sealed messages are counted by their templates, about p_templates of them; these rows
+-- have place instead of example. first and last are microseconds since 1970. is_cut: true if there
+-- are more.
 create function logloom_private.rough_shapes_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -66,12 +67,12 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- No limit with hidden fields: the end of a block would tell about the sizes of records.
+  -- No limit if fields are hidden: where the last block ends would tell about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
-  -- The newest first, because not all may be read.
+  -- The newest messages come first, because not all may be read.
   if v_is_counted then
     v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
@@ -109,15 +110,15 @@ begin
 end;
 $$;
 
--- The stage patterns counts this many templates of blocks, and finishes the last block.
+-- Returns how many templates of blocks the stage patterns counts. It still finishes the last block.
 create function logloom_private.max_templates()
 returns integer
 language sql
 immutable
 return 500000;
 
--- The patterns of a query's messages: of the newest search_stage_records that are read, and of the
--- newest max_templates in blocks.
+-- Returns the patterns of a query's messages: of the newest search_stage_records messages that are
+-- read, and of the newest max_templates templates in blocks.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,12 +1,12 @@
--- The number of groups with their own series.
+-- Returns how many groups get their own series.
 create function logloom_private.max_series()
 returns integer
 language sql
 immutable
 return 20;
 
--- The largest groups of the range by the first aggregate, as arrays of texts. They get their own
--- series.
+-- Returns the largest groups of the range by the first aggregate, as arrays of texts. These groups
+-- get their own series.
 create function logloom_private.largest_groups(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -29,7 +29,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement, so groups with long values get no series.
+  -- The groups become part of the statement, so a group with long values gets no series of its own.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -44,7 +44,8 @@ begin
 end;
 $$;
 
--- Selects bucket, number of the series (from 0, null for other groups) and value.
+-- Builds SQL that selects the bucket, the number of the series (from 0; null for other groups) and
+-- the value.
 create function logloom_private.log_series_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -201,8 +202,9 @@ end;
 $$;
 
 comment on function public.log_series(text, text, text, integer) is
-  'The first aggregate of p_query_dsl (default count()) over time: {interval_seconds, series: '
-  '[{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series; the '
-  'others share one, with group null. An empty bucket has the value 0 for count, rate, sum and '
-  'count_distinct, else null. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if '
-  'the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
+  'Returns the first aggregate of p_query_dsl (default count()) over time: {interval_seconds, '
+  'series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a '
+  'series. All other groups share one, with group null. An empty bucket has the value 0 for count, '
+  'rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 '
+  'to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, '
+  'PT429.';

@@ -1,4 +1,4 @@
--- The aggregates of a query for a tenant. Jobs call it, too.
+-- Returns the aggregates of a query for a tenant. Jobs call it, too.
 create function logloom_private.log_stats_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -89,8 +89,9 @@ end;
 $$;
 
 comment on function public.log_stats(text, text, text, integer) is
-  'The aggregates of p_query_dsl (default count()): one row for each group, {group, value, values: '
-  '{name: number}, total_groups, warnings}, largest first, or oldest first with buckets; without '
-  'by one row with group {}. For patterns one row for each pattern, values {count, first, last, '
-  'example}. p_limit 1 to 1000 (default 100). Rows end after 8 MB; total_groups is the number of '
-  'all. Errors: PT400, PT401, PT408, PT429.';
+  'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, '
+  'values: {name: number}, total_groups, warnings}. The largest group comes first; with buckets, '
+  'the oldest. Without by there is one row with group {}. For patterns there is one row for each '
+  'pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB '
+  'no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, '
+  'PT429.';

@@ -1,5 +1,5 @@
--- Selects rows of public.logloom_log_stat without warnings. p_range is the caller's range: rate()
--- divides by it if there are no buckets.
+-- Builds SQL that selects rows of public.logloom_log_stat without warnings. p_range is the range of
+-- the request: if there are no buckets, rate() divides by it.
 create function logloom_private.log_stats_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -39,7 +39,7 @@ begin
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 
-  -- Columns k1, k2 … of the groups and v1, v2 … of the aggregates.
+  -- The columns k1, k2 … are the groups; v1, v2 … are the aggregates.
   v_grouped := 'select ' || (
     select string_agg(c.sql || ' as ' || c.name, ', ')
     from (
@@ -71,7 +71,7 @@ begin
         k.name,
         case
           when v_bucket is not null and k.n = 1 then '["g.k1"]'
-          -- Numbers in any notation come before other texts.
+          -- Sorts numbers in any notation before other texts.
           when k.name ~ '^(?:@|attrs\.)' then jsonb_build_array(
             'logloom_private.text_number(' || v_texts[k.n] || ')', v_texts[k.n] || ' collate "C"'
           )
@@ -106,7 +106,7 @@ begin
       p_limit
     ));
 
-  -- Arrays, because a function takes at most 100 arguments and a query may name more fields.
+  -- Uses arrays, because a function takes at most 100 arguments and a query may name more fields.
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')

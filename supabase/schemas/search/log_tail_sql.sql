@@ -1,5 +1,5 @@
--- The call for the sealed records of a tail; null if there are none. After p_bytes, records have
--- only their position and size.
+-- Returns the call for the sealed records of a tail; null if there are none. After p_bytes, records
+-- have only their position and size.
 create function logloom_private.sealed_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -33,9 +33,9 @@ begin
 end;
 $$;
 
--- The first p_limit records of a query with write sequences from p_first to p_last, in the order in
--- which they became visible, without hidden fields. Of p_first only those after p_id, if given.
--- p_sealed: the call for sealed records.
+-- Builds a source of the first p_limit records of a query with write sequences from p_first to
+-- p_last, without hidden fields, in the order in which they became visible. p_id: of the write
+-- sequence p_first, only records after this id. p_sealed: the call for sealed records.
 create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -66,8 +66,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Day by day, so that one late event does not add all days between. A client that was away
-        -- for more days reads from the first to the last.
+        -- Names the days one by one: one late event then does not add all days between. For more
+        -- than 31 days, reads from the first to the last.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -80,8 +80,8 @@ begin
 end;
 $$;
 
--- The same as records, with write_seq and id. Large records are null, or with p_fits the records
--- after p_bytes.
+-- Builds SQL for the records of log_tail_rows_sql, with write_seq and id. Large records are null;
+-- with p_fits, the records after p_bytes are null instead.
 create function logloom_private.log_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

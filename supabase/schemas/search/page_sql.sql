@@ -1,4 +1,4 @@
--- The size of records in an answer, in bytes.
+-- Returns the bytes that records take in an answer.
 create function logloom_private.answered_bytes(p_logs public.logloom_log_record[])
 returns bigint
 language plpgsql
@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- Adds size and fits to p_rows. fits: the rows before it have fewer than p_bytes together, so that
--- records are chosen before large values are decompressed. p_size: an expression for the size;
--- default the stored size.
+-- Adds the columns size and fits to p_rows. size: the value of p_size, by default the stored size.
+-- fits: true if all rows before it have fewer than p_bytes together. So records are chosen before
+-- large values are decompressed.
 create function logloom_private.sized_rows_sql(
   p_rows logloom_private.sql_source,
   p_bytes bigint,
@@ -36,7 +36,7 @@ return logloom_private.rows_from(format(
   coalesce(p_size, 'coalesce(l.record_bytes, octet_length(to_json(l)::text))')
 ));
 
--- Picks the attributes of p_fields, nested as before; null if there are none.
+-- Picks the attributes of p_fields and keeps their nesting; null if there are none.
 create function logloom_private.pick_attrs(p_attrs jsonb, p_fields jsonb)
 returns jsonb
 language plpgsql
@@ -73,8 +73,8 @@ begin
 end;
 $$;
 
--- The columns of a record of alias l. Only p_fields (null: all) are shown, and always id, tenant_id
--- and ts.
+-- Builds the columns of a record of alias l: id, tenant_id, ts and the fields in p_fields (null:
+-- all).
 create function logloom_private.shown_columns_sql(p_fields jsonb default null)
 returns text
 language plpgsql
@@ -103,8 +103,8 @@ begin
 end;
 $$;
 
--- Shortens a record that is larger than a page: the beginnings of its texts, and its size in
--- attrs.logloom_cut.
+-- Shortens a record that is larger than a page: keeps the beginnings of its texts, and puts its
+-- size into attrs.logloom_cut.
 create function logloom_private.cut_record(p_log public.logloom_log_record, p_size bigint)
 returns public.logloom_log_record
 language plpgsql
@@ -127,9 +127,10 @@ begin
 end;
 $$;
 
--- SQL for a page: the records of p_rows after the query's stages, in order, and p_others. Records
--- beyond p_bytes are null. Without p_is_exact, records larger than their share of p_bytes are null:
--- most pages have none, and adding up sizes is slow. Extracted records are always measured.
+-- Builds SQL for a page: the records of p_rows after the query's stages, in order, and p_others.
+-- Records beyond p_bytes are null. Without p_is_exact, records larger than their share of p_bytes
+-- are null instead: adding up sizes is slow, and most pages have no large record. Extracted records
+-- are always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,
@@ -144,20 +145,20 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The planner folds shown_columns_sql() into a constant.
+  -- The planner replaces shown_columns_sql() by its result.
   v_record constant text := 'row(' || case
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- A record without stored size is measured.
+  -- A record without a stored size is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
   v_attrs text :=
     'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
-    -- Extracted attributes add to the stored size.
+    -- Extracted attributes are not in the stored size.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
     p_rows := logloom_private.staged_sql(p_query, p_rows);
@@ -170,8 +171,8 @@ begin
       logloom_private.source_sql(p_rows)
     );
   end if;
-  -- First choose by the known size, then decompress the attributes of these records: numbers take
-  -- up to four times their text in memory, and more while they are read.
+  -- First chooses records by the known size, then decompresses the attributes of these records. In
+  -- memory, numbers take up to four times as much as their text, and more while they are read.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record

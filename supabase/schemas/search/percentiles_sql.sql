@@ -1,6 +1,7 @@
--- A percentile as percentile_cont computes it. p_place: its position among the sorted numbers, from
--- 0. Only the numbers in [p_low, p_high] are known: the count of p_low, the numbers between, the
--- count of p_high. Null if p_place lies outside.
+-- Computes a percentile as percentile_cont does. p_place: its position among the sorted numbers,
+-- from 0. Only the numbers in [p_low, p_high] are known: p_at_low, the count of p_low; p_between,
+-- the numbers between; p_at_high, the count of p_high. Null if p_place lies outside of these
+-- numbers.
 create function logloom_private.percentile_within(
   p_place double precision,
   p_low double precision,
@@ -36,7 +37,8 @@ begin
 end;
 $$;
 
--- A list of SQL expressions, one for each percentile. @ stands for its name, # for its fraction.
+-- Builds a list of SQL expressions, one for each percentile. In p_member, @ stands for the name of
+-- the percentile, # for its fraction.
 create function logloom_private.percentiles_list(p_percentiles jsonb, p_member text)
 returns text
 language plpgsql
@@ -51,8 +53,9 @@ begin
 end;
 $$;
 
--- SQL for the table expressions bounds and limits: two numbers between which each percentile almost
--- certainly lies, estimated from a random sample, in arrays by the ids of groups.
+-- Builds SQL for the table expressions bounds and limits: two numbers for each percentile, between
+-- which it almost certainly lies. They are estimated from a random sample. They come in arrays, by
+-- the ids of groups.
 create function logloom_private.percentile_limits_sql(p_percentiles jsonb)
 returns text
 language plpgsql
@@ -63,9 +66,9 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- The sample size for which drawing the sample and sorting the remaining numbers cost
-        -- least. The margin is four standard deviations of a median's position in the sample, and
-        -- more for other percentiles.
+        -- The size of the sample: with this size, drawing the sample and sorting the remaining
+        -- numbers take least time together. The margin is four standard deviations of a median's
+        -- position in the sample, and more for other percentiles.
         select s.id, s.margin, %1$s
         from (
           select
@@ -88,7 +91,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- In the order of ids, so that number arrays are neither sorted nor hashed.
+        -- Goes in the order of ids, so that arrays of numbers are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -109,12 +112,12 @@ begin
 end;
 $$;
 
--- SQL for the rows of p_rows, and for each combination of p_keys (texts) one more row with the
--- percentiles of all its doubles (an array in p_others). p_percentiles: names and fractions.
--- Sorting all numbers would take longer than the rest, and more memory than a search has. So a
--- random sample tells between which two numbers a percentile almost certainly lies, and only these
--- are sorted; if it does not lie there, all are. No join hashes rows with equal keys, because
--- PostgreSQL keeps all of them in memory.
+-- Builds SQL for the rows of p_rows. For each combination of p_keys (texts) it adds one row with
+-- the percentiles of all its doubles (an array in p_others). p_percentiles: names and fractions.
+-- Sorting all numbers would take longer than everything else, and more memory than a search has. So
+-- a random sample tells between which two numbers a percentile almost certainly lies, and only the
+-- numbers between are sorted. If the percentile does not lie there, all numbers are sorted. No join
+-- hashes rows with equal keys, because PostgreSQL keeps all of them in memory.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],

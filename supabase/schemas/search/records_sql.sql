@@ -1,5 +1,5 @@
--- The records of a query in a range: rows and sealed records. Copied records have only the fields
--- of p_reads (null: all).
+-- Builds a source of the records of a query in a range: rows and sealed records. Copied records
+-- have only the fields of p_reads (null: all).
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -24,9 +24,9 @@ begin
 end;
 $$;
 
--- The rows of p_from after the stages where, sort and limit of an aggregate: ordered by the keys of
--- sort, then by p_order, at most the smaller of both limits. p_sql: the sort expressions for each
--- column name, as an array.
+-- Builds a source of the rows of p_from after the stages where, sort and limit of an aggregate.
+-- Rows are ordered by the keys of sort, then by p_order; there are at most as many as the smaller
+-- of both limits. p_sql: for each column name, an array of its sort expressions.
 create function logloom_private.chosen_rows_sql(
   p_from text,
   p_plan jsonb,
@@ -68,10 +68,10 @@ begin
 end;
 $$;
 
--- The first p_limit records of a bound query in p_order, after p_ts and p_id if given. If a where
--- follows an extraction, as many as an extraction may read. p_reads: the fields to read besides ts
--- and id (null: all). After p_bytes, records have only their position and size, unless a stage
--- extracts from them.
+-- Builds a source of the first p_limit records of a bound query in p_order, after p_ts and p_id if
+-- given. If a where follows an extraction, reads as many records as an extraction may read.
+-- p_reads: the fields to read besides ts and id (null: all). p_bytes: after these bytes, records
+-- have only their position and size, unless a stage extracts from them.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -123,9 +123,9 @@ begin
 end;
 $$;
 
--- A source of ts, level, service and events: the counts of the range's whole minutes (log_counts
--- and blocks), and the records of its first and last partial minute. Null if counts cannot answer
--- the query.
+-- Builds a source of ts, level, service and events: the counts of the range's whole minutes
+-- (log_counts and blocks), and the records of its first and last partial minute. Null if counts
+-- cannot answer the query.
 create function logloom_private.counted_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,13 +1,13 @@
--- Seam. SQL for the tenant's id in a call that reads sealed records. On nodes it also hands over
--- the scan slot. p_tenant: SQL for the id.
+-- Seam: builds SQL for the tenant's id in a call that reads sealed records. On nodes it also passes
+-- on the scan slot. p_tenant: SQL for the id.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
 language sql
 stable
 return p_tenant;
 
--- The days of a range on which a tenant has rows, in order. A statement of its own: sharded, it
--- takes a third of the time of a larger statement.
+-- Returns the days of a range on which a tenant has rows, in order. This is a statement of its own:
+-- on a sharded table it takes a third of the time that it takes in a larger statement.
 create function logloom_private.days_with_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -31,7 +31,8 @@ begin
 end;
 $$;
 
--- SQL over the alias l: whether ts is on one of p_days. Consecutive days become one range.
+-- Builds SQL over the alias l that tells whether ts is on one of p_days. Consecutive days become
+-- one range.
 create function logloom_private.days_sql(p_days date[])
 returns text
 language plpgsql
@@ -58,9 +59,9 @@ begin
 end;
 $$;
 
--- The tenant's rows (alias l) of a range that pass a filter. Only this function decides whose rows
--- are read; candidate_blocks and sealed_page decide whose blocks. Constants, not parameters: they
--- let the planner skip the partitions of other days.
+-- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Only this function
+-- decides whose rows are read; candidate_blocks and sealed_page decide whose blocks. Values are
+-- constants, not parameters: so the planner can skip the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -77,8 +78,8 @@ as $$
 declare
   v_days text := '';
 begin
-  -- Skips partitions without rows of the tenant. A range of at most two days opens both, because
-  -- looking up which have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most two days opens both partitions,
+  -- because looking up which of them have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -94,8 +95,8 @@ begin
 end;
 $$;
 
--- Seam: whether the tenant has sealed records in the range. Exact within a stable function: this
--- query and the statement that it decides for share a snapshot, and in a snapshot a record is
+-- Seam: true if the tenant has sealed records in the range. This is exact within a stable function:
+-- it shares its snapshot with the statement that it decides for, and in one snapshot a record is
 -- either a row or in a block.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
@@ -116,7 +117,8 @@ begin
 end;
 $$;
 
--- p_rows and the sealed records of the call p_sealed (null: none), in the order of p_rows.
+-- Builds a source of p_rows and of the sealed records of the call p_sealed (null: none), in the
+-- order of p_rows.
 create function logloom_private.with_sealed_sql(
   p_rows logloom_private.sql_source,
   p_sealed text
@@ -136,8 +138,8 @@ begin
 end;
 $$;
 
--- The tenant's rows (alias l) of a range that pass a filter: read in place, or for many days by
--- rows_by_day, whose parameters these are.
+-- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Few days are read
+-- in place. Many days are read by rows_by_day, which gets these parameters.
 create function logloom_private.rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -168,9 +170,9 @@ begin
 end;
 $$;
 
--- The columns of logloom.logs for p_reads (null: all), over the alias l. Values are copied, because
--- a pointer into a table must not outlive the lock on the table. With p_are_sized, rows that do not
--- fit have only their position and size.
+-- Builds the columns of logloom.logs for p_reads (null: all), over the alias l. Values are copied,
+-- because a pointer into a table must not be used after the lock on the table is released. With
+-- p_are_sized, rows that do not fit have only their position and size.
 create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
 returns text
 language plpgsql
@@ -200,9 +202,9 @@ begin
 end;
 $$;
 
--- The tenant's rows of search_parts that pass a filter, part after part; the first p_limit in
--- p_order, if given. Rows have only the fields of p_reads (null: all). After p_bytes, rows have
--- only their position and size.
+-- Returns the tenant's rows of search_parts that pass a filter, part after part: the first p_limit
+-- in p_order, if p_limit is given. Rows have only the fields of p_reads (null: all). After p_bytes,
+-- rows have only their position and size.
 create function logloom_private.rows_by_day(
   p_tenant_id text,
   p_parts tstzrange[],

@@ -1,4 +1,5 @@
--- jit is off, because compiling a filter to machine code takes far longer than it saves here.
+-- Reads a page of records. jit is off: compiling a filter to machine code takes far longer than it
+-- saves here.
 create function logloom_private.read_log_page(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -69,7 +70,7 @@ begin
     v_limit := logloom_private.list_limit_max();
   end if;
   if p_limit is null and v_cursor.received_before is not null then
-    -- A page of export_logs
+    -- This is a page of export_logs.
     v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
@@ -120,8 +121,8 @@ end;
 $$;
 
 comment on function public.search_logs(text, text, text, integer, text, text) is
-  'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. '
-  'p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: '
-  'next_cursor of the page before; it keeps the range of the first page. With a long range or '
-  'large records (about 8 MB) a page may have fewer records and still a next_cursor: only null '
-  'marks the last page. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+  'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last '
+  'hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). '
+  'p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is '
+  'long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. '
+  'Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';

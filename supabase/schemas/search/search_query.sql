@@ -1,4 +1,4 @@
--- Raises PT400: a stage would need too many records or groups.
+-- Raises PT400, because a stage would need too many records or groups.
 create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
 returns boolean
 language plpgsql
@@ -11,8 +11,8 @@ begin
 end;
 $$;
 
--- Narrows the query to p_range, to its own terms on ts, to the tenant's retention, and, with p_ts,
--- to a page after p_ts.
+-- Narrows the query to p_range, to its own terms on ts, and to the tenant's retention. With p_ts,
+-- also to a page after p_ts.
 create function logloom_private.bound_query(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- A query in a scope: its tree and the scope's filter, without hidden fields. The caller writes the
--- filter. PT400 if the query names a hidden field.
+-- Narrows a query to a scope: joins its tree with the scope's filter, without hidden fields. The
+-- caller writes the filter as SQL. PT400 if the query names a hidden field.
 create function logloom_private.scoped_query(
   p_scope logloom_private.reading_scope,
   p_query logloom_private.compiled_query,
@@ -59,8 +59,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both in one AND: filter_by_scan_slot looks there for items that an index
-  -- answers.
+  -- Joins the items of both trees in one AND: there filter_by_scan_slot looks for items that an
+  -- index answers.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -77,7 +77,7 @@ begin
 end;
 $$;
 
--- The query that finds all records of a scope.
+-- Returns the query that finds all records of a scope.
 create function logloom_private.query_of_scope(p_scope logloom_private.reading_scope)
 returns logloom_private.compiled_query
 language plpgsql
@@ -95,9 +95,10 @@ begin
 end;
 $$;
 
--- Compiles a query in a scope (null: everything). p_takes is what the caller supports: filter,
--- records (with stages), rows of aggregates, series, or any. PT400 if the query has more. With a
+-- Compiles a query in a scope (null: everything). PT400 if the query has more than p_takes. With a
 -- tenant, also adds warnings about damaged blocks.
+-- p_takes: what the caller supports: filter, records (with stages), rows of aggregates, series, or
+-- any.
 create function logloom_private.search_query(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -144,7 +145,7 @@ begin
       v_stage
     );
   end if;
-  -- A page without filter reads only what it shows and needs no scan slot.
+  -- A page without a filter reads only what it shows, so it needs no scan slot.
   v_query.filter := case
     when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
       then 'true'

@@ -1,5 +1,6 @@
--- The requested range [from, to), by default the hour before its end. p_first, the range of the
--- first page, replaces bounds that are missing or relative to now. PT400 if invalid.
+-- Returns the requested range [from, to), by default the hour before its end. p_first, the range of
+-- the first page, replaces bounds that are missing or relative to now. PT400 if the range is
+-- invalid.
 create function logloom_private.search_range(
   p_ts_from text,
   p_ts_to text,
@@ -31,9 +32,9 @@ begin
 end;
 $$;
 
--- Cuts a range, in p_order (asc or desc), into parts with at most 12 days of the tenant's rows and,
--- with p_counts_blocks, 200 blocks (or one day). Opened tables stay locked until the transaction
--- ends, so a statement over a year would hold thousands of locks.
+-- Cuts a range, in p_order (asc or desc), into parts with at most 12 days with rows of the tenant.
+-- With p_counts_blocks, parts also have at most 200 blocks, but at least one day. Opened tables
+-- stay locked until the transaction ends, so a statement over a year would hold thousands of locks.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,

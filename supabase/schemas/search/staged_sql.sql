@@ -1,5 +1,5 @@
--- The records of p_rows after the stages json, logfmt and where. Raises PT400 if it would read more
--- than search_stage_records.
+-- Builds a source of the records of p_rows after the stages json, logfmt and where. It raises PT400
+-- if it would read more than search_stage_records.
 create function logloom_private.staged_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source
@@ -35,7 +35,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" makes it extract once for each record. Existing attributes win.
+      -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
       v_sql := format(
         'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',

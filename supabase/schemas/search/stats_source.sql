@@ -1,4 +1,4 @@
--- The aggregates of a query; default count().
+-- Returns the aggregates of a query; by default count().
 create function logloom_private.stats_aggregates(p_query logloom_private.compiled_query)
 returns jsonb
 language sql
@@ -7,8 +7,8 @@ return coalesce(
   p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
 );
 
--- An aggregate over a source with numbers, like query_aggregate_sql over records. p_n: its position
--- in the query, the name of its percentile.
+-- Builds an aggregate over a source that has numbers, as query_aggregate_sql does over records.
+-- p_n: the position of the aggregate in the query, which is also the name of its percentile.
 create function logloom_private.numbers_aggregate_sql(p_aggregate jsonb, p_n bigint)
 returns text
 language sql
@@ -21,7 +21,7 @@ return 'logloom_private.finite_double(' || case p_aggregate ->> 'kind'
   else 'max(l.q' || p_n || ')'
 end || ')';
 
--- The SQL expressions of aggregates over a source. p_minutes: the divisor of rate().
+-- Builds the SQL expressions of aggregates over a source. p_minutes: the divisor of rate().
 create function logloom_private.stats_values_sql(
   p_aggregates jsonb,
   p_source logloom_private.counted_source,
@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- SQL for level, service and events of sealed records of a query in a range. level and service are
--- only set if the query groups by them.
+-- Builds a source of level, service and events of sealed records of a query in a range. level and
+-- service are only set if the query groups by them.
 create function logloom_private.sealed_counts_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -64,8 +64,8 @@ return 'select l.level, l.service, l.events from logloom_private.sealed_counts('
   p_from, p_to, p_query.tree, p_query.by_fields
 ) || ') l';
 
--- The attribute whose numbers the query aggregates, if it is the only field of its aggregates;
--- otherwise null.
+-- Returns the attribute whose numbers the query aggregates; null if its aggregates have other
+-- fields, too.
 create function logloom_private.only_number(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
@@ -90,8 +90,9 @@ begin
 end;
 $$;
 
--- The records of p_rows with attributes read once. Otherwise each expression over stored attributes
--- copies them, and PostgreSQL keeps all copies of a record until it is done with the record.
+-- Builds a source of the records of p_rows with attributes read once. Otherwise each expression
+-- over stored attributes copies them, and PostgreSQL keeps all copies of a record until it is done
+-- with this record.
 create function logloom_private.held_rows_sql(p_rows logloom_private.sql_source)
 returns logloom_private.sql_source
 language plpgsql
@@ -111,8 +112,8 @@ begin
 end;
 $$;
 
--- The source for the aggregates of a bound query: stored counts if they can answer, counts of
--- blocks if only numbers of records are needed, otherwise the records.
+-- Builds the source for the aggregates of a bound query: stored counts if they can answer; counts
+-- of blocks if only numbers of records are needed; otherwise the records.
 create function logloom_private.stats_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -146,7 +147,7 @@ begin
   if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
-    -- For days without rows, blocks count faster than log_counts.
+    -- For days without rows, counting blocks is faster than reading log_counts.
     if v_counts_sealed and v_to - v_from >= interval '1 day' then
       v_counted_from := v_rows_from;
     end if;
@@ -196,8 +197,8 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counts a column, so that rows sorted for grouping have a second column: PostgreSQL 17 does not
-  -- count the memory for sorting a single one.
+  -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
+  -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
     v_rows, 'count(l.tenant_id)::double precision', null, false
   )::logloom_private.counted_source;

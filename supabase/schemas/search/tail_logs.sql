@@ -1,5 +1,5 @@
--- Moves a tail over the next p_records records, matching or not, because a search for matching ones
--- took too long. more: whether there were any.
+-- Moves a tail over the next p_records records, whether they match or not. Called when a search for
+-- matching ones took too long. more: true if there were any.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -52,8 +52,8 @@ end;
 $$;
 
 -- Moves a tail on by p_limit matching records, by max_page_bytes, or until its time is over. It
--- reads more and more writer steps at a time, so that a client that was away does not read
--- everything it missed for each page.
+-- reads more and more writer steps at a time. So if a client was away, a page does not read
+-- everything that the client missed.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -105,7 +105,8 @@ begin
       p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_write_seqs) then
         p_tail.more := true;
-        -- Continue after the last record of this step, or unchanged if the page was already full.
+        -- Continue after the last record that was found in this step. If none fitted in the page,
+        -- continue at the same place.
         if cardinality(v_found) > 0 then
           p_tail.first := v_write_seqs[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
@@ -126,8 +127,8 @@ begin
   exception when query_canceled then
     p_tail.more := true;
   end;
-  -- Cancelled: keep the records found so far. If there are none, read a few records without
-  -- timeout.
+  -- The search was cancelled: keep the records found so far. If there are none, read a few records
+  -- without a timeout.
   v_deadline := clock_timestamp() + v_page_time;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
     v_began_at := clock_timestamp();
@@ -136,7 +137,7 @@ begin
     );
     v_has_moved := true;
     exit when not p_tail.more;
-    -- Nothing stops the next read, so it must be small enough to end in time.
+    -- No timeout stops the next read, so it must be small enough to end in time.
     if clock_timestamp() - v_began_at < v_page_time / 8 then
       v_records := least(v_records * 2, p_limit);
     end if;
@@ -152,9 +153,9 @@ create type public.logloom_log_tail as (
 );
 
 comment on type public.logloom_log_tail is
-  'Records in the order in which they became visible. more: more records are waiting.';
+  'Records in the order in which they became visible. more: true if more records are waiting.';
 
--- Without statistics of a new day the planner would not use the index: no sequential scans.
+-- Sequential scans are off: without statistics of a new day the planner would not use the index.
 create function logloom_private.read_log_tail(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -193,7 +194,7 @@ begin
   select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;
-    -- Write sequences and records come from one snapshot: records that are not visible yet come
+    -- Write sequences and records come from one snapshot. Records that are not visible yet come
     -- after this cursor.
     if p_backlog > 0 then
       v_tail.logs := array(
@@ -201,7 +202,7 @@ begin
         from unnest((
           logloom_private.found_page(
             v_tenant_id, v_query,
-            -- An event may be 24 hours ahead.
+            -- The ts of an event may be 24 hours ahead.
             tstzrange(now() - interval '24 hours', now() + interval '25 hours'),
             p_backlog, 'desc', null, null
           )
@@ -223,7 +224,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- The last write sequence was read completely. The days of later ones may be gone.
+    -- Everything up to v_last was read. The days of later write sequences may have been dropped.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -256,6 +257,7 @@ end;
 $$;
 
 comment on function public.tail_logs(text, text, integer, integer) is
-  'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: '
-  'the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, up to 8 '
-  'MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+  'Returns records that match p_query_dsl as they become visible, also late ones. Without p_cursor '
+  'it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest '
+  'first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, '
+  'PT401, PT408.';

@@ -1,16 +1,17 @@
--- The key of a slot's advisory lock. p_owner is 'of ', 'views of ', 'scans of ', 'scans of views of
--- ' or 'validations of ' with the tenant's id, or 'all'.
+-- Returns the key of a slot's advisory lock. p_owner is 'all', or one of these with the tenant's
+-- id: 'of ', 'views of ', 'scans of ', 'scans of views of ', 'validations of '.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language sql
 stable
 return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 
--- Every operation that reads records calls this first, once: it takes a slot of the tenant and one
--- of the pool until the transaction ends. Readers of views and portals are a tenant's customers.
--- Together they get half of its slots and one extra scan slot, so that members can still search.
--- PT429 with Retry-After if no slot is free, because waiting would occupy a connection. Advisory
--- locks, not rows: a cancelled or killed transaction releases them.
+-- Takes a slot of the tenant and one of the pool until the transaction ends. Every operation that
+-- reads records calls this first, once.
+-- Readers of views and portals are a tenant's customers. Together they get half of its slots and
+-- one extra scan slot, so that members can still search. PT429 with Retry-After if no slot is free,
+-- because waiting would occupy a connection. A slot is an advisory lock, not a row: a cancelled or
+-- killed transaction releases it.
 create function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -34,7 +35,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- Takes the first free slot. "limit" keeps it from taking more.
+  -- Takes the first free slot. Without "limit" it would take all.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -42,12 +43,12 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Half of PostgREST's connections: the other half answers other requests.
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
   select greatest(1, s.api_pool_size / 2), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
-  -- Parallel workers use processors, too: only the tenant's first search gets them, as many as the
-  -- plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
+  -- the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -56,7 +57,7 @@ begin
     )::text,
     true
   );
-  -- The last quarter is for tenants without a running search.
+  -- The last quarter of the slots is for tenants without a running search.
   if v_own > 1 then
     v_slots := v_slots - v_slots / 4;
   end if;
@@ -80,9 +81,9 @@ begin
 end;
 $$;
 
--- A tree as a boolean SQL expression over the alias l that takes the scan slot while it reads.
--- Conditions that an index answers stay outside of CASE, because the planner uses no index for a
--- condition within CASE.
+-- Builds a boolean SQL expression for a tree, over the alias l. It takes the scan slot while it
+-- reads. Conditions that an index answers stay outside of CASE, because the planner uses no index
+-- for a condition within CASE.
 create function logloom_private.filter_by_scan_slot(p_tree jsonb)
 returns text
 language plpgsql
@@ -93,7 +94,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- Part of the SQL text: a node does not know the settings of this transaction.
+  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -106,7 +107,8 @@ begin
     select
       e.item,
       e.n,
-      -- Null for a node that is not a leaf, so "is not true" above puts it with the costly ones.
+      -- Null for a node that is not a leaf: "is not true" above then puts the node with the costly
+      -- ones.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;

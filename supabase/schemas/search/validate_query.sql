@@ -1,5 +1,5 @@
--- Takes one of two validation slots of the tenant; PT429 with Retry-After if none is free. Search
--- slots would not do: a page validates its query while it searches.
+-- Takes one of two validation slots of the tenant. PT429 with Retry-After if none is free. These
+-- are not search slots, because a page validates its query while it searches.
 create function logloom_private.take_validation_slot(p_tenant_id text)
 returns void
 language plpgsql
@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Takes a validation slot for a query that will be saved, unless it is so short that compiling
--- costs little.
+-- Takes a validation slot for a query that will be saved. A short query needs none, because
+-- compiling it costs little.
 create function logloom_private.take_slot_to_keep(p_tenant_id text, p_query_dsl text)
 returns void
 language plpgsql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- The answer of public.validate_query, in a validation slot.
+-- Returns the answer of public.validate_query. Takes a validation slot.
 create function logloom_private.read_query_validity(
   p_scope logloom_private.reading_scope,
   p_query_dsl text
@@ -74,5 +74,5 @@ end;
 $$;
 
 comment on function public.validate_query(text) is
-  'Whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, '
-  'suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
+  'Tells whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, '
+  'message, suggestion}]}. Errors: PT400, PT401, PT408, PT429.';

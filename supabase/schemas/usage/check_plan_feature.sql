@@ -1,4 +1,4 @@
--- A feature in the plan of the request's tenant.
+-- Returns a feature in the plan of the request's tenant.
 create function logloom_private.plan_feature(p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -28,5 +28,5 @@ end;
 $$;
 
 comment on function public.check_plan_feature(text) is
-  'Whether the plan includes p_feature (saved_searches, alerts), its limit, and the number in use. '
-  'An unknown feature is not enabled. Errors: PT400, PT401.';
+  'Tells whether the plan includes p_feature (saved_searches, alerts), its limit, and how many are '
+  'in use. An unknown feature is not enabled. Errors: PT400, PT401.';

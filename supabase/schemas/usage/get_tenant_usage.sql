@@ -1,4 +1,4 @@
--- An estimate of the disk space of a tenant's rows: their share of each partition with its indexes.
+-- Estimates the disk space of a tenant's rows: their share of each partition with its indexes.
 create function logloom_private.hot_bytes(p_tenant_id text)
 returns bigint
 language plpgsql
@@ -6,15 +6,15 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Older days are estimated from the newest.
+  -- Counts the rows of this many days. Older days are estimated from the newest days.
   v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- First the counts of the days, because records and partitions may be on other nodes than the
-  -- catalog.
+  -- First reads the counts of the days, because records and partitions may be on other nodes than
+  -- the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
   from (
@@ -58,8 +58,8 @@ begin
 end;
 $$;
 
--- The disk space of the records of the request's tenant. Blocks have exact sizes. Rows share
--- partitions with other tenants and are estimated.
+-- Returns the disk space of the records of the request's tenant. Blocks have exact sizes. Rows
+-- share partitions with other tenants, so their size is estimated.
 create function logloom_private.my_stored(p_tenant_id text)
 returns public.logloom_stored
 language plpgsql
@@ -77,7 +77,7 @@ begin
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception when query_canceled then
-  -- 504, because at a 503 PostgREST would reconnect and reload its schema for everybody.
+  -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 end;
@@ -106,11 +106,11 @@ create type public.logloom_usage as (
 );
 
 comment on type public.logloom_usage is
-  'The usage of a tenant in the current UTC month and the limits of its plan; and by month and day '
-  'of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of '
-  'the records. restored_records: records restored from the archive this month.';
+  'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month '
+  'and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk '
+  'space of the records. restored_records: records restored from the archive this month.';
 
--- usage_of for the tenant of the request.
+-- Returns usage_of for the tenant of the request.
 create function logloom_private.my_usage(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
@@ -193,6 +193,7 @@ end;
 $$;
 
 comment on function public.get_tenant_usage(text, integer) is
-  'The tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the '
-  'month, usage by month and day of the last p_months (1 to 24, default 1), and stored. All '
-  'acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
+  'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the '
+  'end of the month, and the disk space of its records (stored). Also the usage by month and day '
+  'of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, '
+  'PT403, PT404.';

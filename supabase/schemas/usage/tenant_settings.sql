@@ -16,8 +16,8 @@ end;
 $$;
 
 comment on function public.get_tenant_settings(text) is
-  'The current settings: the tenant''s own, else the defaults of its plan; and stored, the disk '
-  'space of its records. Errors: PT400, PT401, PT403, PT404.';
+  'Returns the current settings: the tenant''s own, or else the defaults of its plan. stored: the '
+  'disk space of its records. Errors: PT400, PT401, PT403, PT404.';
 
 -- Raises PT400 unless p_values is null or an object of known settings with valid values.
 create function logloom_private.check_settings(

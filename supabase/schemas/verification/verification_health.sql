@@ -1,5 +1,5 @@
--- The check of verification: degraded if the last one found a difference. Without details, because
--- health is public.
+-- Returns the check of verification: degraded if the last verification found a difference. Shows no
+-- details, because health is public.
 create function logloom_private.verification_health()
 returns jsonb
 language plpgsql

@@ -1,4 +1,4 @@
--- The result of the last verification, as a sentence.
+-- Returns the result of the last verification as a sentence.
 create function logloom_private.last_verification()
 returns text
 language plpgsql
@@ -18,8 +18,8 @@ end;
 $$;
 
 -- For operators: verifies everything stored, now and without pauses, and reports what it found.
--- Changes nothing. An interrupted verification continues when called again. Without a set clause,
--- because such a procedure could not commit.
+-- Changes nothing. An interrupted verification continues when the procedure is called again. It has
+-- no set clause, because it could not commit then.
 create procedure logloom_private.verify()
 language plpgsql
 as $$

@@ -1,4 +1,5 @@
--- How many archived records of a tenant's days from p_first to p_last the database still has.
+-- Counts the archived records of a tenant's days from p_first to p_last that the database still
+-- has.
 create function logloom_private.archived_records_here(p_tenant_id text, p_first date, p_last date)
 returns bigint
 language plpgsql
@@ -62,10 +63,11 @@ end;
 $$;
 
 -- Compares the files of a tenant's archived day, and of the days that share files with it, with the
--- database's records that count as archived. Retention deletes records that the archive keeps, so
--- additional records in files are a difference only if retention deleted none: for a single day
--- that is still kept and was never restored. All in one snapshot, because an erasure changes the
--- files after the database.
+-- database's records that count as archived.
+-- A file may have more records than the database, because retention deletes records that the
+-- archive keeps. This is a difference only for a single day that is still kept and was never
+-- restored: retention deleted nothing there. Everything is read in one snapshot, because an erasure
+-- changes first the database, then the files.
 create function logloom_private.verify_archived(
   p_verification_id bigint,
   p_tenant_id text,

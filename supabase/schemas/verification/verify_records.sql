@@ -1,12 +1,12 @@
--- About how many records one step of a verification compares.
+-- Returns about how many records one step of a verification compares.
 create function logloom_private.verify_step_records()
 returns integer
 language sql
 immutable
 return 100000;
 
--- The range of a tenant's next records at or after p_from: whole minutes of one UTC day, with about
--- verify_step_records() records. Null: there are none.
+-- Returns the range of a tenant's next records at or after p_from: whole minutes of one UTC day,
+-- with about verify_step_records() records. Null: there are none.
 create function logloom_private.next_records_to_verify(p_tenant_id text, p_from timestamptz)
 returns tstzrange
 language plpgsql
@@ -60,7 +60,7 @@ begin
 end;
 $$;
 
--- Notes the differences that a step found: counts all of them, keeps a thousand.
+-- Stores the differences that a step found: counts all of them, keeps a thousand.
 create function logloom_private.note_differences(
   p_verification_id bigint,
   p_tenant_id text,
@@ -90,9 +90,9 @@ begin
 end;
 $$;
 
--- What is wrong with a block, or null: its checksum must match, and it must decode to the right
--- number of records, within its bounds, each with a different id. is_intact: whether the block is
--- as it was stored; null if this is unknown.
+-- Returns what is wrong with a block, or null. Its checksum must match, and it must decode to the
+-- right number of records, within its bounds, each with a different id. is_intact: true if the
+-- block is as it was stored; null if this is unknown.
 create function logloom_private.verify_block(
   p_block logloom_private.blocks,
   out is_intact boolean,
@@ -126,20 +126,21 @@ begin
 exception
   when query_canceled or lock_not_available or disk_full then
     raise;
-  -- A damaged value may raise any error; the next block is still verified.
+  -- A damaged value may raise any error. The next blocks are still verified.
   when others then
     detail := format('%s: %s', sqlstate, sqlerrm);
-    -- Errors of the disk. Other errors, such as a lock or memory, say nothing about the block.
+    -- Errors of the disk mean damage. Other errors, such as a lock or memory, say nothing about the
+    -- block.
     if sqlstate like 'XX%' then
       is_intact := false;
     end if;
 end;
 $$;
 
--- The number of a tenant's records in [p_from, p_to) (whole minutes of a UTC day), and the
--- differences between them and their counts, and duplicate ids. One statement, so one snapshot: the
--- statements that change records change their counts, too. Blocks that hold their counts have
--- nothing to compare. Damaged blocks are skipped, and counts are not compared then.
+-- Counts a tenant's records in [p_from, p_to) (whole minutes of a UTC day). Returns the minutes
+-- whose counts differ, and duplicate ids. Uses one statement and so one snapshot: the statements
+-- that change records change their counts, too. Records of blocks that hold their counts have no
+-- counts to compare. Damaged blocks are skipped, and then counts are not compared.
 create function logloom_private.verify_records(
   p_verification_id bigint,
   p_tenant_id text,
@@ -181,7 +182,8 @@ begin
     ), counted as (
       select
         s.minute, s.level, sum(s.events) as difference,
-        -- If services were counted together, the counts cannot tell them apart.
+        -- If services were counted together, the counts cannot tell them apart. Then the service is
+        -- ignored.
         case when not exists (
           select from counts c where c.is_other and c.minute = s.minute
         ) then s.service end as service

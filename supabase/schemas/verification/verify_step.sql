@@ -1,4 +1,4 @@
--- Verifies the next block. False: all blocks are verified.
+-- Verifies the next block. Returns false if all blocks are verified.
 create function logloom_private.verify_next_block(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- Verifies the next records, or moves on to the next tenant. False: all are verified.
+-- Verifies the next records, or moves on to the next tenant. Returns false if all are verified.
 create function logloom_private.verify_next_records(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -80,7 +80,7 @@ end;
 $$;
 
 -- Verifies the next archived days: about verify_step_records() records, at most a hundred spans.
--- False: all are verified, or the records are in other databases.
+-- Returns false if all are verified, or if the records are in other databases.
 create function logloom_private.verify_next_archived(p_verification logloom_private.verifications)
 returns boolean
 language plpgsql
@@ -128,13 +128,13 @@ begin
 end;
 $$;
 
--- Continues the running verification, or begins one. False: it has ended, or somebody else is
--- running it.
+-- Continues the running verification, or begins one. Returns false if it has ended, or if another
+-- session is running it.
 create function logloom_private.verify_on()
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- An operator calls verify() with the project's time zone and date style.
+-- The session of the operator who calls verify() has the project's time zone and date style.
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$
@@ -169,8 +169,8 @@ begin
 end;
 $$;
 
--- A step of the job verify_logs: verifies everything stored once every settings.verify_every,
--- slowly. Queued events come first.
+-- Runs a step of the job verify_logs, which slowly verifies everything stored, once every
+-- settings.verify_every. Queued events come first.
 create function logloom_private.verify_step()
 returns interval
 language plpgsql
@@ -192,7 +192,7 @@ begin
     return null;
   end if;
   if logloom_private.verify_on() then
-    -- Pauses four times as long as the step took.
+    -- The pause is four times as long as the step took.
     return greatest(
       interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
     );

@@ -1,4 +1,4 @@
--- Audit of views.
+-- Audits changes of views.
 create function logloom_private.audit_log_views()
 returns trigger
 language plpgsql

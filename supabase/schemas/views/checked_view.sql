@@ -1,6 +1,6 @@
 -- Checks the parts of a view and returns them in canonical form. PT400 if one is invalid.
 
--- The query of a view: a filter without stages or warnings; null if blank.
+-- Checks the query of a view: a filter without stages or warnings; null if blank.
 create function logloom_private.checked_view_query(p_tenant_id text, p_query_dsl text)
 returns text
 language plpgsql
@@ -22,8 +22,9 @@ begin
 end;
 $$;
 
--- Hidden fields as scopes have them: columns, attrs, and attrs.PATH with dots between keys, each
--- once. Hiding level also hides attrs.original_level, in which ingest keeps an unknown level.
+-- Checks hidden fields and returns them as scopes have them: columns, attrs, and attrs.PATH with
+-- dots between keys, each once. Hiding level also hides attrs.original_level, in which ingest keeps
+-- an unknown level.
 create function logloom_private.checked_hidden_fields(p_hidden_fields text[])
 returns text[]
 language plpgsql
@@ -58,7 +59,8 @@ begin
 end;
 $$;
 
--- The operations of a view, each once. The word all means null: the default operations.
+-- Checks the operations of a view and returns each once. Returns null for the word all, which means
+-- the default operations.
 create function logloom_private.checked_view_operations(p_operations text[])
 returns text[]
 language plpgsql

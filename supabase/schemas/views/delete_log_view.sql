@@ -1,5 +1,5 @@
--- What uses a view: active API keys and portal sessions, viewers, alert rules, log streams and
--- saved searches, by name, at most ten. Private saved searches of colleagues are not named.
+-- Lists what uses a view, by name, at most ten: active API keys and portal sessions, viewers, alert
+-- rules, log streams and saved searches. Private saved searches of colleagues are not named.
 create function logloom_private.users_of_view(p_tenant_id text, p_view_id uuid)
 returns text[]
 language plpgsql
@@ -46,7 +46,7 @@ begin
 end;
 $$;
 
--- Deletes a view that nothing uses, and its revoked and expired keys.
+-- Deletes a view that nothing uses, and the revoked and expired keys of this view.
 create function logloom_private.remove_log_view(p_tenant_id text, p_view_id uuid)
 returns public.logloom_success
 language plpgsql
@@ -60,7 +60,7 @@ declare
 begin
   perform logloom_private.require_role(v_tenant_id, 'admin');
   perform logloom_private.require_parameter('p_view_id', p_view_id is null);
-  -- Held, so that nothing is bound to it meanwhile.
+  -- Locks the view, so that nothing is bound to it meanwhile.
   perform
   from logloom.log_views v
   where v.tenant_id = v_tenant_id and v.view_id = p_view_id

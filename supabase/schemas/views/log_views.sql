@@ -1,4 +1,4 @@
--- A view as operations return it.
+-- Returns a view in the shape in which operations return it.
 create function logloom_private.log_view_of(p_row logloom.log_views)
 returns public.logloom_log_view
 language sql
@@ -41,8 +41,8 @@ end;
 $$;
 
 comment on function public.list_log_views(text, integer, uuid) is
-  'The tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the '
-  'last item of the page before. Errors: PT400, PT401, PT403.';
+  'Lists the tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of '
+  'the last item of the page before. Errors: PT400, PT401, PT403.';
 
 create function logloom_private.make_log_view(
   p_tenant_id text,
@@ -114,11 +114,12 @@ end;
 $$;
 
 comment on function public.create_log_view(text, text, text, text[], text[]) is
-  'Creates a view and returns it. Its readers (viewers and API keys that are bound to it) get the '
-  'records that p_query_dsl finds (a query without stages; default all), without p_hidden_fields '
-  '(names of fields, attrs, attrs.PATH), by p_operations (names of reading operations; default '
-  'all, except those that list alerts). p_name: 1 to 100 characters after trimming. For admins. '
-  'Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
+  'Creates a view and returns it. For admins. Its readers are viewers and API keys that are bound '
+  'to it. p_query_dsl: they get the records that this query without stages finds (default all). '
+  'p_hidden_fields: names of fields that they do not get (names, attrs, attrs.PATH). p_operations: '
+  'names of the reading operations that they may call (default all, except those that list '
+  'alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, '
+  'PT403, PT409 (the name is taken).';
 
 create function logloom_private.change_log_view(
   p_tenant_id text,
@@ -199,7 +200,7 @@ end;
 $$;
 
 comment on function public.update_log_view(uuid, text, text, text[], text[], text) is
-  'Changes the given members and returns the view. Readers of the view get the change with their '
-  'next request. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and '
-  'p_operations ["all"] restores the default. For admins. Errors: PT400, PT401, PT403, PT404, '
+  'Changes the given members and returns the view. For admins. The change applies to the next '
+  'request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide '
+  'nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, '
   'PT409 (the name is taken).';

@@ -1,6 +1,6 @@
--- When a member is removed or becomes a viewer, pauses the alert rules that they created in a view,
--- because they may no longer read everything in it. Any member can enable them again. Rules without
--- a view belong to the tenant and go on.
+-- Runs when a member is removed or becomes a viewer. Pauses the alert rules that they created in a
+-- view, because they may no longer read everything in it. Any member can enable these rules again.
+-- Rules without a view belong to the tenant and go on.
 create function logloom_private.pause_rules_of_member()
 returns trigger
 language plpgsql

@@ -1,19 +1,20 @@
--- How long a flip or a count of the queue waits for running enqueues, while new ones wait behind
--- it. If it gives up, a later run does it.
+-- Returns how long a flip or a count of the queue waits for running enqueues. New enqueues wait
+-- behind it. If it gives up, a later run does the work.
 create function logloom_private.enqueue_wait()
 returns interval
 language sql
 immutable
 return interval '200 milliseconds';
 
--- A moved slot with few events is emptied after this time.
+-- Returns the time after which a moved slot is emptied even if it has few events.
 create function logloom_private.truncate_age()
 returns interval
 language sql
 immutable
 return interval '1 minute';
 
--- Truncates moved slots. True if there were any. A slot that somebody reads is left for later.
+-- Truncates moved slots. Returns true if there were any. A slot that a session is reading is left
+-- for later.
 create function logloom_private.empty_moved_slots()
 returns boolean
 language plpgsql
@@ -48,7 +49,7 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       v_has_emptied := true;
     exception when lock_not_available then
-      -- Somebody reads the slot. It is emptied in a later run.
+      -- A session is reading the slot. A later run empties it.
       continue;
     end;
   end loop;
@@ -56,8 +57,9 @@ begin
 end;
 $$;
 
--- Closes the open slot and opens another. Does nothing if the open slot is empty, if a closed one
--- is still being moved, or if running enqueues hold the lock too long. True if it flipped.
+-- Closes the open slot and opens another. Returns true if it did. Does nothing if the open slot is
+-- empty, if the closed slot is not completely moved yet, or if running enqueues hold the lock too
+-- long.
 create function logloom_private.flip_queue()
 returns boolean
 language plpgsql
@@ -95,8 +97,8 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- The emptiest slot is next. A slot that could not be emptied yet can take new batches: moved
-  -- batches are below moved_through.
+  -- Opens the emptiest slot. A slot that could not be truncated yet can take new batches, too:
+  -- batches up to moved_through count as moved.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,
     open_slot = (

@@ -1,4 +1,5 @@
--- How long after its received_at a batch can become visible: the statement timeout of ingest_text.
+-- Returns how long after its received_at a batch can become visible: the statement timeout of
+-- ingest_text.
 create function logloom_private.enqueue_timeout()
 returns interval
 language plpgsql
@@ -7,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
-    -- A bare number is milliseconds, as everywhere in PostgreSQL's settings.
+    -- A number without a unit is in milliseconds, as everywhere in PostgreSQL's settings.
     select (case when t.timeout ~ '^[0-9]+$' then t.timeout || ' ms' else t.timeout end)::interval
     from (
       select split_part(c.setting, '=', 2) as timeout
@@ -19,10 +20,11 @@ begin
 end;
 $$;
 
--- The time before which every received event is visible. A later batch may be in the queue, or not
--- yet committed if it was received less than enqueue_timeout() ago. p_oldest_queued: from
--- queue_state(), read in this transaction. It has no default, because Citus reports a circular
--- dependency for a default that calls a function.
+-- Returns the watermark: every event received before this time is visible. An event received later
+-- may still be in the queue; if it was received less than enqueue_timeout() ago, it may not even be
+-- committed.
+-- p_oldest_queued: from queue_state(), read in this transaction. It has no default, because Citus
+-- reports a circular dependency if a default calls a function.
 create function logloom_private.watermark(p_oldest_queued timestamptz)
 returns timestamptz
 language sql
@@ -31,8 +33,9 @@ return least(p_oldest_queued, now() - logloom_private.enqueue_timeout());
 
 create type logloom_private.queue_state as (depth bigint, oldest_received_at timestamptz);
 
--- The number of events in the queue, and when the oldest was received. Adds the metered counts and
--- the last batches that were not metered yet, so it costs the same at any depth.
+-- Returns the number of events in the queue, and when the oldest was received. Adds up the metered
+-- counts and the last batches that were not metered yet. So it costs the same however long the
+-- queue is.
 create function logloom_private.queue_state()
 returns logloom_private.queue_state
 language plpgsql
@@ -44,7 +47,8 @@ declare
     (select p from logloom_private.queue_pointer p);
   v_state logloom_private.queue_state;
 begin
-  -- Planned for these slots: the third one is never locked, so it can be truncated meanwhile.
+  -- Planned for these two slots only: the third one is never locked, so it can be truncated
+  -- meanwhile.
   execute $query$
     select
       sum(s.metered_events - s.moved_events + coalesce(u.events, 0)),
@@ -69,16 +73,16 @@ begin
 end;
 $$;
 
--- How many batches may be unmetered: quotas and health count at most these one by one, however long
--- the queue is.
+-- Returns how many batches may be unmetered. Quotas and health count at most this many batches one
+-- by one, however long the queue is.
 create function logloom_private.max_unmetered_batches()
 returns integer
 language sql
 immutable
 return 1000;
 
--- Meters the batches that were enqueued since the last time, in the open slot too, if there are
--- more than max_unmetered_batches.
+-- Meters the batches that were enqueued since the last time, also in the open slot. Does nothing if
+-- there are no more than max_unmetered_batches.
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
@@ -99,8 +103,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- At a moment without a running enqueue, every batch with a number is committed, or never will
-    -- be. A lock of the session, so that it can be released at once.
+    -- When no enqueue is running, every batch with a number is either committed or never will be.
+    -- Takes a lock of the session, which can be released at once.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));

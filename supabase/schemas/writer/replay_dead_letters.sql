@@ -1,6 +1,7 @@
 create type logloom_private.replay_result as (replayed integer, failed integer);
 
--- Tries again to write up to p_limit dead letters, oldest failure first, under their own ids.
+-- Tries again to write up to p_limit dead letters, under their own ids. The oldest failure comes
+-- first.
 create function logloom_private.replay_dead_letters(p_limit integer default 1000)
 returns logloom_private.replay_result
 language plpgsql
@@ -11,7 +12,7 @@ declare
   v_write_seq bigint;
   v_result logloom_private.replay_result := row(0, 0);
 begin
-  -- The writer's lock, because write sequences must be in commit order.
+  -- Takes the writer's lock, because write sequences must be in commit order.
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   v_write_seq := nextval('logloom_private.write_seq');
   for v_letter in
@@ -26,7 +27,7 @@ begin
           )
           select
             ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2, %s,
-            -- Measured again, because whoever repaired the letter may have changed it.
+            -- Measures again, because an operator may have changed the letter to repair it.
             logloom_private.bytes_of_record(
               jsonb_populate_record(null::logloom.logs, to_jsonb($1))
             )

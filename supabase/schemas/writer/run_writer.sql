@@ -31,7 +31,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- Not in the same transaction as steps: enqueues wait until a flip is committed.
+  -- Not in the transaction of a step: enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -55,5 +55,6 @@ end;
 $$;
 
 comment on function public.run_writer() is
-  'Called by the edge function ingest while pg_cron does not run the writer, until done is true: '
-  'moves the closed slot of the queue, or closes the open one. Safe beside any other run.';
+  'For the edge function ingest, which calls it until done is true while pg_cron does not run the '
+  'writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time '
+  'do no harm.';

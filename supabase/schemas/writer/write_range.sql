@@ -1,6 +1,6 @@
--- The fields of an event except ts, separated by commas and formatted by p_format: %1$s is the
--- name, %2$s a cast to a type with the rules of logloom.logs, so that a bad value fails when it is
--- read.
+-- Lists the fields of an event except ts, separated by commas. p_format formats each of them: %1$s
+-- is the name, %2$s a cast. The cast is to a type with the rules of logloom.logs, so that a bad
+-- value fails when it is read.
 create function logloom_private.written_fields_sql(p_format text)
 returns text
 language plpgsql
@@ -25,18 +25,18 @@ begin
 end;
 $$;
 
--- Whether an error means that the event cannot be written, and not that the database cannot write
--- now.
+-- True if an error means that the event cannot be written. False if the database cannot write it at
+-- the moment.
 create function logloom_private.is_data_error(p_sqlstate text)
 returns boolean
 language sql
 immutable
--- Connection, rollback, access rule, resources, object state, operator, system, internal: not
--- caused by the event, so the step is repeated later.
+-- These classes are not caused by the event, so the step is repeated later: connection, rollback,
+-- access rule, resources, object state, operator, system, internal.
 return left(p_sqlstate, 2) not in ('08', '25', '40', '42', '53', '55', '57', '58', 'XX');
 
--- Seam: inserts the events of batches p_batch_from to p_batch_to, of each batch the events
--- p_index_from to p_index_to (from 1), with their counts, days and write sequences.
+-- Seam: inserts events of the batches p_batch_from to p_batch_to, with their counts, days and write
+-- sequences. Takes the events p_index_from to p_index_to (from 1) of each batch.
 create function logloom_private.insert_records(
   p_slot smallint,
   p_batch_from bigint,
@@ -53,9 +53,9 @@ as $$
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
 begin
-  -- Sorted by tenant and ts, which packs the pages of the primary key. Sorted by one number,
-  -- because a second sort key would be read from the record at each comparison. Casts make a bad
-  -- value fail here.
+  -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
+  -- number: a second sort key would be read from the record at each comparison. The casts make a
+  -- bad value fail here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
@@ -73,8 +73,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- Tenants are three years apart; with thousands of tenants the times are still exact to
-            -- 0.1 ms.
+            -- The numbers of two tenants are three years apart. With thousands of tenants, times
+            -- are still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
@@ -92,8 +92,8 @@ begin
 end;
 $$;
 
--- Calls insert_records. If the data make it fail, tries halves until each failing event is alone,
--- and puts that into dead_letters.
+-- Calls insert_records. If an event makes it fail, tries the two halves, and so on until each
+-- failing event is alone. Puts these events into dead_letters.
 create function logloom_private.write_range(
   p_slot smallint,
   p_batch_from bigint,

@@ -20,8 +20,7 @@ begin
   )
   into v_first_day, v_last_day
   using p_batch_from, p_batch_to;
-  -- Nearly always all days between the first and the last event exist; only otherwise is each event
-  -- checked.
+  -- Nearly always all days between the first and the last event exist. If not, check each event.
   if not exists (
     select
     from generate_series(v_first_day::timestamp, v_last_day, interval '1 day') d (day)
@@ -52,8 +51,8 @@ language sql
 immutable
 return 5000;
 
--- Moves the next batches of the closed slot in this transaction. Returns the number of events; 0 if
--- none was left.
+-- Moves the next batches of the closed slot, in this transaction. Returns the number of events; 0
+-- if none was left.
 create function logloom_private.write_step()
 returns integer
 language plpgsql
@@ -121,17 +120,18 @@ begin
 end;
 $$;
 
--- A step of the job write_logs: moves the next batches of the closed slot. If none are left, it
--- empties moved slots, or else closes the open slot. Each is a transaction of its own, because
--- enqueues wait until a flip is committed.
+-- Runs a step of the job write_logs: moves the next batches of the closed slot. If none are left,
+-- empties moved slots. If there are none either, closes the open slot. Each of these is a
+-- transaction of its own, because enqueues wait until a flip is committed.
 create function logloom_private.write_logs()
 returns interval
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- A quiet service nearly always returns here. Flips wait for running enqueues, so an open slot
-  -- has no batch below moved_through. A batch that takes its number later is seen next time.
+  -- If no event arrived, this nearly always returns here. A flip waits for running enqueues, so an
+  -- open slot has no batch below moved_through. A batch that gets its number later is seen next
+  -- time.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
@@ -144,7 +144,7 @@ begin
   ) then
     return null;
   end if;
-  -- Before the step, so that quotas and health need not wait until a long queue is moved.
+  -- Comes before the step: otherwise quotas and health would wait until a long queue is moved.
   perform logloom_private.meter_queue();
   return case
     when logloom_private.write_step() > 0 then

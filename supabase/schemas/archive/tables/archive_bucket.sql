@@ -20,14 +20,14 @@ comment on table logloom_private.archive_bucket is
   'The state of the archive''s bucket, and the progress of planning and comparing.';
 
 comment on column logloom_private.archive_bucket.installation_id is
-  'The owner of the files: it is stored in <prefix>/logloom.json, so that no two installations '
-  'share a prefix.';
+  'Identifies the owner of the files. It is stored in <prefix>/logloom.json, so that no two '
+  'installations share a prefix.';
 
 comment on column logloom_private.archive_bucket.bucket is
-  'The bucket that checked_at and problem describe, with prefix.';
+  'The bucket that checked_at and problem are about, with prefix.';
 
 comment on column logloom_private.archive_bucket.problem is
-  'Why nothing is archived, according to the last check of the bucket. Null: no problem.';
+  'Why nothing is archived, as the last check of the bucket found. Null: no problem.';
 
 comment on column logloom_private.archive_bucket.planned_through is
   'The last tenant that the current round of planning has finished; null if no round is running.';
@@ -37,11 +37,11 @@ comment on column logloom_private.archive_bucket.compared_through is
   'running.';
 
 comment on column logloom_private.archive_bucket.restored_at is
-  'When the database was last repaired. Unknown files that existed then are from a later state.';
+  'When the database was last repaired. Files that existed then but are unknown are newer than the '
+  'restored state.';
 
 comment on column logloom_private.archive_bucket.note_key is
-  'Signs the notes of erasures, so that writing to the bucket is not enough to erase records '
-  'here.';
+  'Signs the notes of erasures. So access to the bucket alone is not enough to erase records here.';
 
 create table logloom_private.archive_endpoint (
   singleton boolean primary key default true,
@@ -78,8 +78,8 @@ create table logloom_private.archive_claims (
 create unique index archive_claims_tenant_id_idx on logloom_private.archive_claims (tenant_id);
 
 comment on table logloom_private.archive_claims is
-  'Leases of the function logloom-archive: one for each tenant, and one without a tenant for work '
-  'on the bucket.';
+  'Claims of the function logloom-archive, which expire: one for each tenant, and one without a '
+  'tenant for work on the bucket.';
 
 create table logloom_private.archive_garbage (
   object_key text primary key,
@@ -98,7 +98,7 @@ create index archive_garbage_tenant_id_idx on logloom_private.archive_garbage (t
 
 comment on table logloom_private.archive_garbage is
   'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. '
-  'reason later: a file that is newer than the restored database, and may be the only copy of its '
+  'reason later: the file is newer than the restored database and may be the only copy of its '
   'records. It stays until next_attempt_at is set.';
 
 create table logloom_private.archive_notes (
@@ -115,8 +115,8 @@ where not is_read or to_repeat is not null;
 
 comment on table logloom_private.archive_notes is
   'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its '
-  'erasure is repeated. Notes outlive their tenant, whose id may be used again, so there is no '
-  'tenant_id.';
+  'erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used '
+  'again.';
 
 comment on column logloom_private.archive_notes.is_read is
   'False: found in the bucket, but not read yet.';

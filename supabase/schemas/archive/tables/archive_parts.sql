@@ -42,17 +42,19 @@ comment on table logloom.archive_parts is
   'equal to the database''s records; missing: not in the bucket any more.';
 
 comment on column logloom.archive_parts.number is
-  'The order in which parts were created. An erasure checks the parts up to a number.';
+  'Numbers the parts in the order in which they were created. An erasure checks the parts up to a '
+  'number.';
 
 comment on column logloom.archive_parts.write_seq is
-  'The greatest write sequence that its records may have. Restored records get it.';
+  'The greatest write sequence that its records may have. Restored records get this write '
+  'sequence.';
 
 comment on column logloom.archive_parts.newer_key is
-  'A later generation in the bucket that the database does not know, because it was restored to '
-  'an earlier state. It will replace the part''s file.';
+  'The key of a later generation in the bucket. The database does not know it, because it was '
+  'restored to an earlier state. It will replace the part''s file.';
 
 comment on column logloom.archive_parts.generation is
-  'How often the file was written: an erasure writes it again, under another key.';
+  'How often the file was written. An erasure writes it again, under another key.';
 
 create table logloom_private.archived_days (
   tenant_id text not null,
@@ -62,9 +64,9 @@ create table logloom_private.archived_days (
 );
 
 comment on table logloom_private.archived_days is
-  'Which records are in the archive: those of a tenant''s day with a write sequence up to '
-  'write_seq. This does not depend on where a record is stored, so sealing, merging and unsealing '
-  'change nothing.';
+  'Which records are archived: those of a tenant''s day with a write sequence up to write_seq. It '
+  'does not matter where a record is stored, so sealing, merging and unsealing change nothing '
+  'here.';
 
 create table logloom_private.archive_passes (
   tenant_id text primary key,
@@ -84,8 +86,8 @@ create index archive_passes_next_attempt_at_idx
 on logloom_private.archive_passes (next_attempt_at);
 
 comment on table logloom_private.archive_passes is
-  'Days of a tenant that are being archived, one pass for each tenant: all records up to '
-  'write_seq that archived_days lacks, in the order of ts and id.';
+  'Days of a tenant that are being archived; one pass for each tenant. A pass archives all records '
+  'up to write_seq that archived_days lacks, in the order of ts and id.';
 
 comment on column logloom_private.archive_passes.position_ts is
   'The last record (position_ts, position_id) that is in a written and verified file.';
@@ -154,12 +156,12 @@ create table logloom_private.archive_erasures (
 create index archive_erasures_tenant_id_idx on logloom_private.archive_erasures (tenant_id);
 
 comment on table logloom_private.archive_erasures is
-  'Erasures in the archive: files up to parts_through, which is set once the database has no '
-  'match left. Meanwhile nothing of the tenant is archived.';
+  'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the '
+  'database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
 comment on column logloom_private.archive_erasures.noted_at is
-  'When the bucket got its note, or when it was found to need none; null: the note is still to be '
-  'written.';
+  'When the bucket got the erasure''s note, or when it was found that no note is needed. Null: the '
+  'note is still to be written.';
 
 comment on column logloom_private.archive_erasures.emptied is
   'Parts that contained only matches, so their objects were deleted.';

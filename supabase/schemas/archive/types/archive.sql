@@ -15,7 +15,7 @@ create type public.logloom_archive_part as (
 );
 
 comment on type public.logloom_archive_part is
-  'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: '
+  'A file of the archive. ts_from and ts_to: ts of its first and of its last record. status: '
   'verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
 
 create type public.logloom_archive_restore as (
@@ -38,5 +38,5 @@ create type public.logloom_archive_restore as (
 
 comment on type public.logloom_archive_restore is
   'A restore of records from the archive. status: queued, running, done, or failed with error. '
-  'ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; '
-  'records: how many were restored. kept_until: when they are deleted again.';
+  'ts_from inclusive, ts_to exclusive. files: how many files to read. bytes: how many bytes were '
+  'read. records: how many records were restored. kept_until: when they are deleted again.';

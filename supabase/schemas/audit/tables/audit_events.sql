@@ -1,4 +1,4 @@
--- No foreign key: the log outlives its subjects, and its tenant.
+-- There are no foreign keys: the log is kept after its subjects and its tenant are deleted.
 create table logloom.audit_events (
   event_id uuid primary key default gen_random_uuid(),
   tenant_id text not null,
@@ -42,7 +42,7 @@ comment on table logloom.audit_events is
   'deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
 
 comment on column logloom.audit_events.actor is
-  'The claim sub of the request, or its role, or the database user.';
+  'The claim sub of the request, or else its role, or else the database user.';
 
 comment on column logloom.audit_events.client_id is
   'The OAuth client of the token, if it has one.';

@@ -1,16 +1,16 @@
--- p_records bits, all zero.
+-- Returns p_records bits, all zero.
 create function logloom_private.no_bits(p_records integer)
 returns varbit
 language sql
 immutable
 parallel safe
--- Cutting a piece out of a constant takes a tenth of the time of building the bits.
+-- Taking a piece of a constant takes a tenth of the time of building the bits.
 return case
   when p_records <= 65536 then substring(b'0'::bit(65536)::varbit from 1 for p_records)
   else repeat('0', p_records)::varbit
 end;
 
--- The positions of the bits that are set, ascending. The first position is 1.
+-- Returns the positions of the bits that are set, ascending. The first position is 1.
 create function logloom_private.bit_positions(p_bits varbit)
 returns integer[]
 language plpgsql
@@ -31,7 +31,7 @@ begin
       order by i.n
     );
   end if;
-  -- Few bits are set: the lengths of the gaps between them give the positions.
+  -- If few bits are set: the lengths of the gaps between them give the positions.
   v_gaps := string_to_array(p_bits::text, '1');
   return array(
     select (sum(octet_length(g.gap) + 1) over (order by g.n rows unbounded preceding))::integer
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- p_records bits, set at the ascending positions.
+-- Returns p_records bits. The bits at p_positions (ascending) are set.
 create function logloom_private.position_bits(p_positions integer[], p_records integer)
 returns varbit
 language plpgsql

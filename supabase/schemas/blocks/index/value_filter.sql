@@ -1,6 +1,6 @@
--- The most selective leaf that every record of the result must match, or null: an exact value of a
--- field with many values. Fields with a Bloom filter come first (a request id above all), env comes
--- last.
+-- Returns the most selective leaf that every record of the result must match, or null. Such a leaf
+-- tests a field with many values for an exact value. Fields with a Bloom filter come first (a
+-- request id above all), env comes last.
 create function logloom_private.needed_leaf(p_tree jsonb)
 returns jsonb
 language plpgsql
@@ -22,7 +22,8 @@ begin
 end;
 $$;
 
--- A Bloom filter over values: two bits for each value, the highest bit of a byte first.
+-- Returns a Bloom filter over values: two bits for each value. The highest bit of a byte is its
+-- first.
 create function logloom_private.value_filter(p_values text[])
 returns bytea
 language plpgsql
@@ -31,7 +32,7 @@ set search_path = pg_catalog, pg_temp
 set work_mem = '32MB'
 as $$
 declare
-  -- About one absent value in forty passes the filter.
+  -- About one in forty absent values passes the filter.
   v_size constant integer := 8 * ((12 * cardinality(p_values) + 7) / 8);
 begin
   -- The binary form of a varbit begins with four bytes of its length.
@@ -59,7 +60,7 @@ begin
 end;
 $$;
 
--- Whether one of p_values may be among the values of the filter: both of its bits are set.
+-- True if one of p_values may be among the values of the filter: both of its bits are set.
 create function logloom_private.filter_may_hold(p_filter bytea, p_values text[])
 returns boolean
 language plpgsql

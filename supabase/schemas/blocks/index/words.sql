@@ -1,4 +1,5 @@
--- The words of a text between blanks, each once. Null if they take more than a quarter of the text.
+-- Returns the words of a text, each once, between blanks. Null if they take more than a quarter of
+-- the text.
 create function logloom_private.words_of(p_text text)
 returns text
 language plpgsql
@@ -8,11 +9,11 @@ as $$
 declare
   v_words constant text := (
     select ' ' || string_agg(w.word, ' ' order by w.word collate "C") || ' '
-    -- Grouped before they are sorted, because most words repeat.
+    -- Groups first and sorts then, because most words repeat.
     from (
       select x.word
       from (
-        -- Distinct tokens first: they take a fifth of the text, so less has to be cut into words.
+        -- Distinct tokens first: they take a fifth of the text, so there is less to cut into words.
         select unnest(logloom_private.cut_words(
           (
             select string_agg(t.token, ' ')
@@ -36,7 +37,8 @@ begin
 end;
 $$;
 
--- SQL that tells whether a run may contain a match of the leaf. l.words is the run's run_words.
+-- Builds SQL that tells whether a run may contain a match of the leaf. l.words is the run's
+-- run_words.
 create function logloom_private.words_sql(p_leaf jsonb)
 returns text
 language plpgsql

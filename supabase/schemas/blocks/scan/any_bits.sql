@@ -1,6 +1,6 @@
--- Whether a column may contain a text that matches a leaf over any text. p_literal is a part of
--- every matching text, with 0 for each digit, in lower case if the leaf ignores case; empty if no
--- such part is known.
+-- True if a column may contain a text that matches a leaf over any text.
+-- p_literal: a part of every matching text, with 0 for each digit, in lower case if the leaf
+-- ignores case; empty if no such part is known.
 create function logloom_private.column_may_hold(
   p_column logloom_private.block_columns,
   p_literal text,
@@ -33,8 +33,8 @@ begin
 end;
 $$;
 
--- The exact bits and the candidate bits of a leaf over any text of a record. A column with hidden
--- paths only adds candidates.
+-- Returns the exact bits and the candidate bits of a leaf over any text of a record. A column with
+-- hidden paths only adds candidates.
 create function logloom_private.any_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb
@@ -46,7 +46,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  -- An object or array is tested like a record that has this attribute alone.
+  -- An object or array is tested like a record that has only this attribute.
   v_attribute_test constant text := format(
     'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
     logloom_private.query_sql(p_leaf - 'hidden', 'l'),

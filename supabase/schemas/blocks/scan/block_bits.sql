@@ -37,7 +37,8 @@ begin
 end;
 $$;
 
--- The records of a block that a query finds in [p_from, p_to), only among p_within if given.
+-- Returns the bits of a block's records that a query finds in [p_from, p_to). With p_within, only
+-- records with these bits.
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,
@@ -49,7 +50,7 @@ returns varbit
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
--- Callers may force generic plans, but Citus chooses the node by the values.
+-- Callers may force generic plans, but Citus needs the values to choose the node.
 set plan_cache_mode = 'auto'
 set jit = off
 as $$

@@ -1,6 +1,6 @@
--- How many records a leaf finds, answered from the counts of dictionaries: o_blocks are the blocks
--- where this is possible. That needs a tree of one leaf over one column. A leaf never matches a
--- record without a value.
+-- Counts the records that a leaf finds, from the counts of dictionaries. This is possible if the
+-- tree is one leaf over one column. A leaf never matches a record without a value.
+-- o_blocks: the blocks that were counted.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
   p_blocks bigint[],
@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- The records in [p_from, p_to) of blocks that hold their counts, in the shape of log_counts, with
--- ts instead of the minute.
+-- Returns the records in [p_from, p_to) of the blocks that hold their counts. The rows have the
+-- shape of log_counts, with ts instead of the minute.
 create function logloom_private.block_counts(
   p_tenant_id text,
   p_from timestamptz,

@@ -1,4 +1,4 @@
--- json_number of each value of a column of attrs.
+-- Returns json_number of each value of a column of attrs.
 create function logloom_private.column_numbers(p_column logloom_private.block_columns)
 returns numeric[]
 language plpgsql
@@ -21,7 +21,7 @@ begin
 end;
 $$;
 
--- Does what block_groups does by reading the records.
+-- Gives the result of block_groups, but always reads the records.
 create function logloom_private.read_groups(
   p_block logloom_private.blocks,
   p_bits varbit,
@@ -78,8 +78,8 @@ begin
 end;
 $$;
 
--- The dictionaries of a block with these names, by name. A function of its own, because Citus
--- refuses a statement in a function that has an unused variable of a row type.
+-- Returns the dictionaries of a block with p_names, ordered by name. This is a function of its own,
+-- because Citus refuses a statement in a function that has an unused variable of a row type.
 create function logloom_private.dictionaries_of(
   p_block logloom_private.blocks,
   p_names text[]
@@ -101,10 +101,12 @@ end;
 $$;
 
 -- Groups a block's records at p_bits by the values of fields, in the shape of sealed_groups.
--- p_counts: with the number of records. p_key: with the numbers of this attribute, in rows of their
--- own; p_exact adds their count, sum, minimum and maximum, p_doubles each number as finite_double.
--- Records are read only if a field has no dictionary, if the key may be among the rare keys, or if
+-- Records are read only if a field has no dictionary, if p_key may be among the rare keys, or if
 -- few records match.
+--   p_counts   also return the number of records
+--   p_key      also return the numbers of this attribute, in rows of their own
+--   p_exact    with p_key: their count, sum, minimum and maximum
+--   p_doubles  with p_key: each number as finite_double
 create function logloom_private.block_groups(
   p_block logloom_private.blocks,
   p_bits varbit,
@@ -205,7 +207,7 @@ begin
       v_number.wide_numbers,
       case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
         then logloom_private.column_numbers(v_number) end,
-      -- Each dictionary value becomes a double once.
+      -- Converts each dictionary value to a double only once.
       case when v_number.kind = 'dictionary' and not p_exact
         then logloom_private.dictionary_values(v_number, array(
           select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))

@@ -1,6 +1,6 @@
--- The blocks of a tenant with records in [p_from, p_to), except those that cannot hold any of the
--- values that the query needs. Searching a month for one request checks a thousand blocks, so one
--- check must be cheap.
+-- Returns the blocks of a tenant with records in [p_from, p_to), without those that cannot hold any
+-- of the values that the query needs. Searching a month for one request checks a thousand blocks,
+-- so one check must be cheap.
 create function logloom_private.candidate_blocks(
   p_tenant_id text,
   p_from timestamptz,
@@ -11,7 +11,7 @@ returns setof bigint
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
--- Callers may force generic plans, but Citus chooses the node by the values.
+-- Callers may force generic plans, but Citus needs the values to choose the node.
 set plan_cache_mode = 'auto'
 rows 100
 as $$
@@ -27,8 +27,8 @@ begin
     and (
       v_leaf is null or coalesce(
         (
-          -- A scalar subquery, because "exists" could be planned as a join over all blocks of the
-          -- tenant.
+          -- Uses a scalar subquery, because PostgreSQL could plan "exists" as a join over all
+          -- blocks of the tenant.
           select case
             when k.filter is not null
               then logloom_private.filter_may_hold(k.filter, v_values)

@@ -1,6 +1,6 @@
--- The bits of a leaf over one column, of a field or of an attribute. Null if no single column can
--- answer, or, with p_is_quick, if its texts would have to be read. A leaf never matches a record
--- without a value.
+-- Returns the bits of a leaf over one column of a field or attribute. Null if no single column can
+-- answer; with p_is_quick also if the column's texts would have to be read. A leaf never matches a
+-- record without a value.
 create function logloom_private.column_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb,

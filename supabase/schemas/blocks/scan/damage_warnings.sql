@@ -1,5 +1,5 @@
--- A query warning if a block of the tenant is damaged, [] otherwise. It has no number and no time,
--- because a reader with hidden fields must not learn where blocks begin.
+-- Returns a query warning if a block of the tenant is damaged, [] otherwise. The warning has no
+-- number and no time, because a reader with hidden fields must not learn where blocks begin.
 create function logloom_private.damage_warnings(p_tenant_id text)
 returns jsonb
 language plpgsql

@@ -49,15 +49,15 @@ begin
     elsif v_count = 0 then
       return null;
     end if;
-    -- Try enough for one and a half times the wanted number.
+    -- The next try reads enough for one and a half times p_limit matches.
     v_tried := v_tried * p_limit * 3 / 2 / v_count;
   end loop;
   return null;
 end;
 $$;
 
--- The positions whose records match a query, out of ascending positions of a block. Evaluates the
--- row filter on each record, which takes the scan slot.
+-- Returns those of p_positions (ascending) whose records match a query. Evaluates the row filter on
+-- each record, and takes the scan slot for that.
 create function logloom_private.filtered_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -90,9 +90,10 @@ begin
 end;
 $$;
 
--- The positions of the first p_limit records of [p_from, p_to) in an order, ascending, and of all
--- others with the same ts as the last one. Records with the ts p_past come in addition; p_past lies
--- at the end where the order begins, or beyond it. p_positions: only these.
+-- Returns the positions of the first p_limit records of [p_from, p_to) in an order, and of all
+-- others with the same ts as the last of them. The positions are ascending.
+-- p_past: the ts at which the page before ended. Also returns all records with this ts.
+-- p_positions: looks only at these positions.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -115,16 +116,16 @@ declare
   v_from constant bigint := logloom_private.step_at(p_block, p_from);
   v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
-  -- The upper part of a step: ts_high if the block spans more than some hours, ts_middle otherwise.
+  -- The upper part of ts: ts_high if the block spans more than some hours, ts_middle otherwise.
   v_middle "char"[] := p_block.ts_middle;
   v_high smallint[] := p_block.ts_high;
   v_size constant bigint := case when v_high is null then 65536 else 16777216 end;
   v_outermost constant bigint := case when p_is_descending then v_to else v_from end / v_size;
   v_innermost constant bigint := case when p_is_descending then v_from else v_to end / v_size;
-  -- Only some records of the outermost value count.
+  -- At the outermost value, only some of the records may be in the range.
   v_is_cut constant boolean := p_past is not null
     or case when p_is_descending then v_to < v_last else v_from > 0 end;
-  -- As many values as contain twice p_limit records if records are spread evenly.
+  -- The number of values that cover twice p_limit records, if records are spread evenly.
   v_values constant bigint := v_is_cut::integer
     + ceil(2.0 * p_limit * (v_last / v_size + 1) / p_block.records);
   v_value integer;
@@ -145,7 +146,7 @@ begin
       v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
       exit when v_count >= p_limit;
     end loop;
-    -- Not enough found: all records are read.
+    -- Too few were found: read all records.
     if v_count < p_limit and v_value <> v_innermost then
       v_positions := null;
     end if;

@@ -1,5 +1,6 @@
--- The runs of a block with records at p_bits between p_first and p_last: the part of the run
--- between them, how many records of it are at p_bits, and whether all of them are.
+-- Returns the runs of a block that have records at p_bits between p_first and p_last. first, last:
+-- the part of the run between p_first and p_last. events: how many records of this part are at
+-- p_bits. is_whole: all of them are.
 create function logloom_private.found_runs(
   p_run_records integer[],
   p_bits varbit,

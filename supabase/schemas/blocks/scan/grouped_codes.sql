@@ -1,7 +1,9 @@
--- Counts a block's records at p_bits for each combination of the values of p_columns (which all
--- have dictionaries), and of the runs if p_by_run. codes: places in each dictionary, null without a
--- value; run: the number of the run. With p_numbers (the values from position p_first to p_last),
--- only records with a number count, and the row has what sums and percentiles need.
+-- Counts a block's records at p_bits for each combination of the values of p_columns, which all
+-- have dictionaries. With p_by_run, also for each run.
+--   codes      places in each dictionary; null for a record without a value
+--   run        the number of the run
+--   p_numbers  the values from position p_first to p_last. If given, only records with a number
+--              count, and the row has what sums and percentiles need.
 create function logloom_private.grouped_codes(
   p_run_records integer[],
   p_bits varbit,
@@ -55,8 +57,8 @@ begin
       || case when v_column.codes is not null then ' + 129' else '' end;
     v_by := v_by || format(', u.c%s', n);
   end loop;
-  -- The records of a run are adjacent, and runs without a record at p_bits are skipped. "|| '{}'"
-  -- makes one array in memory, which every run takes its slice of.
+  -- The records of a run are adjacent. Runs without a record at p_bits are skipped. "|| '{}'" makes
+  -- one array in memory, and every run takes its slice of this array.
   return query execute format(
     $query$
       select %1$s, array[%2$s]::integer[], count(*), %3$s

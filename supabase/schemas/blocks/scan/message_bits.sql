@@ -1,4 +1,4 @@
--- The exact bits and the candidate bits of a leaf over messages.
+-- Returns the exact bits and the candidate bits of a leaf over messages.
 create function logloom_private.message_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb
@@ -23,7 +23,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs that may have a matching template, according to their words.
+  -- Runs whose words say that they may have a matching template.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)

@@ -1,5 +1,6 @@
--- The exact bits and the candidate bits of a node of a query's tree. Candidates that are not exact
--- go through the row filter. p_is_quick: never reads the texts of a whole block.
+-- Returns the exact bits (records that match) and the candidate bits (records that may match) of a
+-- node of a query's tree. The row filter then tests the candidates that are not exact. p_is_quick:
+-- never reads the texts of a whole block.
 create function logloom_private.node_bits(
   p_block logloom_private.blocks,
   p_node jsonb,
@@ -34,7 +35,8 @@ begin
     when 'and' then
       v_result := array[v_all, v_all];
       for v_node in
-        -- Leaves that runs answer are cheapest, and may leave nothing to do.
+        -- Leaves that runs can answer come first: they are cheapest, and may leave nothing else to
+        -- do.
         select i.item
         from jsonb_array_elements(p_node -> 'items') with ordinality i (item, n)
         order by i.item ->> 'decided_by' is distinct from 'run', i.n
@@ -74,7 +76,7 @@ begin
           );
         end loop;
       elsif p_node ->> 'decided_by' = 'filter' then
-        -- Whether the bounds include the whole block.
+        -- True if the bounds include the whole block.
         v_bits := case
           when p_node ->> 'field' = 'ts'
             and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)

@@ -1,5 +1,5 @@
--- Does what grouped_codes does for p_numbers (the values from position p_first to p_last), by run
--- alone: each run takes its slice of them, so nothing has to be grouped.
+-- Gives the result of grouped_codes for p_numbers (the values from position p_first to p_last),
+-- grouped only by run. Each run takes its slice of the numbers, so nothing has to be grouped.
 create function logloom_private.run_numbers(
   p_run_records integer[],
   p_bits varbit,
@@ -38,7 +38,7 @@ begin
       else f.numbers::double precision[]
     end
   from (
-    -- "|| '{}'" makes one array in memory, which every run takes its slice of.
+    -- "|| '{}'" makes one array in memory, and every run takes its slice of this array.
     select
       s.run, case
         when s.is_whole then a.numbers[s.first - p_first + 1:s.last - p_first + 1]

@@ -1,5 +1,5 @@
--- The blocks of a tenant that lie entirely in [p_from, p_to) and have a dictionary of p_name, or no
--- value of it.
+-- Returns the blocks of a tenant that lie entirely in [p_from, p_to) and can count the values of
+-- p_name: they have a dictionary of p_name, or no value of it.
 create function logloom_private.blocks_with_counts(
   p_tenant_id text,
   p_blocks bigint[],
@@ -37,10 +37,11 @@ end;
 $$;
 
 -- Groups the sealed records of a tenant in [p_from, p_to) that a query finds by the values of
--- fields: each row has the values in the order of p_by, values of attrs as JSON texts. Several rows
--- may have the same values. p_by: names of columns of blocks, service and level. If the query finds
--- every record and blocks have dictionaries of the one field, their counts answer. With p_key the
--- rows have the numbers of this attribute, as in block_groups.
+-- fields. Several rows may have the same values. If the query finds every record and groups by one
+-- field, blocks with a dictionary of this field answer from its counts.
+--   p_by   names of columns of blocks, service and level
+--   keys   the values in the order of p_by; values of attrs are JSON texts
+--   p_key  also return the numbers of this attribute, as in block_groups
 create function logloom_private.sealed_groups(
   p_tenant_id text,
   p_from timestamptz,
@@ -88,7 +89,7 @@ begin
         from logloom_private.block_columns k
         where k.tenant_id = p_tenant_id and k.block_id = any(v_counted) and k.name = p_by[1]
           and logloom_private.take_scan_slot()
-        -- Checked once for each block, not for each value.
+        -- "offset 0" checks once for each block, not for each value.
         offset 0
       ) k
       cross join lateral unnest(k.dictionary, k.counts) d (value, count)

@@ -1,7 +1,8 @@
--- Merges the times of a block into those of a page: the first p_limit of both, except p_past, with
--- the sizes of their records. edge: the last time that a page of p_limit records and p_bytes can
--- contain; null if the page is not full yet. A page ends before the first record that finds it
--- full, whatever the order of ids within one time. Without sizes, only p_limit counts.
+-- Merges the times of a block into the times of a page, with the sizes of their records. Keeps the
+-- first p_limit of both and drops p_past.
+-- edge: the last time that a page of p_limit records and p_bytes can contain; null if the page is
+-- not full yet. A page ends before the first record that has p_bytes before it, whatever the order
+-- of ids within one time. Without sizes, only p_limit counts.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -41,7 +42,7 @@ begin
     from (
       select
         o.ts, o.size, row_number() over (rows unbounded preceding) as n,
-        -- All records of one time together.
+        -- Adds up all records of one time together.
         sum(o.size) over (
           order by case when p_is_descending then o.ts end desc, o.ts
         ) as through
@@ -64,7 +65,8 @@ begin
 end;
 $$;
 
--- The positions after (p_ts, p_id) that fit in p_bytes. next: the first one that does not.
+-- Returns the positions after (p_ts, p_id) that fit in p_bytes. next: the first position that does
+-- not fit.
 create function logloom_private.positions_within_bytes(
   p_block logloom_private.blocks,
   p_bytes bigint,
@@ -110,10 +112,11 @@ begin
 end;
 $$;
 
--- Sealed records that a query finds. They contain the first p_limit in the order of (ts, id), after
--- p_ts and p_id if given. Each record has ts, id and the fields in p_reads; all fields if it is
--- null. With p_bytes, a page ends before the first record that has so many bytes before it. Of a
--- block's first such record only ts, id and record_bytes are returned, and no record after it.
+-- Returns sealed records that a query finds: at least the first p_limit in the order of (ts, id),
+-- after p_ts and p_id if given. Each record has ts, id and the fields in p_reads; all fields if
+-- p_reads is null.
+-- With p_bytes, the page ends before the first record that has p_bytes before it. Of this record of
+-- a block only ts, id and record_bytes are returned, and of the block no record after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -143,7 +146,7 @@ declare
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Worth trying where a whole block may read many texts, until a try finds too few.
+  -- Try if reading whole blocks may mean reading many texts. Stop trying when a try finds too few.
   v_tries boolean := p_limit <= 250 and jsonb_path_exists(
     p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
   );
@@ -159,7 +162,7 @@ declare
   v_best_sizes integer[];
   v_edge timestamptz;
 begin
-  -- Cursors, because they are planned to return the first of many blocks quickly.
+  -- Uses cursors: the planner then prefers a plan that returns the first of many blocks quickly.
   if v_is_descending then
     open v_blocks for
       select c.*
@@ -179,7 +182,8 @@ begin
     fetch v_blocks into v_block;
     exit when not found;
     perform logloom_private.can_read(v_block.format);
-    -- The page is full, and no record of this block or a later one comes before its end.
+    -- Stop if the page is full and all records of this block and the following ones come after its
+    -- end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
     -- Null: all records.
@@ -205,7 +209,8 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     v_sizes := null;
-    -- There may be more than p_limit positions: records with the last ts of the page before.
+    -- v_positions may have more than p_limit: it also has the records with the ts at which the page
+    -- before ended.
     if p_bytes <= cardinality(v_positions)::bigint * (
       select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c

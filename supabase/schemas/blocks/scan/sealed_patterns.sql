@@ -1,5 +1,6 @@
--- The templates of a block's messages at p_bits: how many records have each, and the positions of
--- the first and the last one by ts. Null stands for records without a message.
+-- Returns the templates of a block's messages at p_bits: how many records have each template, and
+-- the positions of its first and last record by ts. A null template stands for records without a
+-- message.
 create function logloom_private.block_templates(
   p_block logloom_private.blocks,
   p_bits varbit
@@ -10,7 +11,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Read once, because each use of a stored value reads it again.
+  -- Read into memory once: each use of a stored value would read it again.
   v_template_records constant integer[] := p_block.template_records || '{}'::integer[];
 begin
   -- Runs without a record at p_bits are skipped.
@@ -34,7 +35,7 @@ begin
       r.before + (t.last - t.records)::integer as before
     from runs r
     cross join lateral (
-      -- In the stored order: sorting would take longer than everything else.
+      -- Keep the stored order: sorting would take longer than everything else.
       select u.*, sum(u.records) over (rows unbounded preceding) as last
       from (
         select
@@ -66,10 +67,10 @@ begin
 end;
 $$;
 
--- The templates of a tenant's sealed messages in [p_from, p_to) that a query finds: how many
--- records have each, the first and the last time in microseconds since 1970, and the place of the
--- first one, for sealed_messages. Places sort by time. Several rows may have the same template. The
--- newest blocks come first; no further block is read after p_limit rows.
+-- Returns the templates of a tenant's sealed messages in [p_from, p_to) that a query finds. Each
+-- row says how many records have the template, its first and last time in microseconds since 1970,
+-- and the place of its first message, for sealed_messages. Places sort by time. Several rows may
+-- have the same template. Reads the newest blocks first, and no further block after p_limit rows.
 create function logloom_private.sealed_patterns(
   p_tenant_id text,
   p_from timestamptz,
@@ -119,7 +120,7 @@ begin
     v_high := v_block.ts_high;
     v_top := v_block.ts_top;
     v_from := extract(epoch from v_block.first_ts) * 1000000;
-    -- The steps of block_steps, looked up for each row. Gathering all positions first and joining
+    -- Computes the steps of block_steps row by row. Collecting all positions first and joining
     -- steps and templates again took as long as everything else.
     return query
     select
@@ -145,7 +146,7 @@ begin
 end;
 $$;
 
--- The messages at places that sealed_patterns returned.
+-- Returns the messages at places that sealed_patterns returned.
 create function logloom_private.sealed_messages(p_tenant_id text, p_places bigint[])
 returns table (place bigint[], msg text)
 language plpgsql

@@ -1,5 +1,5 @@
--- The sealed records of a tenant in [p_from, p_to) that a query finds, with the fields in p_reads,
--- or all fields if it is null.
+-- Returns the sealed records of a tenant in [p_from, p_to) that a query finds, with the fields in
+-- p_reads, or with all fields if p_reads is null.
 create function logloom_private.sealed_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- The sealed record with an id, if its ts is in [p_from, p_to).
+-- Returns the sealed record with an id, if its ts is in [p_from, p_to).
 create function logloom_private.sealed_log(
   p_tenant_id text,
   p_from timestamptz,
@@ -76,7 +76,7 @@ begin
     v_prefixes := v_block.batch_prefixes;
     continue when position(v_prefix in v_prefixes) = 0;
     v_positions := array_positions(v_block.id_indexes, v_index);
-    -- Keep the positions of this batch: few, because an index occurs once in a batch.
+    -- Keep the positions of this batch. They are few, because an index occurs once in each batch.
     v_positions := array(
       select p.position
       from unnest(v_positions, logloom_private.block_batches(v_block, v_positions))

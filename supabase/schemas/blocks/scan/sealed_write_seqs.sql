@@ -1,7 +1,8 @@
--- Sealed records with ts >= p_from that a query finds, from the writer's steps p_first to p_last;
--- in the first step only those after p_id. Returns the first p_limit, and possibly others after
--- them. Blocks that have none of the first are not read. If a block has more than p_bytes, its
--- first record beyond has only id, ts, write_seq and record_bytes, and the block ends there.
+-- Returns sealed records with ts >= p_from that a query finds, from the writer's steps p_first to
+-- p_last; from the step p_first only records after p_id. Returns the first p_limit, and possibly
+-- others after them. Skips blocks that cannot have any of the first p_limit.
+-- If a block has more than p_bytes, its first record beyond p_bytes has only id, ts, write_seq and
+-- record_bytes, and no record of the block follows.
 create function logloom_private.sealed_write_seqs(
   p_tenant_id text,
   p_first bigint,
@@ -51,7 +52,8 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- First as many steps as should contain p_limit records, then four times as many each time.
+    -- Begins with as many steps as should contain p_limit records. Each further round takes four
+    -- times as many.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );

@@ -1,5 +1,5 @@
--- A leaf over messages as SQL over the alias l, where msg is a template and folded the template in
--- lower case.
+-- Builds SQL for a leaf over messages. It uses the alias l with msg (a template) and folded (the
+-- template in lower case).
 create function logloom_private.template_sql(p_leaf jsonb)
 returns text
 language plpgsql
@@ -26,8 +26,8 @@ begin
 end;
 $$;
 
--- A tree as SQL over the alias l of service, level, msg (a template) and folded (the template in
--- lower case). Null if these do not decide the tree.
+-- Builds SQL for a tree. It uses the alias l with service, level, msg (a template) and folded (the
+-- template in lower case). Null if these do not decide the tree.
 create function logloom_private.templates_sql(p_node jsonb)
 returns text
 language plpgsql
@@ -59,9 +59,10 @@ begin
 end;
 $$;
 
--- SQL over the alias l that tells whether a run may contain a match of a tree of templates_sql.
--- p_by_words: l has service, level and words (run_words); otherwise service, level, templates, and
--- folded (its templates in lower case).
+-- Builds SQL that tells whether a run may contain a match of a tree of templates_sql. It uses the
+-- alias l with service, level and:
+--   with p_by_words  words (run_words)
+--   otherwise        templates, and folded (the templates in lower case)
 create function logloom_private.runs_sql(p_node jsonb, p_by_words boolean)
 returns text
 language plpgsql
@@ -101,8 +102,8 @@ begin
 end;
 $$;
 
--- SQL that counts the records that a tree finds in the blocks $2 of the tenant $1, by service and
--- level, using the scan slot $3. Null if templates do not decide the tree.
+-- Builds SQL that counts the records that a tree finds in the blocks $2 of the tenant $1, by
+-- service and level. $3 is the scan slot. Null if templates do not decide the tree.
 create function logloom_private.template_counts_sql(p_tree jsonb)
 returns text
 language plpgsql
@@ -130,8 +131,8 @@ begin
       group by l.service, l.level
     $query$;
   end if;
-  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all its uses. Templates are read
-  -- only if the words of a run may match.
+  -- "|| '{}'" reads a stored array once. "offset 0" keeps the array for all its uses. Templates are
+  -- read only if the words of a run may match.
   return format(
     $query$
       select l.service, l.level, sum(l.count)::bigint

@@ -25,23 +25,23 @@ create table logloom_private.block_columns (
 );
 
 comment on table logloom_private.block_columns is
-  'The values of a field, or of a top-level key of attrs, at the positions first to last of a '
-  'block. All other positions are null. A column of nulls is not stored.';
+  'A column of a block: the values of a field, or of a top-level key of attrs. It covers the '
+  'positions first to last; all other positions are null. A column of nulls only is not stored.';
 
 comment on column logloom_private.block_columns.name is
-  'A field of logloom_private.column_fields; or "attrs." and a key, with JSON texts as values; or '
-  'attrs, which has the keys that are too rare or too long for a column of their own: {} if there '
-  'are none, null if attrs is null.';
+  'One of: a field of logloom_private.column_fields; "attrs." and a key, with JSON texts as '
+  'values; or attrs. attrs has the keys that are too rare or too long for a column of their own: '
+  '{} if a record has no such key, null if its attrs is null.';
 
 comment on column logloom_private.block_columns.kind is
-  'dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. '
-  'templated: like dictionary, but with templates; digits has their digits in the order of code '
-  'and position. texts: the values themselves.';
+  'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. '
+  'numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits '
+  'has the digits of all values, in the order of code and position. texts: the values themselves.';
 
 comment on column logloom_private.block_columns.filter is
-  'A Bloom filter over the values, for fields with bloom in logloom_private.record_fields whose '
-  'dictionary is large or missing.';
+  'A Bloom filter over the values. Only for fields that have bloom in '
+  'logloom_private.record_fields, and only if their dictionary is large or missing.';
 
 comment on column logloom_private.block_columns.codes is
-  'The places of values in dictionary, minus 129. If there are more than 256 values, wide_codes '
-  'has the places themselves. Both are null if all values are equal.';
+  'The places of values in dictionary, minus 129. If there are more than 256 distinct values, '
+  'wide_codes has the places themselves. Both are null if all values are equal.';

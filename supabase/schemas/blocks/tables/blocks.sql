@@ -3,9 +3,11 @@
 -- older blocks.
 --
 -- The records of a block are sorted by service, level, template of the message, ts and id, in
--- collation C. A position is a place in that order, counted from 1. A template is a text with each
--- digit replaced by 0; template and digits restore the text. A run is a stretch of records with the
--- same service and level. Each template is stored once in a run, with the number of its records.
+-- collation C. These words are used for a block:
+--   position  a place in this order, counted from 1
+--   template  a text with each digit replaced by 0; template and digits restore the text
+--   run       adjacent records with the same service and level. A run stores each template once,
+--             with the number of its records.
 
 create table logloom_private.blocks (
   block_id bigint generated always as identity,
@@ -53,7 +55,7 @@ create table logloom_private.blocks (
 
 create index blocks_tenant_id_last_ts_idx
 on logloom_private.blocks (tenant_id, last_ts, first_ts);
--- Blocks that a histogram has to read, and the only ones that may span several days.
+-- Finds the blocks that a histogram has to read. Only these may span several days.
 create index blocks_holds_counts_idx on logloom_private.blocks (tenant_id, last_ts)
 where holds_counts;
 
@@ -62,17 +64,16 @@ create index blocks_damaged_idx on logloom_private.blocks (tenant_id) where dama
 create index blocks_tenant_id_last_write_seq_idx
 on logloom_private.blocks (tenant_id, last_write_seq);
 
--- Blocks of older formats than the last of block_formats(), for rewrite_step. A new format
--- recreates the index.
+-- Finds blocks of older formats, for rewrite_step. A new format recreates the index.
 create index blocks_older_format_idx on logloom_private.blocks (block_id) where format < 1;
 
 create index blocks_block_id_idx on logloom_private.blocks (block_id);
--- With bytes, because the stored bytes are summed up once a minute.
+-- Includes bytes, because a job adds up the stored bytes once a minute.
 create index blocks_last_ts_idx on logloom_private.blocks (last_ts) include (bytes);
 
 comment on table logloom_private.blocks is
-  'Records of days that are over, up to settings.seal_block_records in a row. The columns of a '
-  'block are in logloom_private.block_columns. A record is either here or in logloom.logs.';
+  'Records of past days, up to settings.seal_block_records in a block. The columns of a block are '
+  'in logloom_private.block_columns. A record is either here or in logloom.logs.';
 
 comment on column logloom_private.blocks.bytes is
   'The compressed size of the block and its columns, without indexes.';
@@ -84,8 +85,9 @@ comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';
 
 comment on column logloom_private.blocks.holds_counts is
-  'True: logloom_private.log_counts does not count these records, so queries count them by '
-  'reading the block. For tenants with few records a day. A block that is false has one day.';
+  'True: logloom_private.log_counts does not count these records, so queries read the block to '
+  'count them. For tenants with few records a day. False: log_counts counts the records, and all '
+  'are of one day.';
 
 comment on column logloom_private.blocks.checksum is
   'logloom_private.block_checksum of the block and its columns.';
@@ -98,44 +100,46 @@ comment on column logloom_private.blocks.separator is
   'Ends each template in templates. No message of the block contains it.';
 
 comment on column logloom_private.blocks.run_templates is
-  'How many templates a run has; 0 if its records have no message.';
+  'For each run: its number of templates; 0 if its records have no message.';
 
 comment on column logloom_private.blocks.run_digits is
-  'How many digits come before those of a run''s messages.';
+  'For each run: how many digits come before the digits of its messages.';
 
 comment on column logloom_private.blocks.templates is
   'The templates of each run, in order, each ended by the separator.';
 
 comment on column logloom_private.blocks.run_words is
-  'The words of each run''s templates in lower case, each once, between blanks. Null if they are '
-  'not much shorter than the templates.';
+  'For each run: the words of its templates in lower case, each once, between blanks. Null if they '
+  'are not much shorter than the templates.';
 
 comment on column logloom_private.blocks.template_records is
-  'How many records have each template, over all runs. These records are adjacent and sorted by '
-  'ts. The last position of a template is the sum of the counts up to its own, plus run_records '
-  'of the runs without messages before it. ts at its first and last position is when the template '
-  'was first and last seen in the block.';
+  'How many records have each template, over all runs. The records of a template are adjacent and '
+  'sorted by ts, so its first and last position tell when it was first and last seen in the block. '
+  'Its last position is the sum of the counts up to its own, plus run_records of all runs without '
+  'messages before it.';
 
 comment on column logloom_private.blocks.offset_records is
-  'How many messages come before those of each 16th template, beginning with the first; '
-  'offset_digits: how many digits; offset_bytes: how many bytes of templates. A single message is '
-  'looked up from there.';
+  'For looking up a single message: how many messages come before the messages of each 16th '
+  'template, beginning with the first template. offset_digits: how many digits come before; '
+  'offset_bytes: how many bytes of templates.';
 
 comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';
 
 comment on column logloom_private.blocks.ts_unit is
-  'Microseconds of a step of ts: 1000, or 1 if a record needs it. ts_low, ts_middle, ts_high and '
-  'ts_top are 16, 8, 16 and 8 bits of the steps since first_ts, minus 32768, 128, 32768 and 128; '
-  'null if all are 0. Steps of a microsecond reach over eight years.';
+  'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts '
+  'plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 '
+  'bits, minus 32768), ts_middle (8, minus 128), ts_high (16, minus 32768), ts_top (8, minus 128). '
+  'Except for ts_low, a column is null if all its bits are 0.';
 
 comment on column logloom_private.blocks.batch_prefixes is
-  'The batches of the records: 14 bytes of their ids each. batch_received_at has when each was '
-  'received, batch_write_seqs which step of the writer wrote it.';
+  'The ids of the batches that the records came in, 14 bytes each: the last 16 bits of a batch id '
+  'are 0. batch_received_at and batch_write_seqs give each batch''s time of receipt and write '
+  'sequence.';
 
 comment on column logloom_private.blocks.batch_codes is
-  'The number of a record''s batch minus 129. With more than 256 batches, wide_batch_codes has '
-  'the number itself. Both are null if there is one batch.';
+  'For each record: the number of its batch, minus 129. With more than 256 batches, '
+  'wide_batch_codes has the number itself. Both are null if there is one batch.';
 
 comment on column logloom_private.blocks.id_indexes is
-  'The last two bytes of each id, as a signed number.';
+  'For each record: the last two bytes of its id, as a signed number.';

@@ -1,5 +1,5 @@
--- The positions of a column where a field has one of the leaf's values, found by lookup. p_values:
--- the values of the column's dictionary, or of its records. Null if each value has to be tested.
+-- Looks up the positions at which a column has one of the leaf's values. Null if each value has to
+-- be tested instead. p_values: the values of the column's dictionary, or of its records.
 create function logloom_private.equal_positions(
   p_column logloom_private.block_columns,
   p_values text[],
@@ -20,7 +20,7 @@ begin
   if p_column.kind = 'dictionary' then
     return case when not p_values && v_wanted then '{}' end;
   end if;
-  -- Such columns have many values, a request id above all.
+  -- Columns without a dictionary have many values, a request id above all.
   return array(
     select distinct p_column.first - 1 + p.position
     from unnest(v_wanted) v (value)

@@ -16,5 +16,5 @@ create type logloom_private.record_arrays as (
 );
 
 comment on type logloom_private.record_arrays is
-  'Records as one array for each field. columns has the fields of logloom_private.column_fields, '
-  'as texts.';
+  'Records as one array for each field. columns has the values of the fields of '
+  'logloom_private.column_fields, as texts.';

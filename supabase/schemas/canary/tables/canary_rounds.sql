@@ -14,14 +14,15 @@ create table logloom_private.canary_rounds (
 create index canary_rounds_sent_at_idx on logloom_private.canary_rounds (sent_at);
 
 comment on table logloom_private.canary_rounds is
-  'The canary''s rounds, one a minute, kept for a day: when the record was acknowledged, found by '
-  'a search, found by a tail, and when the records of the last hour were counted.';
+  'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was '
+  'acknowledged, found by a search and found by a tail, and when the records of the last hour were '
+  'counted.';
 
 comment on column logloom_private.canary_rounds.key_id is
-  'The API key of the round, deleted with its end. Its value is not stored.';
+  'The API key of the round. It is deleted when the round ends. Its value is not stored.';
 
 comment on column logloom_private.canary_rounds.missing is
-  'Acknowledged records of the last hour that the count lacks.';
+  'How many acknowledged records of the last hour were not counted.';
 
 comment on column logloom_private.canary_rounds.doubled is
-  'Counted records in excess of those sent in the last hour.';
+  'How many records were counted in addition to those sent in the last hour.';

@@ -59,10 +59,10 @@ grant update (name, is_shared, panels, updated_at)
 on logloom.log_dashboards to authenticated, service_role;
 
 comment on table logloom.log_dashboards is
-  'Dashboards: private to their creator, or shared with the tenant to look at. Each reader sees '
-  'the records of their own scope.';
+  'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each '
+  'reader sees the records of their own scope in it.';
 
 comment on column logloom.log_dashboards.created_by is 'The claim sub of its creator.';
 
 comment on column logloom.log_dashboards.panels is
-  'Objects with the members of public.logloom_log_panel, in their order in the grid.';
+  'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';

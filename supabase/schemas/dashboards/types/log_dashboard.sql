@@ -21,4 +21,5 @@ create type public.logloom_log_dashboard as (
 );
 
 comment on type public.logloom_log_dashboard is
-  'Queries shown together, in the order of panels. created_by: the claim sub of its creator.';
+  'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub '
+  'of its creator.';

@@ -14,16 +14,16 @@ create index log_counts_other_idx on logloom_private.log_counts (tenant_id, minu
 create index log_counts_delta_idx on logloom_private.log_counts (minute) where is_delta;
 
 comment on table logloom_private.log_counts is
-  'Records by tenant, minute of ts, service and level: the sum of events over all rows of a key. '
-  'The statements that change records add rows (added_records_sql, removed_records_sql); '
-  'logloom_private.compact_log_counts() sums them up.';
+  'Counts of records by tenant, minute of ts, service and level. The count of a key is the sum of '
+  'events over its rows. The statements that change records add rows (added_records_sql, '
+  'removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
 comment on column logloom_private.log_counts.events is
   'How many records; negative for deleted records. Only the sum over a key is meaningful.';
 
 comment on column logloom_private.log_counts.is_other is
-  'Services beyond max_counted_services(), counted together; service is null. If a minute has '
-  'such a row, the counts cannot answer for single services of that minute.';
+  'True: the row counts all services beyond max_counted_services() together; service is null. If a '
+  'minute has such a row, the counts cannot answer for a single service in this minute.';
 
 comment on column logloom_private.log_counts.count_id is
   'Makes the key unique, because a minute may have several rows.';
@@ -40,8 +40,8 @@ create table logloom_private.log_days (
 create index log_days_day_tenant_id_idx on logloom_private.log_days (day, tenant_id);
 
 comment on table logloom_private.log_days is
-  'The UTC days in which a tenant has records, so that a search reads only these days. A day '
-  'stays until its partition is dropped or retention finds no record of the tenant in it.';
+  'The UTC days in which a tenant has records. A search reads only these days. A day stays until '
+  'its partition is dropped or retention finds no record of the tenant in it.';
 
 create table logloom_private.log_removals (
   tenant_id text not null
@@ -50,8 +50,9 @@ create table logloom_private.log_removals (
 create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
 
 comment on table logloom_private.log_removals is
-  'Tenants with records removed within the longest alert window: their sums for alerts are no '
-  'longer valid. Separate rows, so that a removal and an alert round never wait for each other.';
+  'Tenants whose records were removed within the longest alert window: the sums of their alerts '
+  'are no longer valid. Each removal adds a row, so that a removal and an alert round never wait '
+  'for each other.';
 
 create table logloom_private.log_writes (
   write_seq bigint not null,
@@ -62,5 +63,5 @@ create table logloom_private.log_writes (
 create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
 
 comment on table logloom_private.log_writes is
-  'The greatest write sequence in each day''s partition, and lesser ones until they are summed '
-  'up. Tells a live tail which partitions to read.';
+  'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. '
+  'A live tail reads here which partitions have new records.';

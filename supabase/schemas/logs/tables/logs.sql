@@ -23,13 +23,13 @@ create table logloom.logs (
 )
 partition by range (ts);
 
--- Finds new records: they may have any ts, but are at the end of their partition. With ranges of 4
--- MB, even a writer at full speed does not request more summaries than autovacuum remembers.
+-- Finds new records: they may have any ts, but are at the end of their partition. Ranges of 4 MB:
+-- even at full speed, the writer then requests no more summaries than autovacuum remembers.
 create index logs_write_seq_idx on logloom.logs
 using brin (write_seq) with (pages_per_range = 512, autosummarize = on);
 
--- The only field that is often searched alone over many days. Only its beginning, because an index
--- refuses values longer than a third of a page.
+-- req_id is the only field that is often searched alone over many days. The index has only its
+-- beginning, because an index refuses values longer than a third of a page.
 create index logs_tenant_id_req_id_idx
 on logloom.logs (tenant_id, left(req_id, 200))
 where req_id is not null;
@@ -39,8 +39,8 @@ alter table logloom.logs alter column attrs set compression lz4;
 
 create policy logs_select_tenant on logloom.logs
 for select to authenticated
--- A subquery would be evaluated only once, but a sharded table allows none in its policies. No
--- operation reads through this policy.
+-- A subquery would call the function only once, but a sharded table allows none in its policies.
+-- This does not matter, because no operation reads through this policy.
 using (tenant_id = logloom_private.current_tenant_id());
 
 grant select on logloom.logs to authenticated, service_role;
@@ -53,11 +53,11 @@ comment on column logloom.logs.write_seq is
   'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
 comment on column logloom.logs.record_bytes is
-  'Bytes of the record''s JSON text as operations return it; null for records from before this '
-  'column. logloom_private.bytes_of_record handles both.';
+  'Bytes of the record''s JSON text as operations return it. Null for records that are older than '
+  'this column; logloom_private.bytes_of_record handles both.';
 
 comment on column logloom.logs.ts is
-  'When the event happened, as the client says; received_at if it does not say.';
+  'When the event happened, as the client sent it; received_at if the client sent no time.';
 
 comment on column logloom.logs.received_at is
   'When the event was committed to the queue.';

@@ -15,34 +15,36 @@ create table logloom_private.storage (
 insert into logloom_private.storage default values;
 
 comment on table logloom_private.storage is
-  'The stored bytes, measured once a minute by the job bound_storage, and its state.';
+  'The stored bytes, which the job bound_storage measures once a minute, and the state of this '
+  'job.';
 
 comment on column logloom_private.storage.bytes is
   'The file sizes of partitions and queue, plus the content of blocks.';
 
 comment on column logloom_private.storage.reusable_bytes is
-  'The rest of Logloom''s tables and indexes: counts, settings, and mostly free space of deleted '
-  'rows, which is reused before files grow. Measured once an hour.';
+  'The bytes of all other tables and indexes of Logloom: counts, settings, and mostly free space '
+  'of deleted rows. Free space is reused before files grow. Measured once an hour.';
 
 comment on column logloom_private.storage.is_dropping is
-  'settings.max_storage_bytes was reached: days are dropped until 95 % of it.';
+  'True: settings.max_storage_bytes was reached, and days are dropped until 95 % of it is used.';
 
 comment on column logloom_private.storage.is_stuck is
-  'No day is left to drop, because today and yesterday always stay. At the limit, ingest is '
+  'True: no day is left to drop, because today and yesterday always stay. At the limit, ingest is '
   'refused.';
 
 comment on column logloom_private.storage.limit_day is
-  'The day that is being dropped for all tenants because storage is full. Comes before the daily '
-  'retention, which then continues. Null: none.';
+  'The day that is being dropped for all tenants because storage is full. It comes before the '
+  'daily retention, which then continues. Null: none.';
 
 comment on column logloom_private.storage.overtakes_archive is
-  'Whether limit_day is dropped without waiting for the archive.';
+  'True: limit_day is dropped without waiting for the archive.';
 
 comment on column logloom_private.storage.dropped_day is
   'The last dropped day.';
 
 comment on column logloom_private.storage.told_percent is
-  'The last mark, 80 or 100, that the operators'' tenant was told. Reset below 70.';
+  'The last threshold, 80 or 100 percent, that was reported to the operators'' tenant. Reset below '
+  '70 percent.';
 
 create table logloom_private.storage_hours (
   hour timestamptz primary key,

@@ -1,5 +1,6 @@
--- The rules of two columns of logloom.logs as types. The writer casts to them, so that a bad event
--- fails when it is read, with its own error, and not when it is inserted, possibly on another node.
+-- Types with the rules of two columns of logloom.logs. The writer casts to them, so a bad event
+-- fails with its own error when it is read. Otherwise it would fail when it is inserted, possibly
+-- on another node.
 
 create domain logloom_private.log_level as text
 constraint log_level_is_known check (value in ('debug', 'info', 'warn', 'error'));

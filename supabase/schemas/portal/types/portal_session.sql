@@ -25,7 +25,7 @@ create type public.logloom_created_portal_session as (
 );
 
 comment on type public.logloom_created_portal_session is
-  'A new portal session. token (or url, with a link) is shown only once.';
+  'A new portal session. token (with a link: url) is shown only once.';
 
 create type public.logloom_opened_portal_session as (
   session_id uuid,
@@ -34,4 +34,4 @@ create type public.logloom_opened_portal_session as (
 );
 
 comment on type public.logloom_opened_portal_session is
-  'The session of a link. token is shown only once.';
+  'The session that a link opened. token is shown only once.';

@@ -1,6 +1,6 @@
--- Splits a text, in lower case, at ASCII characters that are not letters. The first or last piece
--- is empty if the text begins or ends with one. Digits split, too, because ids of a template have
--- few letters in a row.
+-- Splits a text, in lower case, at ASCII characters that are not letters. If the text begins or
+-- ends with such a character, the first or last piece is empty. Also splits at digits, because ids
+-- of a template have few letters in a row.
 create function logloom_private.cut_words(p_text text)
 returns text[]
 language sql
@@ -9,7 +9,8 @@ return regexp_split_to_array(
   lower(p_text collate pg_c_utf8) collate "C", '[\u0001-@[-`{-\u007f]+'
 );
 
--- The template of a text: each digit becomes 0. Nested replace: translate takes 30 times as long.
+-- Returns the template of a text: each digit becomes 0. Uses nested replace, because translate
+-- takes 30 times as long.
 create function logloom_private.template_of(p_text text)
 returns text
 language sql
@@ -19,9 +20,9 @@ return replace(replace(replace(replace(replace(replace(replace(replace(replace(
   p_text, '1', '0'), '2', '0'), '3', '0'), '4', '0'), '5', '0'), '6', '0'), '7', '0'), '8', '0'),
   '9', '0');
 
--- What templates of messages tell about a test; null for a test that they tell nothing about.
---   by, values  the test for templates, in lower case if the leaf folds case
---   decides     whether a matching template decides, or its records must be tested as well
+-- Returns what the templates of messages tell about a test; null if they tell nothing.
+--   by, values  the test for templates, in lower case if the leaf ignores case
+--   decides     true if a matching template is enough; false if its records must be tested, too
 --   literal     a text that every matching template contains
 --   words       words of the literal, to look up in words_of (any letter case, σ for ς)
 create function logloom_private.leaf_template(p_test text, p_values jsonb)

@@ -1,5 +1,5 @@
--- field:=value, field:i=value (ignoring case), and field:value for exact fields. values: the texts,
--- one of which must be equal.
+-- The test of field:=value, of field:i=value (ignoring case), and of field:value for exact fields.
+-- values: texts; one of them must be equal.
 
 create function logloom_private.query_check_equal(
   p_state logloom_private.query_state,
@@ -40,7 +40,7 @@ begin
 end;
 $$;
 
--- The operator and the values.
+-- Returns the operator and the values.
 create function logloom_private.equal_test(p_values jsonb)
 returns text
 language plpgsql
@@ -57,7 +57,8 @@ begin
 end;
 $$;
 
--- The index of req_id has its first 200 characters, because longer ones may not fit.
+-- Also compares the first 200 characters of req_id, because its index has only these: longer values
+-- may not fit.
 create function logloom_private.req_id_equal_sql(p_values jsonb, p_value text, p_sql text)
 returns text
 language plpgsql
@@ -71,8 +72,9 @@ begin
 end;
 $$;
 
--- Equality with an attribute. Containment finds a scalar, and a scalar in an array. A number or
--- boolean is also compared as a value. 5 contains 5.0, so the text of a number is compared again.
+-- Builds SQL for equality with an attribute. Containment finds a scalar, and a scalar in an array.
+-- A number or boolean is also compared as a value. Containment takes 5.0 for 5, so the text of a
+-- number is compared again.
 create function logloom_private.attr_equal_sql(p_values jsonb, p_value text)
 returns text
 language plpgsql
@@ -111,7 +113,7 @@ begin
     'values', (
       select jsonb_agg(logloom_private.template_of(v)) from jsonb_array_elements_text(p_values) v
     ),
-    -- An equal text contains it.
+    -- An equal text contains the value.
     'literal', case when jsonb_array_length(p_values) = 1
       then logloom_private.template_of(p_values ->> 0) else '' end
   );

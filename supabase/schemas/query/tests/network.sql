@@ -1,6 +1,6 @@
--- host:10.0.0.0/8: an address in a network. values: the network.
+-- The test of host:10.0.0.0/8: an address in a network. values: the network.
 
--- The IPv4 or IPv6 network of a token address/bits, or null if it is something else.
+-- Returns the IPv4 or IPv6 network of a token address/bits, or null if it is something else.
 create function logloom_private.query_network(p_token text, p_position integer)
 returns inet
 language plpgsql
@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- Whether a text is an address (IPv4, with or without port, or IPv6) in a network.
+-- True if a text is an address (IPv4, with or without port, or IPv6) in a network.
 create function logloom_private.address_in(p_text text, p_network inet)
 returns boolean
 language plpgsql

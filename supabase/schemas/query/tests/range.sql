@@ -1,6 +1,7 @@
--- field:>5, field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null: no bound. Texts are
--- compared by code point. Attributes are compared as decimals: JSON numbers and strings with a
--- number, or, if the bounds have a unit, strings with a quantity.
+-- The test of field:>5 and field:[a TO b}. bounds: lower, lower_open, upper, upper_open; null: no
+-- bound.
+-- Texts are compared by code point. Attributes are compared as decimals: JSON numbers and strings
+-- with a number, or, if the bounds have a unit, strings with a quantity.
 
 create function logloom_private.query_check_range_of_numbers(
   p_state logloom_private.query_state,
@@ -88,7 +89,7 @@ begin
 end;
 $$;
 
--- The comparisons of a range, or null without bounds. p_type: a cast for the bounds.
+-- Builds the comparisons of a range; null without bounds. p_type: a cast for the bounds.
 create function logloom_private.bounds_sql(p_bounds jsonb, p_value text, p_type text default '')
 returns text
 language sql
@@ -126,7 +127,7 @@ begin
       '::numeric'
     );
   end if;
-  -- jsonb orders types before values, so the type comes first.
+  -- jsonb sorts by type before value, so the type is tested first.
   return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
     || coalesce(logloom_private.bounds_sql(p_bounds, p_value), 'true')
     || ' when ''string'' then '

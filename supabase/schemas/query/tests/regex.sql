@@ -1,5 +1,5 @@
--- field:~"regex". values: the regular expression in PostgreSQL's syntax. size and position: for
--- query_check_regexes.
+-- The test of field:~"regex". values: the regular expression in PostgreSQL's syntax. size and
+-- position: for query_check_regexes.
 
 create function logloom_private.query_check_regex(
   p_state logloom_private.query_state,
@@ -33,8 +33,8 @@ begin
 end;
 $$;
 
--- Checks all regular expressions of a tree: whether they compile fast enough together, and whether
--- PostgreSQL accepts each, so that none fails during a search.
+-- Checks all regular expressions of a tree: that they compile fast enough together, and that
+-- PostgreSQL accepts each. So none fails during a search.
 create function logloom_private.query_check_regexes(p_tree jsonb)
 returns void
 language plpgsql
@@ -62,8 +62,8 @@ begin
 end;
 $$;
 
--- The template of a regular expression (in PostgreSQL's syntax): its digits become 0. literal: a
--- text that every match contains; empty if none is obvious.
+-- Returns the template of a regular expression (in PostgreSQL's syntax): its digits become 0.
+-- literal: a text that every match contains; empty if none is obvious.
 create function logloom_private.regex_template(p_values jsonb)
 returns jsonb
 language plpgsql
@@ -86,7 +86,7 @@ begin
     order by m.n
   ) loop
     if left(v_part, 1) = '[' then
-      -- A class with only some of the digits
+      -- The class has only some of the digits.
       if replace(v_part, '0-9', '') ~ '[0-9]' then
         v_decides := false;
         v_part := case when left(v_part, 2) = '[^' then '.' else left(v_part, -1) || '0]' end;
@@ -102,7 +102,7 @@ begin
     end if;
     v_is_choice := v_is_choice or v_depth = 0 and v_part = '|';
     v_depth := v_depth + case v_part when '(' then 1 when ')' then -1 else 0 end;
-    -- An optional atom is not part of the literal. A repeat ends the run.
+    -- An optional atom is not part of the literal. A repeat ends the literal.
     if v_part in ('*', '?') or left(v_part, 1) = '{' then
       v_run := left(v_run, -1);
     end if;

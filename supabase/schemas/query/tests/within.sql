@@ -1,5 +1,5 @@
--- ts:2026-11-21, ts:>now-1h: from <= time < to. bounds: from and to (null: no bound), and
--- from_shift and to_shift, the microseconds from now of a relative bound.
+-- The test of ts:2026-11-21 and ts:>now-1h: from <= time < to. bounds: from and to (null: no
+-- bound), and from_shift and to_shift, the microseconds from now of a relative bound.
 
 create function logloom_private.query_check_within(
   p_state logloom_private.query_state,
@@ -53,7 +53,7 @@ declare
   v_span logloom_private.query_span := logloom_private.query_time(p_token, p_position, v_now);
 begin
   if v_span.names_now and logloom_private.query_text(p_token) ~ '^[+-]' then
-    -- ts:-15m, the last 15 minutes; ts:+15m, the next.
+    -- ts:-15m means the last 15 minutes, ts:+15m the next 15.
     v_span.starts := least(v_span.starts, v_now);
     v_span.ends := greatest(v_span.ends, v_now + interval '1 microsecond');
   end if;
@@ -89,7 +89,7 @@ begin
 end;
 $$;
 
--- A time as SQL: a constant, or p_shift microseconds from p_now_sql if it is relative.
+-- Builds SQL for a time: a constant, or p_shift microseconds from p_now_sql if it is relative.
 create function logloom_private.instant_sql(
   p_instant text,
   p_shift bigint,

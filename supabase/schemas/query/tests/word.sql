@@ -1,5 +1,5 @@
--- field:w=word, ignoring case. values: a LIKE pattern that every match passes, and the regular
--- expression that decides.
+-- The test of field:w=word, ignoring case. values: a LIKE pattern that every match passes, and the
+-- regular expression that decides.
 
 create function logloom_private.query_check_word(
   p_state logloom_private.query_state,
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- A text with the word contains the word's text.
+-- Uses the template of contains: a text that has the word also contains its letters.
 create function logloom_private.word_template(p_values jsonb)
 returns jsonb
 language sql

@@ -1,24 +1,34 @@
 -- The query compiler: text -> tokens -> checked tree -> SQL over one alias of logloom.logs.
 --
--- The tree is jsonb. A node is one of
+-- The tree is jsonb. A node is one of:
 --   {"type": "all"}, {"type": "none"}, {"type": "not", "item": node},
 --   {"type": "and" | "or", "items": [node, …]},
---   {"type": "leaf", "field": …, "name": as written, "test": …, …}, with "path" and "joined" where
---   the field is attrs. The field any means every text of the record: its text columns
---   (query_text_columns) and the scalars of its attributes at any depth.
--- query_leaf makes a leaf. query/tests has the tests, with their values or bounds and their SQL;
--- query/templates and blocks/scan say how blocks answer them. folds_case: compare with folded_text.
--- hidden: fields that a leaf over any skips. A leaf is never true for a field without a value.
+--   {"type": "leaf", "field": …, "name": as written, "test": …, …}
+-- query_leaf makes a leaf. Some of its members:
+--   field       a field. any means every text of the record: its text columns (query_text_columns)
+--               and the scalars of its attributes at any depth.
+--   path        only if the field is attrs (query_field); also joined
+--   test        a test of query/tests, which also has its values or bounds and its SQL.
+--               query/templates and blocks/scan say how blocks answer it.
+--   folds_case  true: compare with folded_text
+--   hidden      fields that a leaf over any skips
+-- A leaf is never true for a field without a value.
 --
 -- Text of a caller reaches the SQL only through quote_literal, and no expression can raise on any
--- record. Nothing here is granted to a role: functions that search, save searches and evaluate
--- alerts call these as their owner.
+-- record. No role may call these functions: functions that search, save searches and evaluate
+-- alerts call them as their owner.
 
--- The parser's state. Every rule of the grammar takes and returns one. texts, positions: the tokens
--- as written, without white space, and where each begins (1-based, code points); the last token is
--- the empty text at the end. at: the current token. depth: brackets and NOTs around it. leaves,
--- searched, steps: the used part of each limit. now, names_now: the time that now means, and
--- whether the query uses it. warnings: [{position, message, suggestion}]. node: the last result.
+-- The parser's state. Every rule of the grammar takes and returns one.
+--   texts       the tokens as written, without white space; the last one is the empty text at the
+--               end
+--   positions   where each token begins (1-based, code points)
+--   at          the current token
+--   depth       brackets and NOTs around the current token
+--   leaves      the used part of a limit; so are searched and steps
+--   now         the time that now means
+--   names_now   true if the query uses now
+--   warnings    [{position, message, suggestion}]
+--   node        the last result
 create type logloom_private.query_state as (
   texts text[],
   positions integer[],
@@ -34,14 +44,14 @@ create type logloom_private.query_state as (
 );
 
 -- The time span [starts, ends) of a literal: a microsecond for an instant, a UTC day for a date.
--- names_now: it is relative to now.
+-- names_now: true if it is relative to now.
 create type logloom_private.query_span as (
   starts timestamptz,
   ends timestamptz,
   names_now boolean
 );
 
--- A comparison or a range as written. A null token means no bound.
+-- A comparison or a range, as written. A null token means no bound.
 create type logloom_private.query_range as (
   lower_token text,
   lower_position integer,
@@ -52,18 +62,21 @@ create type logloom_private.query_range as (
 );
 
 -- A query as SQL over the alias l of logloom.logs.
---   blank         only white space
---   tree, filter  the filter as a tree, and as a boolean SQL expression (null until written)
---   ts_from (inclusive), ts_to (exclusive)  the range of ts that every match lies in
---   aggregate     the first aggregate's name, or null; aggregate_field: its field as written;
---                 aggregate_sql: of type double precision; for rate the count, which the caller
---                 divides by the minutes of its range
---   by_fields, by_sql  the fields to group by as written, and as expressions; empty without by
---   names_now     the query is relative to now
---   plan          the stages after the filter, {} for none (parse_stage.sql)
---   warnings      [{position, message, suggestion}]
---   steps         the steps of compiling
---   hidden_fields   fields that the reader does not get; null: none
+--   blank            true if it has only white space
+--   tree             the filter as a tree
+--   filter           the filter as a boolean SQL expression (null until written)
+--   ts_from, ts_to   the range of ts that every match lies in, ts_to excluded
+--   aggregate        the name of the first aggregate, or null
+--   aggregate_field  its field as written
+--   aggregate_sql    its SQL, of type double precision; for rate the count, which the caller
+--                    divides by the minutes of its range
+--   by_fields        the fields to group by, as written; empty without by
+--   by_sql           the fields to group by, as expressions
+--   names_now        true if the query is relative to now
+--   plan             the stages after the filter, {} for none (parse_stage.sql)
+--   warnings         [{position, message, suggestion}]
+--   steps            the steps of compiling
+--   hidden_fields    fields that the reader does not get; null: none
 create type logloom_private.compiled_query as (
   blank boolean,
   tree jsonb,
@@ -83,7 +96,8 @@ create type logloom_private.compiled_query as (
 );
 
 -- The source of a select: the SQL after "from" (with an alias, mostly l), "where" and "order by",
--- and the number after "limit". The last two may be null. source_sql prints it.
+-- and the number after "limit". The SQL after "order by" and the number may be null. source_sql
+-- prints it.
 create type logloom_private.sql_source as (
   from_sql text,
   where_sql text,

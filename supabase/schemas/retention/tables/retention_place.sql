@@ -16,24 +16,25 @@ comment on table logloom_private.retention_place is
   'The progress of the day''s retention, for the next run of the job.';
 
 comment on column logloom_private.retention_place.failing_since is
-  'Since when every day''s retention has ended with an error. Null: the last one succeeded.';
+  'Since when every day''s retention has ended with an error. Null: the last one ended without '
+  'error.';
 
 comment on column logloom_private.retention_place.today is
   'The UTC day that this retention is for.';
 
 comment on column logloom_private.retention_place.spans_through is
-  'The last tenant whose blocks were checked for spans longer than its retention allows; null: '
-  'all were.';
+  'The last tenant whose blocks were checked for spans that are longer than its retention allows. '
+  'Null: all were checked.';
 
 comment on column logloom_private.retention_place.done_through is
   'The last finished day.';
 
 comment on column logloom_private.retention_place.day is
-  'The day whose tenants are being worked through; null while the next day may still be dropped '
-  'as a whole.';
+  'The day that is being worked through, tenant by tenant. Null while the next day may still be '
+  'dropped as a whole.';
 
 comment on column logloom_private.retention_place.tenant_through is
-  'The last finished tenant of that day.';
+  'The last finished tenant of the column day.';
 
 comment on column logloom_private.retention_place.attempts is
   'How often readers prevented dropping the day''s partition.';

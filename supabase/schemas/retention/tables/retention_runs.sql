@@ -46,12 +46,12 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.retention_runs to authenticated, service_role;
 
 comment on table logloom.retention_runs is
-  'Deletions of records: by retention, on request, and because storage is full. Retention and '
-  'full storage add one row for each run and each tenant that lost records. Kept for '
-  'settings.audit_lifetime.';
+  'Deletions of records: by retention, on request, and because storage is full. An erasure on '
+  'request has one row. Retention and full storage add a row for each run and tenant that lost '
+  'records. Kept for settings.audit_lifetime.';
 
 comment on column logloom.retention_runs.position_ts is
   'The last record (position_ts, position_id) that an erasure has checked.';
 
 comment on column logloom.retention_runs.position_block is
-  'The last block that an erasure has checked; rows come before blocks.';
+  'The last block that an erasure has checked. An erasure checks rows before blocks.';

@@ -25,9 +25,9 @@ create type public.logloom_retention_run as (
 
 comment on type public.logloom_retention_run is
   'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because '
-  'storage was full). status: queued, running, done, interrupted (a later day''s run continued '
+  'storage was full). status: queued, running, done, interrupted (the run of a later day continued '
   'it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted '
   'so far; in a dry run, how many match. partitions: days that were dropped as a whole. '
   'archive_records and archive_files: how many records were removed from how many files of the '
-  'archive; not part of records. not_reached: where copies of the records may remain after an '
-  'erasure, null before it is done.';
+  'archive; records does not include them. not_reached: where copies of the records may remain '
+  'after an erasure; null before it is done.';

@@ -1,4 +1,4 @@
--- At most 20 tags of 1 to 50 characters each.
+-- True if there are at most 20 tags of 1 to 50 characters each.
 create function logloom_private.tags_are_valid(p_tags text[])
 returns boolean
 language plpgsql
@@ -94,12 +94,13 @@ grant update (name, description, query_dsl, category, is_shared, tags, updated_a
 on logloom.saved_searches to authenticated, service_role;
 
 comment on table logloom.saved_searches is
-  'Saved queries: private to their creator, or shared with the tenant to read and run.';
+  'Saved queries. A query is private to its creator, or shared with the tenant to read and run.';
 
 comment on column logloom.saved_searches.created_by is 'The claim sub of its creator.';
 
 comment on column logloom.saved_searches.view_id is
-  'The view whose readers see it in their list, if it is shared.';
+  'If the search is shared, readers of this view see it in their list.';
 
 comment on column logloom.saved_searches.display is
-  'Settings of the page that shows it, such as range and columns. The database does not read them.';
+  'Settings for the page that shows the search, such as range and columns. The database does not '
+  'read them.';

@@ -16,6 +16,6 @@ create type public.logloom_saved_search as (
 );
 
 comment on type public.logloom_saved_search is
-  'A saved search. created_by: the claim sub of its creator. run_count: runs by anybody. view_id: '
-  'the view whose readers see it in their list. display: settings of the page that shows it, such '
-  'as range and columns.';
+  'A saved search. created_by: the claim sub of its creator. run_count: how often anybody ran it. '
+  'view_id: readers of this view see it in their list. display: settings for the page that shows '
+  'it, such as range and columns.';

@@ -12,8 +12,8 @@ create table logloom.log_streams (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
-  -- Everything before this position was sent: lower write sequences, and of position_seq the ids up
-  -- to position_id.
+  -- Everything up to this position was sent: all lower write sequences, and of the write sequence
+  -- position_seq the ids up to position_id.
   position_seq bigint not null,
   position_id uuid,
   pending_since timestamptz,
@@ -39,7 +39,7 @@ create table logloom.log_streams (
   last_status integer,
   last_error text,
   last_answer text,
-  -- The receiver accepted something since its address and secrets were set.
+  -- True: the receiver accepted something since its address and secrets were last set.
   is_proven boolean not null default false,
   failing_told_at timestamptz,
   refused_in_a_row integer not null default 0,
@@ -76,7 +76,7 @@ create table logloom.log_streams (
   constraint log_streams_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
 )
--- A stream is updated twice for each batch.
+-- Each batch updates its stream twice.
 with (fillfactor = 50);
 
 create index log_streams_tenant_id_created_at_idx
@@ -92,47 +92,48 @@ grant select (
 ) on logloom.log_streams to authenticated, service_role;
 
 comment on table logloom.log_streams is
-  'Destinations to which a tenant''s records are sent as they become visible, and their progress.';
+  'Log streams: destinations to which a tenant''s records are sent as they become visible, and the '
+  'progress of each.';
 
 comment on column logloom.log_streams.query_dsl is
-  'The records to send: a query without stages. Null: all.';
+  'The query for the records to send, without stages. Null: all records.';
 
 comment on column logloom.log_streams.config is
-  'The destination, as its kind needs it. No secrets.';
+  'The destination, in the form that its kind needs. Contains no secrets.';
 
 comment on column logloom.log_streams.secrets is
-  'Name and sealed text of each secret. Only the edge function can open it.';
+  'The name and the sealed text of each secret. Only the edge function can open a sealed text.';
 
 comment on column logloom.log_streams.maker is
-  'The user whose rights it reads with: who created it, or enabled it last. Null: the project '
-  'itself.';
+  'The user with whose rights the stream reads: the user who created it, or who enabled it last. '
+  'Null: the project itself.';
 
 comment on column logloom.log_streams.pending_since is
-  'Since when records are waiting. Null: none were at the last check.';
+  'Since when records have been waiting. Null: at the last check none were waiting.';
 
 comment on column logloom.log_streams.batch_id is
-  'The current batch, unchanged by retries: the records from the position to batch_end_seq and '
-  'batch_end_id (null: all of that write sequence).';
+  'The current batch; retries keep it. It has the records from the position to batch_end_seq and '
+  'batch_end_id (null: all of this write sequence).';
 
 comment on column logloom.log_streams.batch_limit is
-  'The maximum number of records in the next batch: halved when the receiver refuses one, doubled '
-  'when it accepts one.';
+  'The maximum number of records in the next batch. Halved when the receiver refuses a batch, '
+  'doubled when it accepts one.';
 
 comment on column logloom.log_streams.batch_bytes is
-  'The maximum bytes of the next batch: half of a batch that was too large for the receiver, a '
-  'tenth more after each accepted one.';
+  'The maximum bytes of the next batch: half of a batch that was too large for the receiver; a '
+  'tenth more after each accepted batch.';
 
 comment on column logloom.log_streams.batch_size is
-  'Bytes of the current batch when it was last read.';
+  'The bytes of the current batch when it was last read.';
 
 comment on column logloom.log_streams.last_answer is
   'The receiver''s answer to a batch that it refused: the first 500 characters.';
 
 comment on column logloom.log_streams.is_proven is
-  'Until then refused records are not skipped: the stream pauses.';
+  'False: if the receiver refuses records, the stream pauses. True: refused records are skipped.';
 
 comment on column logloom.log_streams.failing_told_at is
-  'When owners got a mail that it fails; null when it works.';
+  'When owners got a mail that the stream fails. Null while it works.';
 
 comment on column logloom.log_streams.kept_day is
-  'The first day that the tenant still kept at the last read.';
+  'The first day that the tenant still kept when the stream last read.';

@@ -44,27 +44,29 @@ grant select (
 ) on logloom.portal_sessions to authenticated, service_role;
 
 comment on table logloom.portal_sessions is
-  'Sessions in which customers read their logs in a page. Tokens and codes are never stored.';
+  'Portal sessions, in which customers read their logs in a page. Tokens and codes are never '
+  'stored.';
 
 comment on column logloom.portal_sessions.query_dsl is
   'A query without stages that narrows the view. Null: all records of the view.';
 
-comment on column logloom.portal_sessions.origins is 'Origins of the pages that may frame it.';
+comment on column logloom.portal_sessions.origins is
+  'Origins of the pages that may frame the portal.';
 
 comment on column logloom.portal_sessions.token_digest is
   'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
 
 comment on column logloom.portal_sessions.code_digest is
-  'SHA-256 of the code of its link. Null once exchanged.';
+  'SHA-256 of the code of its link. Null once the code is exchanged.';
 
 comment on column logloom.portal_sessions.created_by is
-  'The user who created it; it ends when they may no longer create sessions. Null: created with '
-  'the project''s secret key.';
+  'The user who created the session. It ends when they may no longer create sessions. Null: '
+  'created with the project''s secret key.';
 
 comment on column logloom.portal_sessions.last_used_at is
-  'Exact to the minute: updated once a minute, not for each request.';
+  'Exact to the minute, because it is updated once a minute and not for each request.';
 
--- Unlogged: a crash only resets the count of the current minute.
+-- Unlogged: a crash only loses the counts of the current minute.
 create unlogged table logloom_private.portal_reads (
   tenant_id text not null,
   minute timestamptz not null,
@@ -76,5 +78,5 @@ create index portal_reads_tenant_id_minute_idx
 on logloom_private.portal_reads (tenant_id, minute);
 
 comment on table logloom_private.portal_reads is
-  'Requests of a tenant''s portal sessions in a minute. A minute may have several rows: a request '
-  'that finds all rows locked adds one.';
+  'How many requests a tenant''s portal sessions made in a minute. A minute may have several rows: '
+  'a request that finds all rows locked adds one.';

@@ -31,7 +31,7 @@ comment on column logloom_private.sealing_days.prepared_by is
   'The transaction that copied the remaining rows into the table that will replace the partition.';
 
 comment on column logloom_private.sealing_days.differences is
-  'How many blocks were abandoned because they differed from their records.';
+  'How many blocks were discarded because they differed from their records.';
 
 comment on column logloom_private.sealing_days.replace_after is
   'The replacement of the partition is not tried before this time.';

@@ -13,6 +13,7 @@ create type public.logloom_log_field as (
 );
 
 comment on type public.logloom_log_field is
-  'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; '
-  'of how many records that were looked at (records) it was found in count, and its most frequent '
-  'values. exact: all records that match were looked at, else a sample of them.';
+  'A field as a query names it. type: string, number, boolean, array, timestamp, uuid or mixed. '
+  'records: how many records were looked at. count: in how many of these the field was found. '
+  'values: its most frequent values. exact: true if all records that match were looked at, false '
+  'for a sample of them.';

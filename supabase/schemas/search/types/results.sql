@@ -9,9 +9,9 @@ create type public.logloom_log_change as (
 );
 
 comment on type public.logloom_log_change is
-  'How often records had a value of a field or a pattern, in a range (after) and in the one before '
-  'it. kind: pattern or value. change: new, gone, grown or shrunk, by the share of records. '
-  'score: how unlikely the change is by chance (Dunning''s G-squared).';
+  'How often records had a value of a field or a pattern: in a range (after) and in the range '
+  'before it (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of '
+  'the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
 create type public.logloom_log_changes as (
   ts_from timestamptz,
@@ -36,8 +36,9 @@ create type public.logloom_log_export as (
 );
 
 comment on type public.logloom_log_export is
-  'A page of an export. text: its lines, with line ends; or logs: its records. records: their '
-  'number. cursor: of this page; next_cursor: of the next page, null if there is none.';
+  'A page of an export. Either text has its lines, with line ends, or logs has its records. '
+  'records: the number of records. cursor: of this page; next_cursor: of the next page, null if '
+  'there is none.';
 
 create type public.logloom_log_service as (
   service text,
@@ -66,7 +67,8 @@ create type public.logloom_log_overview as (
 );
 
 comment on type public.logloom_log_overview is
-  'The services of [ts_from, ts_to), the largest first, compared with [before_from, before_to).';
+  'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes '
+  'first.';
 
 create type public.logloom_log_series as (
   "group" jsonb,
@@ -94,10 +96,10 @@ create type public.logloom_log_stat as (
 );
 
 comment on type public.logloom_log_stat is
-  'The aggregates of a group. group: {field: text}, null for records without the field; ts is the '
-  'beginning of a bucket. value: the first aggregate. values: all aggregates by name. '
-  'total_groups: the number of rows without p_limit and limit. warnings: parts of the query that '
-  'probably mean something else, the same in each row.';
+  'The aggregates of a group. group: {field: text}; the text is null for records without the '
+  'field; ts is the beginning of a bucket. value: the first aggregate. values: all aggregates by '
+  'name. total_groups: how many rows there are without p_limit and limit. warnings: parts of the '
+  'query that probably mean something else; the same in each row.';
 
 create type logloom_private.counted_source as (
   rows_sql logloom_private.sql_source,
@@ -108,8 +110,8 @@ create type logloom_private.counted_source as (
 
 comment on type logloom_private.counted_source is
   'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
-  'group expressions, if they differ from by_sql of the query. has_numbers: it has numbers, total, '
-  'minimum, maximum and percentiles instead of the attribute.';
+  'group expressions, if they differ from by_sql of the query. has_numbers: true if the rows have '
+  'numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}
@@ -130,8 +132,9 @@ create type public.logloom_log_page as (
 );
 
 comment on type public.logloom_log_page is
-  'Records of [ts_from, ts_to), and the cursor of the next page. Only the last page has the cursor '
-  'null: any page may end early. warnings: parts of the query that probably mean something else.';
+  'Records of [ts_from, ts_to), and the cursor of the next page. Any page may have fewer records '
+  'than p_limit; only the last page has the cursor null. warnings: parts of the query that '
+  'probably mean something else.';
 
 create type logloom_private.log_tail as (
   "first" bigint,
@@ -141,5 +144,5 @@ create type logloom_private.log_tail as (
 );
 
 comment on type logloom_private.log_tail is
-  'The position of a tail, and the records found. It continues with write_seq "first", after id if '
-  'set. more: whether there is more to read.';
+  'The position of a tail, and the records found. The tail continues with the write sequence '
+  '"first"; if id is set, after this id. more: true if there is more to read.';

@@ -15,13 +15,13 @@ create table logloom_private.verifications (
   archive_day_through date not null default '-infinity'
 );
 
--- Only one at a time.
+-- Only one verification runs at a time.
 create unique index verifications_open_idx
 on logloom_private.verifications ((true)) where finished_at is null;
 
 comment on table logloom_private.verifications is
-  'Verifications of blocks, counts, ids and the archive. The one without finished_at is running '
-  'and continues at its position. The last hundred are kept.';
+  'Verifications of blocks, counts, ids and the archive. The row without finished_at is the '
+  'running one; it continues at its position. The last hundred are kept.';
 
 comment on column logloom_private.verifications.block_through is
   'The last verified block_id. Blocks come first, then each tenant''s records.';
@@ -33,11 +33,11 @@ comment on column logloom_private.verifications.ts_through is
   'Records of tenant_id before this time are verified.';
 
 comment on column logloom_private.verifications.records is
-  'How many records had their counts and ids compared.';
+  'For how many records counts and ids were compared.';
 
 comment on column logloom_private.verifications.archive_day_through is
-  'The last verified archived day of archive_tenant_through; all tenants before it are verified. '
-  'The archive comes last.';
+  'The last verified archived day of archive_tenant_through. All tenants before this tenant are '
+  'verified. The archive is verified last.';
 
 create table logloom_private.verification_differences (
   difference_id bigint generated always as identity primary key,
@@ -59,5 +59,5 @@ on logloom_private.verification_differences (verification_id);
 
 comment on table logloom_private.verification_differences is
   'What a verification found: a damaged block, a minute whose counts differ from its records, a '
-  'record that is stored more than once, archived days whose files have the wrong records. At '
-  'most a thousand for each verification.';
+  'record that is stored more than once, or archived days whose files have the wrong records. At '
+  'most a thousand rows for each verification.';

@@ -11,6 +11,7 @@ create type public.logloom_log_view as (
 );
 
 comment on type public.logloom_log_view is
-  'A view limits its readers to the records that query_dsl finds (null: all), without '
-  'hidden_fields, by operations (null: all that read, except those that list alerts). created_by: '
-  'the claim sub of its creator, or service_role.';
+  'A view limits what its readers get. query_dsl: they get the records that it finds (null: all). '
+  'hidden_fields: they do not get these fields. operations: they may call these (null: all that '
+  'read, except those that list alerts). created_by: the claim sub of its creator, or '
+  'service_role.';

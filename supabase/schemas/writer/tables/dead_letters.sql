@@ -21,6 +21,7 @@ create table logloom_private.dead_letters (
 create index dead_letters_tenant_id_idx on logloom_private.dead_letters (tenant_id);
 
 comment on table logloom_private.dead_letters is
-  'Events that could not be written, and why. logloom_private.replay_dead_letters() tries again.';
+  'Events that could not be written, and why. logloom_private.replay_dead_letters() tries to write '
+  'them again.';
 
 comment on column logloom_private.dead_letters.id is 'The id that the record will have.';

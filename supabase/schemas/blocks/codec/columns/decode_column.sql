@@ -1,4 +1,4 @@
--- The fields that blocks store as columns, in the order of record_arrays.columns.
+-- Lists the fields that blocks store as columns, in the order of record_arrays.columns.
 create function logloom_private.column_fields()
 returns text[]
 language plpgsql
@@ -16,9 +16,9 @@ begin
 end;
 $$;
 
--- The elements of an array at places, in the order of the places; null where a place is null. The
--- generic plan is needed: a plan for these values would contain the array as a constant and search
--- it from its beginning for each element.
+-- Returns the elements of an array at p_places, in the order of p_places; null where a place is
+-- null. Needs the generic plan: a custom plan would contain the array as a constant and search it
+-- from its beginning for each element.
 create function logloom_private.elements_at(p_values anyarray, p_places integer[])
 returns anyarray
 language plpgsql
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Looks up p_each, which has an element for each dictionary value, at all positions of a column.
+-- Looks up p_each at every position of a column. p_each has one element for each dictionary value.
 create function logloom_private.dictionary_values(
   p_column logloom_private.block_columns,
   p_each anyarray
@@ -54,7 +54,7 @@ begin
 end;
 $$;
 
--- The values of a column, one for each position from its first to its last.
+-- Returns the values of a column, one for each position from its first to its last.
 create function logloom_private.column_texts(p_column logloom_private.block_columns)
 returns text[]
 language plpgsql
@@ -89,7 +89,7 @@ begin
           unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
           generate_series(1, p_column.last - p_column.first + 1) as place
       ) c
-      -- Positions without a value come last; no text is left for them.
+      -- Positions without a value come last, because v_texts has no text for them.
       order by coalesce(c.code, c.wide_code), c.place
     );
     return array(
@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- The values of a column at ascending positions of the block. All positions lie between its first
--- and its last one.
+-- Returns the values of a column at p_positions of the block (ascending). All positions must be in
+-- the column.
 create function logloom_private.column_texts_at(
   p_column logloom_private.block_columns,
   p_positions integer[]
@@ -150,12 +150,12 @@ begin
     where strpos(v_dictionary[d.code], '0') > 0
     order by d.code
   );
-  -- The digits of a value come after all digits of templates with lower codes, and after those of
-  -- its own template at lower positions.
+  -- The digits are stored by code, then by position. Before the digits of a value come the digits
+  -- of all templates with lower codes, and the digits of its own template at lower positions.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the wanted codes are not above this one.
+      -- How many of the wanted codes are less than or equal to this code.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
@@ -164,7 +164,7 @@ begin
     ) l
     group by l.n
   ), places as (
-    -- Searching for one code takes a twentieth of the time of gathering the places of all codes.
+    -- Searching for one code takes a twentieth of the time of collecting the places of all codes.
     select
       d.code,
       case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
@@ -206,7 +206,7 @@ begin
       m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
     from unnest(v_found, v_at) with ordinality f (code, place, n)
     left join templates m on m.code = f.code
-    -- Without "offset 0" the places of a template would be sorted along with each of its values.
+    -- Without "offset 0" PostgreSQL would sort the places of a template once for each value.
     offset 0
   ) v;
   -- "|| ''" reads the stored value once, not at each use.

@@ -1,5 +1,5 @@
--- Encodes the attributes of a block's records (by position) as columns, one for each key. Rare keys
--- and long keys share the column attrs.
+-- Encodes the attributes of a block's records as columns, one for each key. p_attrs[i] has the
+-- attributes of the record at position i. Rare keys and long keys share the column attrs.
 create function logloom_private.encode_attributes(p_attrs jsonb[])
 returns logloom_private.block_columns[]
 language plpgsql

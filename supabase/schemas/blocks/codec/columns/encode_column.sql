@@ -1,4 +1,4 @@
--- Encodes values as a column of whole numbers. Null if one of them is not a whole number.
+-- Encodes values as a column of whole numbers. Returns null if one of them is not a whole number.
 create function logloom_private.encode_numbers(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -11,7 +11,7 @@ as $$
 declare
   v_joined constant text := array_to_string(p_values, ' ');
 begin
-  -- Only numbers in their shortest form, so that the text can be restored.
+  -- Accept only the shortest form of a number: otherwise the text could not be restored.
   if v_joined !~ '^(?:(?:0|-?[1-9][0-9]{0,17})(?: (?=.)|$))+$'
     -- A value such as '1 2' would look like two numbers.
     or octet_length(v_joined) - octet_length(replace(v_joined, ' ', ''))
@@ -30,8 +30,9 @@ begin
 end;
 $$;
 
--- Adds the codes of values, which are their places in the dictionary: one byte each if they fit,
--- two otherwise, none if all values are equal. The code of null is null.
+-- Adds the codes of values. A code is the place of the value in the dictionary: one byte if all
+-- places fit, two bytes otherwise. If all values are equal, there are no codes. The code of null is
+-- null.
 create function logloom_private.coded_column(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -67,7 +68,7 @@ begin
 end;
 $$;
 
--- Encodes values as templates and digits. Null if there are too many templates.
+-- Encodes values as templates and digits. Returns null if there are too many templates.
 create function logloom_private.encode_templated(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -107,7 +108,7 @@ begin
 end;
 $$;
 
--- Encodes values in the shortest kind of column. At least one value is not null.
+-- Encodes values in the kind of column that needs the fewest bytes. At least one value is not null.
 create function logloom_private.shortest_column(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -137,7 +138,7 @@ begin
   ) g
   where g.v is not null;
   if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
-    -- Sorted by frequency only here, because sorting many values takes long.
+    -- Sorting many values takes long. Sort by frequency only now.
     select array_agg(g.v), array_agg(g.count)
     into v_column.dictionary, v_column.counts
     from (
@@ -163,8 +164,8 @@ begin
 end;
 $$;
 
--- How many values are null before the first value and after the last one. p_nulls has the positions
--- of the nulls among p_count values.
+-- Returns how many values are null before the first value and after the last one. p_nulls has the
+-- positions of the nulls among p_count values.
 create function logloom_private.outer_nulls(
   p_nulls integer[],
   p_count integer,
@@ -202,8 +203,9 @@ begin
 end;
 $$;
 
--- Encodes values that begin at position p_first of a block, without the nulls at both ends. Null if
--- all values are null. The column attrs keeps its nulls, so that it covers every record.
+-- Encodes a column whose first value is at position p_first of a block. Drops the nulls at both
+-- ends. Returns null if all values are null. The column attrs keeps its nulls, because it has to
+-- cover every record.
 create function logloom_private.encode_column(p_name text, p_first integer, p_values text[])
 returns logloom_private.block_columns
 language plpgsql

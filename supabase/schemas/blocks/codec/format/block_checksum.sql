@@ -1,5 +1,5 @@
--- A checksum over all values of a block and of its columns, except block_id, sealed_at, bytes and
--- damaged_at.
+-- Returns a checksum over all values of a block and of its columns, except block_id, sealed_at,
+-- bytes and damaged_at.
 create function logloom_private.block_checksum(
   p_block logloom_private.blocks,
   p_columns logloom_private.block_columns[]
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 
--- Whether a block and its columns are as they were stored.
+-- True if a block and its columns are as they were stored.
 create function logloom_private.block_is_intact(p_block logloom_private.blocks)
 returns boolean
 language plpgsql
@@ -44,7 +44,7 @@ declare
   v_columns logloom_private.block_columns[] := '{}';
   v_column logloom_private.block_columns;
 begin
-  -- Row by row, because an array of rows of a sharded table has another type.
+  -- Reads row by row: a sharded table has another row type, so its rows do not fit in an array.
   for v_column in
     select c.*
     from logloom_private.block_columns c
@@ -56,8 +56,8 @@ begin
 end;
 $$;
 
--- Raises LL001 if a block is damaged. Called before a block is replaced: its successor would have a
--- valid checksum over damaged records.
+-- Raises LL001 if a block is damaged. Call it before a block is replaced: the new block would have
+-- a valid checksum over damaged records.
 create function logloom_private.require_intact(p_block logloom_private.blocks)
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
--- The formats of blocks that this version can read, ascending. It writes the last one. A release
--- that changes tables/blocks.sql adds a number, reads both formats and recreates
--- blocks_older_format_idx. rewrite_step then converts the older blocks.
+-- Lists the formats of blocks that this version can read, ascending. New blocks get the last one. A
+-- release that changes tables/blocks.sql adds a number, reads the old and the new format, and
+-- recreates blocks_older_format_idx. rewrite_step then converts the older blocks.
 create function logloom_private.block_formats()
 returns smallint[]
 language sql

@@ -1,6 +1,7 @@
--- The attrs of p_records records as JSON texts, put together from columns: p_values[i] has the
--- values of the column p_names[i] for the records p_first[i] to p_last[i]. The column attrs covers
--- all records; without it the attrs of all records are null. Rare keys come in any order.
+-- Puts the attrs of p_records records together from columns, as JSON texts.
+-- p_values[i] has the values of the column p_names[i] for the records p_first[i] to p_last[i]. The
+-- column attrs covers all records; without it the attrs of all records are null. Rare keys have no
+-- fixed order.
 create function logloom_private.attribute_texts(
   p_records integer,
   p_names text[],
@@ -17,7 +18,7 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
   v_rest constant integer := array_position(p_names, 'attrs');
-  -- Between two bounds, the same columns have values.
+  -- Between two neighbouring bounds, the same columns have values.
   v_bounds constant integer[] := array(
     select b from unnest(p_first) b union select b + 1 from unnest(p_last) b order by 1
   );
@@ -27,8 +28,8 @@ begin
   if v_rest is null then
     return array_fill(null::text, array[p_records]);
   elsif p_records <= 400 then
-    -- A statement built for these columns has to be planned, which takes as long as reading many
-    -- records.
+    -- A statement for exactly these columns would be faster, but planning it takes as long as
+    -- reading many records.
     return array(
       select
         case

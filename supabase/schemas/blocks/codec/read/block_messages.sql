@@ -1,4 +1,4 @@
--- The messages of all records of a block.
+-- Returns the messages of all records of a block.
 create function logloom_private.block_messages(p_block logloom_private.blocks)
 returns text[]
 language plpgsql
@@ -39,7 +39,7 @@ begin
 end;
 $$;
 
--- The messages at ascending positions of a block.
+-- Returns the messages at p_positions of a block (ascending).
 create function logloom_private.block_messages_at(
   p_block logloom_private.blocks,
   p_positions integer[]
@@ -61,7 +61,7 @@ declare
   v_bytes constant bytea := convert_to(array_to_string(p_block.templates, ''), 'UTF8');
   v_run integer := 0;
   v_run_last integer := 0;
-  -- How many records up to the end of the run have no message.
+  -- How many records before the end of this run have no message.
   v_silent integer := 0;
   v_position integer;
   v_ordinal integer;
@@ -90,7 +90,7 @@ begin
       v_found_places := v_found_places || 0;
       continue;
     end if;
-    -- Jump to the nearest offset, then step through its templates to the one with the message.
+    -- Jump to the nearest stored offset. From there, go on template by template to the wanted one.
     v_ordinal := v_position - v_silent;
     if v_ordinal >= v_next_ordinal then
       v_offset := width_bucket(v_ordinal - 1, v_offset_records);

@@ -1,5 +1,5 @@
--- The ids at positions of a block, or of all records if p_positions is null. p_batches:
--- block_batches of the same positions.
+-- Returns the ids at positions of a block, or of all records if p_positions is null. p_batches: the
+-- result of block_batches for the same positions.
 create function logloom_private.block_ids(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -38,7 +38,8 @@ begin
 end;
 $$;
 
--- The number of the batch (from 1) at positions of a block, or of all records.
+-- Returns the number of the batch (from 1) at positions of a block, or of all records if
+-- p_positions is null.
 create function logloom_private.block_batches(
   p_block logloom_private.blocks,
   p_positions integer[]
@@ -70,7 +71,7 @@ begin
 end;
 $$;
 
--- sealed_records, with the block given by its id.
+-- Calls sealed_records for the block with this id.
 create function logloom_private.block_records(
   p_tenant_id text,
   p_block_id bigint,
@@ -85,7 +86,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- Into a variable, not by a join: rows from a join of a sharded table have another type.
+  -- Selects into a variable: rows from a join of a sharded table have another type.
   select c.* into v_block
   from logloom_private.blocks c
   where c.tenant_id = p_tenant_id and c.block_id = p_block_id;

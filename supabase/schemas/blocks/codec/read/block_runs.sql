@@ -1,5 +1,6 @@
--- The fields that runs hold, at positions of a block or for all records, as far as p_reads asks for
--- them: service, level, and for msg.exists an empty text if there is a message.
+-- Returns the fields that are stored by run, at positions of a block or of all records, if p_reads
+-- names them: service, level, and an empty text as message if p_reads has msg.exists and there is a
+-- message.
 create function logloom_private.run_texts(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -29,7 +30,7 @@ begin
 end;
 $$;
 
--- The number of the run at positions of a block, or of all records.
+-- Returns the number of the run at positions of a block, or of all records if p_positions is null.
 create function logloom_private.block_runs(p_block logloom_private.blocks, p_positions integer[])
 returns integer[]
 language plpgsql

@@ -1,5 +1,5 @@
--- The first step at or after a time, as block_steps counts them. Any time after the block, even
--- infinity, gives the block's last step plus 1.
+-- Returns the first step at or after a time; block_steps says what a step is. Any time after the
+-- block, even infinity, gives the block's last step plus 1.
 create function logloom_private.step_at(p_block logloom_private.blocks, p_ts timestamptz)
 returns bigint
 language sql
@@ -13,7 +13,8 @@ return ceil(
   ) * 1000000 / p_block.ts_unit
 );
 
--- ts at positions of a block, or of all records, in steps of ts_unit from first_ts.
+-- Returns ts at positions of a block, or of all records, as the number of steps since first_ts. A
+-- step has ts_unit microseconds.
 create function logloom_private.block_steps(
   p_block logloom_private.blocks,
   p_positions integer[]
@@ -49,7 +50,7 @@ begin
       order by p.n
     );
   end if;
-  -- Only in blocks with microseconds that span more than 12 days.
+  -- Blocks have ts_top only if ts_unit is 1 and they span more than 12 days.
   if v_top is not null then
     if p_positions is not null then
       v_top := array(select v_top[unnest(p_positions)]);
@@ -63,7 +64,7 @@ begin
 end;
 $$;
 
--- ts at positions of a block, or of all records.
+-- Returns ts at positions of a block, or of all records if p_positions is null.
 create function logloom_private.block_times(
   p_block logloom_private.blocks,
   p_positions integer[]

@@ -1,6 +1,6 @@
--- The records at ascending positions of a block, or all if p_positions is null. Only the fields and
--- keys of attrs in p_reads are read, and tenant_id; the others are null. If p_reads is null,
--- everything is read. For msg.exists, msg is an empty text if there is a message.
+-- Returns the records at p_positions of a block (ascending), or all if p_positions is null. Reads
+-- tenant_id and only the fields and keys of attrs in p_reads; the others are null. Reads everything
+-- if p_reads is null. For msg.exists, msg is an empty text if there is a message.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -53,7 +53,8 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- Reading single messages takes several times as long, per message, as reading all of them.
+    -- Messages that are read one by one take several times as long, each, as messages of a whole
+    -- block.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records
@@ -69,7 +70,7 @@ begin
         p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
         or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
       )
-    -- The order of keys in jsonb: the text of a whole record then equals the one that jsonb prints.
+    -- jsonb prints keys in this order. So the text of a whole record is the one that jsonb prints.
     order by octet_length(c.name), c.name collate "C"
   loop
     if p_positions is null then
@@ -103,7 +104,8 @@ begin
   end loop;
   if v_needs_attrs then
     v_texts := logloom_private.attribute_texts(v_records, v_names, v_first, v_last, v_values);
-    -- Casting the array as a whole would keep the memory of every element until the end.
+    -- Casts element by element: a cast of the whole array would keep the memory of every element
+    -- until the end.
     v_attrs := array(select unnest(v_texts)::jsonb);
   end if;
   return query

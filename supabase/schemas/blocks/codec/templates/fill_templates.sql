@@ -1,5 +1,5 @@
--- Fills the digits into templates: p_templates[i] takes p_counts[i] digits, after the first
--- p_places[i] ones. Null stays null.
+-- Fills digits into templates. p_templates[i] takes p_counts[i] digits and skips the first
+-- p_places[i] digits. Null stays null.
 create function logloom_private.fill_each(
   p_templates text[],
   p_counts integer[],
@@ -34,8 +34,8 @@ begin
 end;
 $$;
 
--- Fills the digits into templates, p_counts[i] texts from each template, in order. Works in pieces,
--- because one call for all digits needs some 50 bytes a digit.
+-- Fills digits into templates, in order: p_counts[i] texts are made from p_templates[i]. Works in
+-- pieces, because one call for all digits would need some 50 bytes of memory for each digit.
 create function logloom_private.fill_templates(
   p_templates text[],
   p_counts integer[],

@@ -1,5 +1,5 @@
--- The digits of texts, four bits each. p_joined[i] has the texts of p_templates[i], joined by
--- p_separator.
+-- Packs the digits of all texts, four bits a digit. p_joined[i] holds the texts with the template
+-- p_templates[i], joined by p_separator.
 create function logloom_private.cut_digits(p_templates text[], p_joined text[], p_separator text)
 returns bytea
 language plpgsql
@@ -26,7 +26,7 @@ begin
       continue;
     end if;
     -- Remove the pieces between the digits, one by one. If one piece contains another, some text
-    -- may be left; the slow way then finishes.
+    -- may be left. The regex below then removes it.
     foreach v_piece in array
       string_to_array(
         replace(replace(replace(v_template, '0000', '0'), '000', '0'), '00', '0'), '0'
@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- A separator to join texts by: it does not occur in p_text, which is all of the texts, and does
--- not overlap itself.
+-- Finds a separator for joining texts. It does not occur in p_text, which has all of the texts, and
+-- it does not overlap itself.
 create function logloom_private.separator_for(p_text text)
 returns text
 language plpgsql
@@ -76,7 +76,7 @@ begin
 end;
 $$;
 
--- The templates of texts. No text contains the separator.
+-- Returns the templates of texts. No text contains the separator.
 create function logloom_private.templates_of(p_texts text[], p_separator text)
 returns text[]
 language plpgsql
@@ -90,12 +90,12 @@ begin
   if array_position(p_texts, null) is not null then
     v_null := logloom_private.separator_for(array_to_string(p_texts, p_separator, p_separator));
   end if;
-  -- string_to_array() turns one empty text into an empty array, and a longer marker may contain the
-  -- separator.
+  -- string_to_array() turns one empty text into an empty array. A marker of several characters may
+  -- contain the separator.
   if p_texts = array[''] or length(v_null) > 1 then
     return array(select logloom_private.template_of(unnest(p_texts)));
   end if;
-  -- All texts joined: nine calls in total, not nine for each text.
+  -- Joins all texts: nine calls of replace in total, not nine for each text.
   return string_to_array(
     logloom_private.template_of(array_to_string(p_texts, p_separator, v_null)), p_separator, v_null
   );

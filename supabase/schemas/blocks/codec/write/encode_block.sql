@@ -1,4 +1,4 @@
--- Adds the times of a block's records.
+-- Adds the times of its records to a block.
 create function logloom_private.encode_times(
   p_block logloom_private.blocks,
   p_ts timestamptz[]
@@ -21,7 +21,7 @@ begin
     offset 0
   ) o;
   v_greatest := v_greatest / p_block.ts_unit;
-  -- In one pass, because each pass costs as much as its result.
+  -- Makes all four columns in one pass: each pass costs as much as its result.
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 
--- Adds the ids of a block's records, and their batches.
+-- Adds the ids of its records, and their batches, to a block.
 create function logloom_private.encode_ids(
   p_block logloom_private.blocks,
   p_ids uuid[],
@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- The weight of records, which settings.seal_block_bytes limits. block_range computes the same from
--- rows.
+-- Returns the weight of records, which settings.seal_block_bytes limits. block_range computes the
+-- same weight from rows.
 create function logloom_private.weight_of(p_records logloom_private.record_arrays)
 returns bigint
 language plpgsql
@@ -133,10 +133,9 @@ begin
 end;
 $$;
 
--- Encodes the records of a tenant as a block and its columns, which have no block_id yet. p_block
--- comes from encode_messages; p_records is by position. Everything works on arrays that are read by
--- unnest in a select list: this passes on one element at a time and keeps the order, while a
--- function in "from" would store all of them first.
+-- Encodes a tenant's records as a block and its columns. They get their block_id later. p_block
+-- comes from encode_messages; p_records is ordered by position. Arrays are read by unnest in the
+-- select list: it streams the elements in order. In "from" PostgreSQL would store them all first.
 create function logloom_private.encode_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays,

@@ -1,19 +1,19 @@
--- Adds runs, templates and digits to a block, and decides the order of its records. The arrays are
--- in the order of ts and id.
+-- Adds runs, templates and digits to a block, and decides the positions of its records. The given
+-- arrays are in the order of ts and id.
 create function logloom_private.encode_messages(
   p_block logloom_private.blocks,
   p_services text[],
   p_levels text[],
   p_messages text[],
   out o_block logloom_private.blocks,
-  -- o_order[position]: the place of the record in the arrays.
+  -- o_order[position]: the place of the record in the given arrays.
   out o_order integer[]
 )
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 set work_mem = '48MB'
--- The planner expects 16 kB for the array of a group, which needs less than 2 kB.
+-- The planner expects 16 kB for the array of each group, but it needs less than 2 kB.
 set hash_mem_multiplier = 8
 as $$
 declare

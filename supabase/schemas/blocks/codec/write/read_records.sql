@@ -1,4 +1,5 @@
--- Reads the rows of logloom.logs that p_sql selects, in the order of ts and id. p_rows is its $1.
+-- Reads the rows of logloom.logs that p_sql selects, in the order of ts and id. p_rows is the
+-- parameter $1 of p_sql.
 create function logloom_private.read_records(p_sql text, p_rows logloom.logs[] default null)
 returns logloom_private.record_arrays
 language plpgsql

@@ -1,5 +1,5 @@
--- Reads a block back as its readers do, and raises LL001 if it differs from the records (by
--- position) that it was made from.
+-- Reads a block back as readers do. Raises LL001 if it differs from p_records, which it was made
+-- from. p_records is ordered by position.
 create function logloom_private.compare_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays
@@ -10,7 +10,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The fields that no column has been found for yet.
+  -- The fields for which no column was found yet.
   v_fields text[] := logloom_private.column_fields();
   v_batches constant integer[] := logloom_private.block_batches(p_block, null);
   v_runs constant integer[] := logloom_private.block_runs(p_block, null);
@@ -61,9 +61,9 @@ begin
   v_attrs := logloom_private.attribute_texts(
     p_block.records, v_names, v_first, v_last, v_values
   );
-  -- Compares texts, because as jsonb 1.0 equals 1. Rare keys may come in another order, so texts
-  -- that differ are parsed first. One record at a time: casting the whole array would keep the
-  -- memory of every element.
+  -- Compares texts, because as jsonb 1.0 equals 1. Rare keys may have another order. So texts that
+  -- differ are parsed and compared again, one record at a time: a cast of the whole array would
+  -- keep the memory of every element.
   v_same := v_same and cardinality(v_attrs) = cardinality(p_records.attrs)
     and not exists (
       select
@@ -100,7 +100,7 @@ begin
     v_column.block_id := v_block.block_id;
     insert into logloom_private.block_columns select v_column.*;
   end loop;
-  -- Measured before the update: an update of a sharded table cannot call such a function.
+  -- Measures before the update: an update of a sharded table cannot call pg_column_size.
   select
     pg_column_size(c.*) + (
       select coalesce(sum(pg_column_size(k.*)), 0)
@@ -119,7 +119,8 @@ end;
 $$;
 
 -- Makes a block from a tenant's records (in the order of ts and id), stores it, and compares it
--- with them. Null if there are none; LL001 if it differs. The records themselves are not deleted.
+-- with them. Returns null if there are no records. Raises LL001 if the block differs. Does not
+-- delete the records.
 create function logloom_private.write_block(
   p_tenant_id text,
   p_records logloom_private.record_arrays,
@@ -141,18 +142,18 @@ begin
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
-  -- Assigned, because the result of a function in "from" is stored first.
+  -- Assigns it, because PostgreSQL would store the result of a function in "from" first.
   v_encoded := logloom_private.encode_messages(
     v_block, p_records.services, p_records.levels, p_records.messages
   );
   v_order := v_encoded.o_order;
-  -- Each record must come once. compare_block cannot notice duplicates.
+  -- Each record must occur once. compare_block cannot notice duplicates.
   if v_block.records <> (
     select count(distinct o.place) from (select unnest(v_order) as place) o
   ) then
     raise sqlstate 'LL001' using message = 'The block would contain records twice';
   end if;
-  -- Overwritten in place, because records take some ten MB.
+  -- Overwrites the arrays, because the records take some ten MB.
   p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
   p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
   p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
