@@ -147,7 +147,7 @@ async function verifyBySet(
   }
 }
 
-/** The JSON text of a verified token's claims, with a byte-order mark kept: it makes the JSON invalid. */
+/** Returns the JSON text of a verified token's claims. Keeps a byte-order mark, which makes the JSON invalid. */
 function payloadText(token: string): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
     Buffer.from(token.split(".")[1], "base64url"),
@@ -185,7 +185,7 @@ function usableClaims(payload: JWTPayload, text: string): Claims | undefined {
   return { ...Object.fromEntries(claims), ...roleOf(payload), tenant_id };
 }
 
-/** Only the role from `app_metadata`, which may be large. */
+/** Keeps only the role of `app_metadata`, which may be large. */
 function roleOf({ app_metadata }: JWTPayload): { app_metadata?: { logloom_role: string } } {
   if (typeof app_metadata !== "object" || app_metadata === null) return {};
   if (!("logloom_role" in app_metadata)) return {};
@@ -204,7 +204,9 @@ export function faultOfKey(value: string): string {
     : "Not a Logloom key: keys begin with ll_";
 }
 
-/** The fault where a project key or a token stands in place of a Logloom key; undefined for anything else. */
+/**
+ * Returns the fault if the value is a project key or a token instead of a Logloom key; undefined for any other value.
+ */
 function faultOfKind(value: string): string | undefined {
   if (value.startsWith(secretKeyPrefix)) return "Not a secret key of this project";
   if (value.startsWith("sb_publishable_")) return ofProject("publishable key");
@@ -217,7 +219,9 @@ function ofProject(name: string): string {
   return `This is the project's ${name}: ingest takes a key of Logloom (ll_...) or a user's token`;
 }
 
-/** The role that an unverified token claims; undefined if it is not a token. Its sender can read it too. */
+/**
+ * Returns the role that an unverified token claims; undefined if it is not a token. The sender can read the role, too.
+ */
 function unverifiedRole(token: string): string | undefined {
   try {
     return String(decodeJwt(token).role);
@@ -246,7 +250,7 @@ function faultOfClaims(token: string): string {
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** An ingest token begins with this. It is a key that soon expires. */
+/** Ingest tokens begin with this. An ingest token is a key that soon expires. */
 export const tokenPrefix = "llt_";
 /** A portal session's token begins with the first, the code in a portal link with the second. */
 export const portalPrefix = "llp_";

@@ -134,7 +134,7 @@ Deno.test("a token that was accepted before is refused after its end", async () 
   }
 });
 
-Deno.test("a secret key of the project and a token of service_role are the project", async () => {
+Deno.test("a secret key of the project and a token of service_role identify the project", async () => {
   const secretKeys = ["sb_secret_one", "sb_secret_two"];
   const authenticator = createAuthenticator({
     jwksUrl: closedUrl(),
@@ -420,7 +420,7 @@ Deno.test("while the keys cannot be fetched, known keys still work, and other to
   assert.equal(await keys.status("unknown"), 401);
 });
 
-Deno.test("a token whose members do not have names of their own is nobody's", async () => {
+Deno.test("a token in which two members have the same name is refused", async () => {
   const texts = [
     `{"role":"authenticated","tenant_id":"a","tenant_id":"b","exp":${claims.exp}}`,
     `{"role":"authenticated","tenant_id":"a","tenant\\u005fid":"a","exp":${claims.exp}}`,
@@ -446,7 +446,7 @@ function assertUnavailable(result: Result<Caller | Project>): void {
   assert.match(result.failure.retryAfter ?? "", /^[1-5]$/);
 }
 
-Deno.test("a 401 names the fault, and only what its sender knows already", async () => {
+Deno.test("a 401 names the fault, but tells its sender nothing new", async () => {
   const authenticator = createAuthenticator({
     jwksUrl: `${closedUrl()}/jwks.json`,
     jwtSecret: secret,

@@ -1,7 +1,7 @@
 import type { CallDatabase } from "./database.ts";
 import { logFailure } from "./errors.ts";
 
-/** How one call of a function works at what it claims. */
+/** How one call of a function does the work that it claims. */
 export interface Turn<Claim> {
   /** Works at one claim; never rejects. */
   readonly serve: (claim: Claim) => Promise<void>;
@@ -12,8 +12,9 @@ export interface Turn<Claim> {
 }
 
 /**
- * Claims work while there is room. A hanging receiver takes one place; the others go on. The database decides whose
- * turn it is, and may keep places free for later. Only one call works at a time, however often a function is woken.
+ * Claims work while there is room. A hanging receiver takes one place; work in the other places goes on. The database
+ * decides whose turn it is, and may keep places free for later. Only one call works at a time, however often a function
+ * is woken.
  */
 export function workAtClaims<Claim>(
   { operation, callDatabase, limit, begin }: {
@@ -58,8 +59,8 @@ export function workAtClaims<Claim>(
 }
 
 /**
- * The answer of a call that claims work; undefined if it failed. The log names a 409: the database belongs to another
- * project, and nothing else shows this.
+ * Returns the answer of a call that claims work; undefined if the call failed. Logs a 409 with its reason (the database
+ * belongs to another project), because nothing else shows it.
  */
 export async function claimed(call: ReturnType<CallDatabase>): Promise<string | undefined> {
   const answer = await call;

@@ -6,9 +6,9 @@ import { secretKeyPrefix } from "./secret_keys.ts";
 const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 
 /**
- * The first credentials of a request: from headers, the query, or the protocol's own place. The header `apikey` is
- * Supabase's: it counts if it holds a secret key of the project, or if the protocol allows it and it holds a Logloom
- * key. A secret key or an ingest token is never taken from the address, because proxies log addresses.
+ * Finds the first credentials of a request: in headers, in the query, or in the protocol's own place. The header
+ * `apikey` is Supabase's: it counts if it holds a secret key of the project, or if the protocol allows it and it holds
+ * a Logloom key. A secret key or an ingest token is never taken from the address, because proxies log addresses.
  */
 export function findCredentials(
   headers: Headers,
@@ -64,7 +64,7 @@ function ofAuthorization(authorization: string): Credentials {
   }
 }
 
-/** The part of `user:password` or `id:key` that is a key; the second if both are. */
+/** Returns the part of `user:password` or `id:key` that is a key; the second part if both are. */
 function keyOfPair(pair: string): string {
   const at = pair.indexOf(":");
   if (at === -1) return pair;

@@ -128,7 +128,7 @@ export function readAnswer(
   return unavailable(awayMessage(code), why);
 }
 
-/** Our own text: a proxy's answer may hold anything. */
+/** Returns a text of our own, because a proxy's answer may hold anything. */
 function whyAway(status: number, code: string): string {
   if (/^PGRST00\d$/.test(code)) return "PostgREST cannot reach the database";
   if (code === "57014") return "The database did not answer in time";

@@ -1,12 +1,12 @@
 /**
- * A number whose text may change when a double reads and writes it: sixteen characters or more, an exponent, below a
- * millionth, or a 0 at its end. It also matches within strings, which `withTexts` sorts out: a pattern that skips
- * strings fails at long ones.
+ * Matches a number whose text may change when a double reads and writes it: it has sixteen characters or more, an
+ * exponent, or a 0 at its end, or is below a millionth. Also matches within strings; `withTexts` skips these. A pattern
+ * that skips strings would fail at long ones.
  */
 const unlikeDouble =
   /[:,[]\s*(-?(?:[\d.]{16,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+|0\.0{6}\d+|\d+\.\d*0))(?=\s*[,\]}])/g;
 
-/** The JSON with those numbers as strings for which `isText` is true; each string begins with `before`. */
+/** Turns each number of a JSON text for which `isText` is true into a string that begins with `before`. */
 export function withTexts(
   json: string,
   isText: (number: string) => boolean,
@@ -43,7 +43,7 @@ export class ExactNumber {
 const mark = "\0";
 const marked = /"\\u0000([^"]*)"/g;
 
-/** The parsed JSON, with an ExactNumber for each number for which `isText` is true. */
+/** Parses JSON. Each number for which `isText` is true becomes an ExactNumber. */
 export function parseExactly(json: string, isText: (number: string) => boolean): unknown {
   const text = withTexts(json, isText, "\\u0000");
   if (text === json) return JSON.parse(json);
@@ -56,7 +56,7 @@ export function parseExactly(json: string, isText: (number: string) => boolean):
   );
 }
 
-/** A value from `parseExactly` as JSON again, with its numbers as they were. */
+/** Writes a value from `parseExactly` as JSON again, with its numbers as they were. */
 export function jsonOf(value: unknown, indent?: number): string {
   return (JSON.stringify(value, undefined, indent) ?? "null").replaceAll(marked, "$1");
 }

@@ -8,7 +8,7 @@ export interface JobCalls {
   readonly secret: string | undefined;
   /** The error text while the secret is not set. */
   readonly unset: string;
-  /** The part of the secret's names: LOGLOOM_…_SECRET in the environment, X-Logloom-…-Secret in the request. */
+  /** Completes the names of the secret: LOGLOOM_…_SECRET in the environment, X-Logloom-…-Secret in the request. */
   readonly job: "Notify" | "Archive";
   /** Keeps the function alive until the promise settles, after the answer. */
   readonly keepAlive: (work: Promise<void>) => void;

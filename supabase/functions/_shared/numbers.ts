@@ -9,9 +9,9 @@ const marker = `number:${crypto.randomUUID()}:`;
 const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
 /**
- * Numbers that a double may change: 16 or more digits (some are safe), or an exponent. The characters behind them must
- * be possible behind a number outside a string. Most digits within messages fail this cheap test; only for the others
- * the strings before them are walked.
+ * Matches numbers that a double may change: they have 16 or more digits (some of these are safe), or an exponent. The
+ * characters behind must be possible behind a number outside a string. Most digits within messages fail this cheap
+ * test. The strings in front are walked only for the remaining matches.
  */
 const riskyNumber =
   /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE])[\d.eE+-]*[ \t\n\r]*(?:[\]}]|,[ \t\n\r]*(?:["{[\d-]|true|false|null)))/g;
@@ -48,7 +48,7 @@ export function markNumbers(text: string): string {
   return copied === 0 ? text : marked + text.slice(copied);
 }
 
-/** A number whose text without exponent is longer is stored as sent, if that is shorter. */
+/** If a number's text without exponent is longer than this, the number is stored as sent, if that is shorter. */
 const maxWrittenOut = 40;
 
 /**
@@ -133,7 +133,7 @@ export function storedNumber(value: number): number | string {
   return text.includes("e") && numberText(value) === text ? text : value;
 }
 
-/** A string for the number with this text, which has no exponent. */
+/** Writes a string that stands for the number with this text, which has no exponent. */
 export function markNumber(canonical: string): string {
   return marker + canonical;
 }
@@ -143,7 +143,7 @@ export function markedNumber(text: string): string | undefined {
   return text.startsWith(marker) ? text.slice(marker.length) : undefined;
 }
 
-/** Whether a value of parsed JSON was sent as a text, not as a number that is marked. */
+/** Whether a value of parsed JSON was sent as a text. A marked number was not. */
 export function isText(value: unknown): value is string {
   return typeof value === "string" && !value.startsWith(marker);
 }

@@ -31,7 +31,7 @@ function stored(source: string): string {
 
 const source = fc.stringMatching(/^-?(0|[1-9]\d{0,30})(\.\d{1,30})?([eE][+-]?\d{1,3})?$/);
 
-Deno.test("a number's one text has no exponent and no zeros at the end of its fraction", () => {
+Deno.test("a number is written without exponent and without zeros at the end of its fraction", () => {
   for (
     const number of ["0", "-0", "0.0", "1e2", "-1.50e1", "12e-1", "100e-2", "0.010e1", "1E+02"]
   ) {
@@ -42,7 +42,7 @@ Deno.test("a number's one text has no exponent and no zeros at the end of its fr
   }));
 });
 
-Deno.test("a number whose text without exponent has more than 40 characters, and more than was sent, stays as sent", () => {
+Deno.test("a number stays as sent if its text without exponent has more than 40 characters, and more than was sent", () => {
   fc.assert(
     fc.property(source, (number) => {
       const text = written(number);

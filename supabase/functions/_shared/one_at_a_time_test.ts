@@ -39,7 +39,7 @@ Deno.test("work that has waited too long is not done", async () => {
   assert.equal(isDone, false);
 });
 
-Deno.test("work that fails ends nobody else's", async () => {
+Deno.test("work that fails does not stop other work", async () => {
   const inTurn = oneAtATime(60_000);
   const failing = inTurn("a", () => Promise.reject(new Error("no")));
   const next = inTurn("a", () => Promise.resolve(2));

@@ -114,7 +114,7 @@ function again(error: string): NoAnswer {
   return { error, isFinal: false };
 }
 
-/** The URL if its form is allowed; its target is checked later. */
+/** Returns the URL if its form is allowed. Its target is checked later. */
 function readUrl(text: string, allowLocal: boolean): URL | undefined {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "") {
@@ -128,7 +128,7 @@ function isLocal(url: URL): boolean {
   return url.protocol === "http:" && url.hostname === "127.0.0.1";
 }
 
-/** The address to connect to, or the reason for none. A name is private if any of its addresses is. */
+/** Finds the address to connect to, or the reason why there is none. A name is private if any of its addresses is. */
 async function findAddress(url: URL, options: OutgoingOptions): Promise<string | NoAnswer> {
   const host = bareHost(url);
   if (options.allowLocal && isLocal(url)) return host;
@@ -208,7 +208,7 @@ function readHeaders(head: string): ReadonlyMap<string, string> {
   return headers;
 }
 
-/** The first bytes of a body: those that came with the header, and those after them. */
+/** Reads the first bytes of a body. Some of them may have come with the header. */
 async function readBody(
   conn: Deno.Conn,
   first: Uint8Array,

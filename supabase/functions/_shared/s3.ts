@@ -62,7 +62,7 @@ interface Signable {
   readonly body?: Uint8Array;
 }
 
-/** The headers, and the ones that sign the request: AWS Signature Version 4 for S3. */
+/** Returns the headers, and adds those that sign the request: AWS Signature Version 4 for S3. */
 export function signedHeaders(
   { method, url, headers, body }: Signable,
   { region, accessKeyId, secretAccessKey }: S3Credentials,
@@ -114,7 +114,7 @@ function byName([a]: string[], [b]: string[]): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The text with everything but letters, digits and -._~ encoded as AWS expects. */
+/** Encodes everything but letters, digits and -._~ as AWS expects. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -123,8 +123,8 @@ function encoded(text: string): string {
 }
 
 /**
- * An id as a part of an object key, written as archive_tenant_name in the database does. Letters that every store
- * accepts stay. Other bytes become ! and hex. An id that gets too long becomes !! and a digest.
+ * Writes an id as a part of an object key, like archive_tenant_name in the database. Letters that every store accepts
+ * stay. Other bytes become ! and hex. An id that gets too long becomes !! and a digest.
  */
 export function nameInKeys(id: string): string {
   const hexOf = (byte: number) => `!${byte.toString(16).padStart(2, "0").toUpperCase()}`;

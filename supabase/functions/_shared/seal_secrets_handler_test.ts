@@ -126,7 +126,7 @@ Deno.test("a missing key and an unreachable database are named", async () => {
   assert.ok(away.headers.get("Retry-After"));
 });
 
-Deno.test("a function with the sealing endpoint keeps its own requests", async () => {
+Deno.test("the sealing endpoint takes only /v1/seal; the function handles all other requests", async () => {
   const handler = besideSealing(
     () => Promise.resolve(new Response("sealed")),
     () => Promise.resolve(new Response("other")),

@@ -45,7 +45,7 @@ export async function readSealedSecrets(
   for (const text of [current, ...old]) {
     const bytes = Buffer.from(text.trim(), "base64");
     if (!/^[\w+/-]{43}=?$/.test(text.trim()) || bytes.length !== 32) {
-      // The log never holds the value. The function goes on with the work that needs no key.
+      // The value is never logged. The function continues with work that needs no key.
       logFailure("a key of LOGLOOM_SECRETS_KEY or LOGLOOM_SECRETS_OLD_KEYS is not 32 bytes", {});
       return undefined;
     }

@@ -15,7 +15,7 @@ export class KeysAway extends Error {
   override readonly name = "KeysAway";
 }
 
-/** Nine minutes. Verified tokens are cached for one more, so a removed key works for ten minutes at most. */
+/** Nine minutes. Verified tokens are cached for one more minute, so a removed key works for ten minutes at most. */
 const maxAgeMs = 540_000;
 /** The minimum time between two fetches. */
 const restMs = 1000;

@@ -2,7 +2,7 @@ import process from "node:process";
 
 // Only for tests and measurements: hosted functions cannot read their processor time.
 
-/** On Deno 2.1 the function only prints a warning. */
+/** On Deno 2.1 `process.cpuUsage` only prints a warning. */
 const hasNoUsage = Deno.version.deno.startsWith("2.1.");
 
 const cell = new Int32Array(new SharedArrayBuffer(4));

@@ -7,7 +7,9 @@ import type { TenantEvents, TenantPart } from "./tenant_events.ts";
 
 /** Concurrent calls, so that a request of many tenants leaves room for others. */
 const maxCalls = 4;
-/** If the database is still unreachable after this time, the other tenants are not tried: the sender would not wait. */
+/**
+ * If the database is still unreachable after this time, the remaining tenants are not tried: the sender would not wait.
+ */
 const patienceMs = 5000;
 
 interface Part {
@@ -53,14 +55,14 @@ export async function commitForTenants(
   };
 }
 
-/** Only the note about a silent writer: notes about limits belong to one tenant. */
+/** Keeps only the note about a silent writer, because notes about limits belong to one tenant. */
 function notesOf(parts: readonly Part[]): Notes | undefined {
   const name = "x-logloom-writer";
   const silent = parts.find(({ committed }) => committed.notes?.[name] !== undefined);
   return silent && { [name]: silent.committed.notes?.[name] ?? "" };
 }
 
-/** One refusal for all, with the longest time to wait; undefined if the tenants' results differ. */
+/** Returns one refusal for all tenants, with the longest time to wait; undefined if their results differ. */
 function failureOf(parts: readonly Part[]): Failure | undefined {
   const failures = parts.flatMap(({ committed: { failure } }) => failure ?? []);
   const [first] = failures;
@@ -84,7 +86,10 @@ class OutcomeOfTenants implements Outcome {
     readonly bytes: number,
   ) {}
 
-  /** Events that may be sent again do not count as rejected: the tenant's status and wait are listed. */
+  /**
+   * Writes the answer. Events that may be sent again do not count as rejected: it lists their tenant's status and wait
+   * instead.
+   */
   get text(): string {
     const { ingested, cut, parts } = this;
     const tenants = parts.map(({ tenant, events, committed: { outcome, failure } }) => ({

@@ -10,7 +10,7 @@ import { batchText } from "./request_text.ts";
 export interface Request {
   readonly caller: Caller;
   readonly body: Bytes;
-  /** The parts of the request beside its body that make its records. */
+  /** The parts of the request, besides its body, that decide its records. */
   readonly besideBody: string;
   /** These events' share of the body, for metering; by default all of it. */
   readonly bytes?: number;
@@ -35,10 +35,13 @@ export interface Committed {
 /** The pauses between attempts while the database is unreachable. */
 const patienceMs = [300, 700, 1000];
 
-/** How long a key stays known to a function that stores nothing for it. */
+/** After a successful call, a key counts as known for this time. */
 const knownMs = 60_000;
 
-/** If all events are Logloom's own traffic, calls the database only once a minute: a drain would deliver a line for each call. */
+/**
+ * Commits the events of a request. If all are Logloom's own traffic, calls the database only once a minute, because the
+ * drain would deliver a line for each call.
+ */
 export async function commitUnlessOwn(request: Request, commit: Commit): Promise<Committed> {
   const { events, body } = request;
   if (events.areOwn && events.sender.knownUntil > Date.now()) return nothing(body.length);
@@ -52,8 +55,8 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
   const { caller, events, body } = request;
   const slices = events.slices(request.bytes ?? body.length);
   const repeat = repeatParameters(request);
-  // A retry must be recognisable as a repeat. A wrong guess of a time changes the digest's meaning, so then only the
-  // sender's key identifies a repeat.
+  // A retry must be recognisable as a repeat. If a time may be guessed wrong, only the sender's key identifies a
+  // repeat.
   const mayRetry = repeat !== undefined &&
     (request.idempotencyKey !== undefined || !events.mayGuessWrong);
   const answers: string[] = [];
@@ -102,7 +105,7 @@ const unaskedLength = 1024 * 1024;
 
 /**
  * Commits a slice. The database measures each record and refuses one that is too large. Only then, or if the whole text
- * is long, asks for the limit, cuts records to it, and tries again.
+ * is long, the limit is asked for, records are cut to it, and the slice is sent again.
  */
 function sliceCommit(
   caller: Caller,

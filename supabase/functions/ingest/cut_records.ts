@@ -5,10 +5,10 @@ import { type JsonObject, setMember } from "./json.ts";
 import { markedNumber, numberText } from "../_shared/numbers.ts";
 
 /**
- * Shortens records to the database's limit for the JSON text that operations return; an event may use `maxBytes` of it.
- * The longest texts are cut first. If that is not enough, or there are more than `maxValues` values, the largest arrays
- * and objects keep their beginnings. `attrs.logloom_cut` lists the cut parts with their original lengths. Nothing else
- * of an accepted event is lost.
+ * Shortens records to the database's limit for the JSON text that operations return. An event may use `maxBytes` of
+ * this limit. The longest texts are cut first. If that is not enough, or there are more than `maxValues` values, the
+ * largest arrays and objects keep only their beginnings. `attrs.logloom_cut` lists the cut parts with their original
+ * lengths. Nothing else of an accepted event is lost.
  */
 export function cutRecords(batch: Batch, maxBytes: number, maxValues = Infinity): Batch {
   // A guessed time may become an attribute again.
@@ -44,9 +44,9 @@ const shareOfNote = 16;
 /** Texts shorter than this part (1/256) of a record are cut only after arrays and objects. */
 const shareOfText = 256;
 const maxPathLength = 200;
-/** What a member of an object counts as, and an array or object beside its contents. */
+/** How many values a member of an object counts as, and an array or object besides its contents. */
 const [valuesOfMember, valuesOfContainer] = [2, 11];
-/** A `logloom_cut` without its paths: the member of the attributes, the object, and `more`. */
+/** What a `logloom_cut` without its paths counts as: the member of the attributes, the object, and `more`. */
 const valuesOfNote = 2 * valuesOfMember + valuesOfContainer;
 
 /** A text of a record that may be cut, and its place. */
@@ -213,7 +213,7 @@ class LongRecord {
   }
 }
 
-/** The limit of an array or object, and the size from which nested ones are cut first. */
+/** How an array or object is cut. Nested arrays and objects of at least the size `least` are cut first. */
 interface Room {
   readonly budget: number;
   readonly least: number;
@@ -242,7 +242,7 @@ abstract class Measure {
       for (const key in members) size += this.ofKey(key) + this.of(members[key]);
     }
     size = Math.max(size, this.ofEmpty);
-    // Measuring many small ones again is cheaper than remembering each.
+    // Small arrays and objects are not remembered: measuring them again is cheaper.
     if (size > 256) this.#known.set(value, size);
     return size;
   }
@@ -254,7 +254,7 @@ abstract class Measure {
 
 /** The bytes of a value's JSON text as the database writes it, with a blank after each : and , */
 class Bytes extends Measure {
-  // Two brackets, and two letters between members: two for each member.
+  // n members have two brackets, and n - 1 times a comma and a blank: two bytes for each member.
   readonly ofElement = 2;
   readonly ofContainer = 0;
   readonly ofEmpty = 2;
@@ -308,7 +308,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Visits members in order; array members by index, whose text is rarely needed. */
+/** Visits members in order. Members of arrays are visited by index, because its text is rarely needed. */
 function eachMember(
   container: object,
   visit: (value: unknown, key: string | number) => void,
@@ -345,7 +345,7 @@ function cutCharacters(path: string): string {
   return `${path.slice(0, maxPathLength).toWellFormed().replace(/\ufffd$/, "")}…`;
 }
 
-/** The size to cut each one to, so that together they have at most `sum`; 0 if that is impossible. */
+/** Returns the size to which each is cut, so that together they have at most `sum`; 0 if that is impossible. */
 function evenLimit(sizes: readonly number[], sum: number): number {
   const sorted = [...sizes].sort((a, b) => a - b);
   let left = sum;
@@ -359,7 +359,7 @@ function evenLimit(sizes: readonly number[], sum: number): number {
 
 /** A character that may take more than one byte in JSON. Most texts have none. */
 const otherLetter = /[^ !#-[\]-~]/;
-/** ASCII letters in Postgres' JSON; NUL cannot be stored and becomes U+FFFD. */
+/** The bytes of each ASCII character in Postgres' JSON. NUL cannot be stored and becomes U+FFFD. */
 const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code === 0) return 3;
   if (code === 0x22 || code === 0x5c) return 2;
@@ -367,7 +367,7 @@ const asciiBytes = Uint8Array.from({ length: 128 }, (_, code) => {
   return code >= 8 && code <= 13 && code !== 11 ? 2 : 6;
 });
 
-/** The bytes of a text as JSON with its quotes; unstorable characters become U+FFFD. */
+/** Returns the bytes of a text as JSON with its quotes. Unstorable characters become U+FFFD. */
 function jsonBytes(text: string): number {
   const other = text.search(otherLetter);
   if (other === -1) return text.length + 2;
@@ -376,7 +376,7 @@ function jsonBytes(text: string): number {
   return bytes;
 }
 
-/** The beginning of a text within so many bytes of JSON, ending at a character. */
+/** Returns the beginning of a text that takes at most this many bytes as JSON. It ends at a character. */
 function cutText(text: string, maxBytes: number): string {
   let bytes = 2;
   let at = 0;

@@ -141,7 +141,7 @@ function valuesOf(value: unknown): number {
 }
 
 Deno.test("a record of exactly the most values stays whole, and one value more is cut", () => {
-  // Added to the elements: eleven each for two objects and an array, two members, an empty object.
+  // Besides the elements count: two objects and an array (eleven each), two members, and an empty object.
   for (const [count, cut] of [[962, undefined], [963, 1]] as const) {
     const { record, count: found } = stored({ n: Array(count).fill(1), o: {} }, maxBytes, 1000);
     assert.equal(found, cut);
@@ -240,7 +240,7 @@ function manyOf(length: number, member: (index: number) => [PropertyKey, unknown
   return Object.fromEntries(Array.from({ length }, (_, index) => member(index)));
 }
 
-Deno.test("whatever makes it long, a record fits, says so, and can be stored", () => {
+Deno.test("whatever makes a record long, it is cut to fit, says so, and can be stored", () => {
   for (const [name, shape] of Object.entries(shapes)) {
     const limits = [
       [1 / 10, 65_536, 4096],

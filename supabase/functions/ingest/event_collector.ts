@@ -63,7 +63,7 @@ export class EventCollector {
   /** For protocols that answer for each event. */
   listsAllErrors = false;
 
-  /** The sender, to recognise Logloom's own events in Supabase's drains. */
+  /** The sender, by which Logloom's own events in Supabase's drains are recognised. */
   sender: DrainSender = anySender;
 
   readonly #maxEvents: number;
@@ -124,7 +124,7 @@ export class EventCollector {
     return this.#rejected;
   }
 
-  /** Rejects one value; the others are stored. */
+  /** Rejects one value. The other values are stored. */
   reject(code: string, message: string): void {
     if (this.#count >= this.#maxEvents) throw new TooManyEvents();
     const index = this.#count++;
@@ -177,7 +177,7 @@ export class EventCollector {
     return this.#guessed.size > 0;
   }
 
-  /** The places in the request of all events after the first `count`. */
+  /** Returns the places in the request of all events after the first `count`. */
   positionsAfter(count: number): readonly number[] {
     return this.#positions.slice(count);
   }
@@ -190,7 +190,7 @@ export class EventCollector {
     return length;
   }
 
-  /** The events of a body of this size, in slices that are committed one by one. */
+  /** Splits the events of a body of this size into slices, which are committed one by one. */
   slices(bytes: number): Slice[] {
     const total = this.#ts.length;
     if (total <= maxEventsInSlice && bytes + this.#sharedBytes <= maxBytesInSlice) {

@@ -133,7 +133,7 @@ Deno.test("10,000 events are taken, 10,001 are refused with their count", () => 
   });
 });
 
-Deno.test("a value that is not an event is rejected alone, and the others keep their positions", () => {
+Deno.test("only a value that is not an event is rejected, and all others keep their positions", () => {
   assert.deepEqual(read('[{"msg":"a"},7,null,[],{"msg":"z"}]'), {
     p_ts: [null, null],
     p_msg: ["a", "z"],
@@ -166,7 +166,7 @@ Deno.test("an event is never rejected because of a field: a value that does not 
   }
 });
 
-Deno.test("all events rejected: an empty batch, with the first 100 errors and the whole count", () => {
+Deno.test("if all events are rejected, the batch is empty, with the first 100 errors and the whole count", () => {
   const batch = batchOf(`[${Array(250).fill("0").join(",")}]`);
   assert.deepEqual(batch.p_ts, []);
   assert.deepEqual(batch.p_positions, []);

@@ -7,11 +7,11 @@ import { isFinerThanMicroseconds, isoFromNumber, isoFromText } from "./timestamp
 
 export type Text = string | null;
 
-/** Facts from the protocol, beside the event's own members. */
+/** Facts from the protocol, in addition to the event's own members. */
 export interface Envelope {
   /** Wins over the members. */
   readonly ts?: unknown;
-  /** As sent; `level` represents it. */
+  /** The level as the sender wrote it; `level` represents it. */
   readonly originalLevel?: string;
   readonly level?: Level | null;
   readonly msg?: unknown;
@@ -35,7 +35,7 @@ export class Draft {
   guessed: JsonObject | undefined;
 
   readonly #event: JsonObject;
-  /** Original values that the column does not hold exactly. */
+  /** The sent `ts` and `level`, kept if their columns cannot hold them exactly. */
   #originalTs: unknown = null;
   #originalLevel: unknown = null;
 
@@ -105,7 +105,7 @@ export class Draft {
     if (!isSaid) this.#originalLevel = fallbackLevel;
   }
 
-  /** Serilog's compact form: without `@l` it is information, and `@mt` is a template. */
+  /** Reads Serilog's compact form: an event without `@l` is information, and `@mt` is a template. */
   #readCompactLog(used: Set<string>): void {
     const template = this.#event["@mt"];
     if (this.level === null && this.#originalLevel === null) this.level = "info";
@@ -114,7 +114,7 @@ export class Draft {
     if (this.texts[0] !== template) used.delete("@mt");
   }
 
-  /** The value under the field's own name; of an object its `name`, if it has one. */
+  /** Reads the value under the field's own name. If the value is an object with a `name`, takes that name. */
   #ownText(field: TextField): Text {
     const value = this.#event[field] ?? null;
     if (value === null) return null;
@@ -150,7 +150,7 @@ export class Draft {
     }
     const hasNumber = /^\d+$/.test(levelText(this.#originalLevel) ?? "");
     if (this.level === null && hasNumber && envelope.level === undefined) {
-      // Monolog has the level as a number, and its name beside it.
+      // Monolog has the level's number in `level`, and its name in another member.
       this.level = levelBeside(event, envelope.isSyslog ?? false);
     } else if (
       this.level === null && this.#originalLevel === null && envelope.level === undefined
@@ -185,7 +185,7 @@ export class Draft {
   }
 }
 
-/** A level under another name, if `level` cannot be read. Both members stay. */
+/** Finds a level under another name, if `level` cannot be read. Both members stay. */
 function levelBeside(event: JsonObject, isSyslog: boolean): Level | null {
   for (const name of namesOf.level) {
     const level = name.flat === "status"
@@ -196,14 +196,14 @@ function levelBeside(event: JsonObject, isSyslog: boolean): Level | null {
   return null;
 }
 
-/** The text of a message. journald writes a message that is not UTF-8 as an array of bytes. */
+/** Returns the text of a message. journald writes a message that is not UTF-8 as an array of bytes. */
 function messageText(value: unknown, name: string): string | undefined {
   const areBytes = name === "MESSAGE" && Array.isArray(value) &&
     value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
   return areBytes ? new TextDecoder().decode(Uint8Array.from(value)) : scalarText(value);
 }
 
-/** A message template of Serilog with its values: `{Name}`, `{@Name}`, `{Name,5:000}`; `{{` is a brace. */
+/** Fills a message template of Serilog with its values: `{Name}`, `{@Name}`, `{Name,5:000}`; `{{` is a brace. */
 function rendered(template: string, values: JsonObject): string {
   return template.replace(
     /\{\{|\}\}|\{[@$]?(\w{1,100})(?:,-?\d+)?(?::[^{}]{0,100})?\}/g,

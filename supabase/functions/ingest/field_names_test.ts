@@ -83,7 +83,7 @@ Deno.test("a dotted name is a flat key or a path, and its neighbours stay", () =
   });
 });
 
-Deno.test("the interface's own names win, and nothing of the others is lost", () => {
+Deno.test("our own names win, and values under other names are kept", () => {
   assert.deepEqual(
     of({ msg: "own", message: "other", level: "info", severity: "ERROR", ts: time, time: ms }),
     {
@@ -103,7 +103,7 @@ Deno.test("the interface's own names win, and nothing of the others is lost", ()
   assert.deepEqual(of({ ts: "noon", time: ms }), { attrs: { time: ms, original_ts: "noon" } });
 });
 
-Deno.test("a given attrs is the sender's own, and no place to look for a field", () => {
+Deno.test("fields are not looked for within attrs that were sent", () => {
   const attrs = { message: "m", severity: "error", trace_id: "t" };
   assert.deepEqual(of({ attrs }), { attrs });
 });
@@ -152,7 +152,7 @@ Deno.test("a time far from now under an ambiguous name is sent together with its
   assert.deepEqual(of({ time: `2005-03-01T10:00:00.${"0".repeat(60)}Z` }).ts, undefined);
 });
 
-Deno.test("with a day, or a time ahead, under an ambiguous name an equal body is not a repeat", () => {
+Deno.test("an equal body is not a repeat if an ambiguous name holds a day or a time ahead", () => {
   const now = new Date().toISOString();
   const tells = (event: Record<string, unknown>) => {
     const events = new EventCollector(1);

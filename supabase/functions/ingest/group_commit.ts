@@ -13,7 +13,7 @@ export type Commit = (
   mayShare: boolean,
 ) => Promise<Result<string>>;
 
-/** A longer request justifies its own call, and would delay small ones. */
+/** A longer request gets its own call, because it would delay small ones. */
 const maxSharedLength = 16_384;
 const maxRequestsInCall = 64;
 /** Concurrent calls for a caller's small requests. The second one begins only if the first hangs. */

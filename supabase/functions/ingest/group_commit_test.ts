@@ -164,7 +164,7 @@ Deno.test("a shared call that fails, or has an unreadable answer, gives 503 for 
   }
 });
 
-Deno.test("other callers, large requests and those that may not share never wait", async () => {
+Deno.test("other callers, large requests and requests that may not share never wait", async () => {
   await using database = startDatabase(each);
   const large = request(5, { p_msg: ["x".repeat(20_000)] });
   const arrived = Array.from({ length: 4 }, () => database.arrival());

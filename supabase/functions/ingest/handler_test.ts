@@ -277,7 +277,7 @@ Deno.test("an idempotency key goes with the digest of the body, decompressed", a
   assert.equal(peer.requests.length, 2);
 });
 
-Deno.test("the number of streams that passed an event on is kept, and the greatest of several", async () => {
+Deno.test("the number of streams that passed an event on is kept; of several numbers, the greatest", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const cases: [string, number | undefined][] = [
@@ -378,7 +378,7 @@ Deno.test("a repeat is recognised with other credentials, another order or furth
   }
 });
 
-Deno.test("an empty array is still the database's to answer, which checks the key", async () => {
+Deno.test("an empty array also goes to the database, which checks the key", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withKey, "[]")).status, 200);

@@ -54,7 +54,7 @@ Deno.test("the token at the beginning of a beacon is not stored", async () => {
   }
 });
 
-Deno.test("the token is not stored either if a header has the credentials", async () => {
+Deno.test("a token in the body is not stored even if a header has the credentials", async () => {
   const json = { "Content-Type": "application/json" };
   const headers = [
     { ...json, Authorization: `Bearer ${ingestToken}` },
@@ -97,7 +97,7 @@ Deno.test("a mistyped token is refused without asking the database", async () =>
   }
 });
 
-Deno.test("a token is never taken from an address", async () => {
+Deno.test("a token in the URL is never accepted", async () => {
   for (
     const path of [
       `?token=${ingestToken}`,

@@ -129,7 +129,7 @@ Deno.test("each slice has its number, because the first one decides for all", as
   assert.equal(small.p_slice, undefined);
 });
 
-Deno.test("other refusals are asked for each time", async () => {
+Deno.test("other refusals are not remembered: the database is asked each time", async () => {
   await using peer = startDatabase(() => refusal({ "Retry-After": "900" }));
   await using ingest = startIngest(peer.url);
   await post(ingest.url, withKey);

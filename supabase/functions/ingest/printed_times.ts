@@ -123,7 +123,7 @@ function hourOf(text: string, half: string | undefined): string | undefined {
 
 const utc = / ?(?:Z|UTC|GMT|UT|Etc\/UTC|Etc\/GMT)(?![A-Za-z\d/+-])/yi;
 const offset = /(?: ?(?:UTC|GMT))? ?([+-])(\d\d):?([0-5]\d)(?::\d\d)?(?![\d:])/yi;
-/** `UTC+2`, `+02`. After a space only if it can only be an offset, as in PostgreSQL's log. */
+/** Matches `UTC+2` or `+02`. After a space, matches only what must be an offset, as in PostgreSQL's log. */
 const hoursAlone = / ?(?:UTC|GMT)([+-])(\d{1,2})()(?![\d:])/yi;
 const shortOffset = /([+-])(\d\d)()(?![\d:-])| ([+-])(\d\d)()(?= \[|$|[\])])/y;
 /** Text after an offset that repeats the zone: `(CET)`, `[Europe/Berlin]`, Go's ` EET` and ` m=+0.012`. */
@@ -183,7 +183,7 @@ const formats = new Map<string, Intl.DateTimeFormat | undefined>();
 const maxFormats = 100;
 
 /**
- * The offset (seconds east of UTC) of a zone of the tz database, at a local time that is given as if it were UTC.
+ * Returns the offset (seconds east of UTC) of a zone of the tz database. The local time is given as if it were UTC.
  * Undefined for an unknown zone, and for a local time that comes twice or never.
  */
 export function offsetOfRegion(zone: string, shownMs: number): number | undefined {

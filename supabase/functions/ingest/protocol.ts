@@ -144,7 +144,7 @@ export interface EventFailure extends Failure {
   readonly event?: number;
 }
 
-/** The refusal of a request if none of its events was stored; undefined if one was, or if it had none. */
+/** Returns the refusal of a request if none of its events was stored; undefined if one was, or if it had no events. */
 export function nothingStored({ ingested, rejected, errors }: Outcome): EventFailure | undefined {
   if (ingested > 0 || rejected === 0) return undefined;
   const [first] = errors;

@@ -84,7 +84,7 @@ async function collect(
   return { ...pile.result(), isLate };
 }
 
-/** Keeps chunks within the limit and counts those beyond it. */
+/** Keeps chunks within the limit. Chunks beyond it are only counted. */
 class Pile {
   count = 0;
   #chunks: Bytes[] = [];
@@ -125,9 +125,9 @@ interface Packing {
 const known = new Set(["gzip", "deflate", "zstd", "identity", ""]);
 
 /**
- * The encoding by the first bytes, because senders announce a wrong encoding, or one that they do not use, or use one
- * without announcing it. Snappy cannot be recognised like this: its protocol decompresses it. Undefined if the announced
- * name is unknown.
+ * Finds the encoding by the first bytes, because senders announce a wrong encoding, announce one without using it, or
+ * use one without announcing it. The first bytes do not show Snappy, so its protocol decompresses it. Undefined if the
+ * announced name is unknown.
  */
 function packingOf(headers: Headers, body: Bytes, takesSnappy: boolean): Packing | undefined {
   const names = (headers.get("Content-Encoding") ?? "").split(",")
@@ -188,8 +188,8 @@ function* pieces(bytes: Bytes): Iterable<Bytes> {
 }
 
 /**
- * Inflates piece by piece, each after the previous one was consumed. If hosted functions get everything at once, they
- * inflate a whole bomb even if the reader stops, with node:zlib and with DecompressionStream.
+ * Inflates piece by piece, each after the previous one was consumed. If a hosted function passes everything at once to
+ * node:zlib or DecompressionStream, a whole bomb is inflated even if the reader stops.
  */
 export function inflate(decompressor: Decompressor, from: Iterable<Bytes>): AsyncIterable<Bytes> {
   return Readable.from(from, { highWaterMark: 1 }).pipe(decompressor);

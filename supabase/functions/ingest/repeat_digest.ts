@@ -23,8 +23,9 @@ export function readParameters(query: URLSearchParams): URLSearchParams {
 }
 
 /**
- * The parts of a request beside its body that make its records, for the digest by which a repeat is recognised. Empty
- * for JSON at the native endpoint. A key in the path is left out, because a repeat may have a new key.
+ * Returns the parts of a request, besides its body, that decide its records. A repeat is recognised by a digest of them
+ * and the body. Empty for JSON at the native endpoint. A key in the path is left out, because a repeat may have a new
+ * key.
  */
 export function besideBody({ path, query, headers }: Incoming, ownKey: string | undefined): string {
   const type = contentType(headers);

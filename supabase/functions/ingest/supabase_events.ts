@@ -48,7 +48,7 @@ function memberAt(event: JsonObject, path: readonly string[]): unknown {
 export function supabaseEnvelope(event: JsonObject): Pick<Envelope, "fallbackLevel" | "defaults"> {
   const sqlState = said(event, "sqlState");
   if (sqlState !== undefined) addMember(event, "sql_state_code", sqlState);
-  // The trace id, because also other programs log it. The gateway's request id is only in the gateway's lines.
+  // Uses the trace id, because other programs log it, too. The gateway's request id is only in the gateway's lines.
   const traceId = said(event, "traceId");
   if (traceId !== undefined) addMember(event, "req_id", traceId);
   return {

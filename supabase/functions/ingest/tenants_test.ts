@@ -158,7 +158,7 @@ Deno.test("events of many tenants also wake a silent writer", async () => {
   assert.equal(wakes, 1);
 });
 
-Deno.test("a protocol that answers for each event marks those of a refused tenant", async () => {
+Deno.test("a protocol that answers for each event marks the events of a refused tenant", async () => {
   const lines = ["a", "b", "a", "c"].flatMap((
     tenant_id,
   ) => ['{"index":{}}', JSON.stringify({ tenant_id })]);

@@ -7,7 +7,7 @@ import { offsetOfRegion, type PrintedTime, printedTimeAt } from "./printed_times
 export function isoFromText(text: string): string | undefined {
   if (isOfLastMinute(text)) return text;
   const iso = readText(text);
-  // 24:00 and leap seconds would have changed the text, so any second of this minute is valid.
+  // 24:00 and leap seconds would have changed the text, so now any second of this minute is valid.
   if (iso === text) lastMinute = text.slice(0, 16);
   return iso;
 }

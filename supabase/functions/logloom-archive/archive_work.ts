@@ -74,7 +74,7 @@ export async function doWork(work: Work, dependencies: WorkDependencies): Promis
   }
 }
 
-/** Why the bucket cannot be used: for example, it keeps deleted objects or belongs to another installation. */
+/** Returns why the bucket cannot be used: for example, it keeps deleted objects or belongs to another installation. */
 async function problemOf(
   installationId: string,
   { bucket, prefix }: WorkDependencies,
@@ -181,7 +181,7 @@ async function writeFile(
   return { records: columns.id.length, bytes: bytes.length, sha256 };
 }
 
-/** The facts about a file that is unknown to the database. */
+/** Returns the facts about a file that the database does not know. */
 async function adopt(key: string, { bucket }: WorkDependencies): Promise<Record<string, unknown>> {
   const bytes = await bucket.get(key);
   if (bytes === undefined) return { missing: true };
@@ -235,7 +235,7 @@ function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The text about an error that may be shown. */
+/** Returns the text about an error that may be shown. */
 export function messageOf(error: unknown): string {
   if (error instanceof BucketError) return error.message;
   logFailure("work at the archive failed", { reason: describeError(error) });

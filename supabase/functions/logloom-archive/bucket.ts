@@ -115,7 +115,7 @@ export function createBucket(bucket: S3Bucket, dependencies: BucketDependencies)
   };
 }
 
-/** Whether the bucket failed, and not merely does not know the request. */
+/** Whether the bucket failed. False if it only does not know the request. */
 function isTrouble({ status }: OutgoingAnswer): boolean {
   return status >= 500 && status !== 501 || status === 429;
 }

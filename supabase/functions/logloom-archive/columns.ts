@@ -55,10 +55,10 @@ export function at(columns: Columns, places: readonly number[]): Columns {
   };
 }
 
-/** Records in the order that compresses best: by service, level, the message without its numbers, and time. */
+/** Sorts records in the order that compresses best: by service, level, the message without its numbers, and time. */
 export function sorted(columns: Columns): Columns {
   const { id, ts, level, service, msg } = columns;
-  // Hexadecimal words count as numbers.
+  // Words of hexadecimal digits, such as ids, count as numbers.
   const templates = msg.map((text) =>
     text?.replace(/[0-9a-f]+/gi, (word) => /\d/.test(word) ? "0" : word) ?? ""
   );

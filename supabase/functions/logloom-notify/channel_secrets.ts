@@ -25,7 +25,7 @@ interface Unsealed {
 }
 
 /**
- * Seals the secrets that the database has in plain text, such as a webhook's new secret, and those that an older key
+ * Seals secrets that the database has in plain text, such as a webhook's new secret, and secrets that an older key
  * sealed. The database finds a secret by its digest, so that no plain secret is sent back.
  */
 export async function sealAll(secrets: SealedSecrets, callDatabase: CallDatabase): Promise<void> {

@@ -15,7 +15,7 @@ export function deliverDiscord(
 const colors = { triggered: 0xd83c3e, resolved: 0x3ba55d, unwatched: 0x99aab5, test: 0x5865f2 };
 
 /**
- * One embed, which mentions nobody, whatever its texts are. Limits:
+ * Makes one embed, which mentions nobody, whatever its texts are. Limits:
  * https://discord.com/developers/docs/resources/message#embed-object (title 256, description 4096, 25 fields with 256
  * and 1024, 6000 in all).
  */

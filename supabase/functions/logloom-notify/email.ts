@@ -21,7 +21,7 @@ export interface EmailMessage {
   readonly body: string;
 }
 
-/** Undefined without an SMTP server. Then sending an email fails, and nothing before. */
+/** Undefined without an SMTP server: then only the delivery of an email fails. */
 export function readSmtpSettings(
   get: (name: string) => string | undefined,
 ): SmtpSettings | undefined {

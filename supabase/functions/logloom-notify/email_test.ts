@@ -142,7 +142,7 @@ test("a test mail says that it is a test", async () => {
   });
 });
 
-test("a rule's words are no headers and no recipients", async () => {
+test("a rule's texts never become headers or recipients", async () => {
   const name = "x\r\nBcc: eve@example.com\r\n\r\nhello";
   const address = "ops@example.com";
   await withServer({}, async (settings, mails) => {

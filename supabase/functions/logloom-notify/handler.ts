@@ -53,7 +53,7 @@ export function createNotifyHandler(
   });
 }
 
-/** Seals beside deliveries; a failure does not stop them. */
+/** Seals while deliveries run. A failure does not stop them. */
 async function seal({ sealAll }: NotifyDependencies): Promise<void> {
   try {
     await sealAll();

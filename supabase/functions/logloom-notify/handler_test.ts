@@ -203,7 +203,7 @@ Deno.test("the outcome of a delivery is sent again if the database is unreachabl
   assert.deepEqual([away.settled, away.failures], [[], 6]);
 });
 
-Deno.test("the completed body is sent; without a claim nothing; without an answer the body as it is", async () => {
+Deno.test("the completed body is sent, or the body as it is if the database does not answer, or nothing without a claim", async () => {
   const outbox = new Outbox(0);
   for (const id of ["completed", "elsewhere", "away"]) outbox.add(id, { is_complete: false });
   const answers: Record<string, Result<string>> = {

@@ -33,7 +33,7 @@ async function answered(response: () => Response, path = "/secret-path") {
   }
 }
 
-Deno.test("a channel's answer says whether it arrived, comes later, or never", async () => {
+Deno.test("a channel's answer says whether the message arrived, is tried again, or is given up", async () => {
   const delivered = (status: number) => ({ outcome: "delivered", status });
   const later = (status: number, retryAfter?: number) => ({
     outcome: "retry",

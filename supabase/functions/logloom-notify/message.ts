@@ -49,7 +49,7 @@ export interface Message {
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly logs: readonly string[];
   readonly url: string | undefined;
-  /** The same key when it triggers and when it resolves. */
+  /** The same key when the incident triggers and when it resolves. */
   readonly key: string;
   readonly at: string;
 }
@@ -78,7 +78,7 @@ const resolutions: Record<string, string> = {
   rule_deleted: "The rule was deleted",
 };
 
-/** At most this many groups are named; the others are counted. */
+/** How many groups a message names. The remaining groups are counted. */
 const groupsShown = 10;
 
 export function readPayload(body: string): Payload {

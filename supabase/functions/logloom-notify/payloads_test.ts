@@ -45,7 +45,7 @@ Deno.test("a message has rule, group, value and threshold, window, link and reco
   assert.match(url ?? "", /^https:\/\/logs\.example\/#q=/);
 });
 
-Deno.test("a message of many groups names ten, and counts the others", () => {
+Deno.test("a message of many groups names ten groups, and counts the rest", () => {
   const { title, facts } = messageOf(longPayload);
   assert.equal(title, `${"n".repeat(200)}: 60 groups`);
   assert.equal(facts.filter(([name]) => name.startsWith("service=")).length, 10);

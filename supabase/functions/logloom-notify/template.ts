@@ -84,7 +84,7 @@ function ownMember(value: unknown, name: string): unknown {
   return hasOwn(value, name) ? Object(value)[name] : undefined;
 }
 
-/** Escapes all inserted texts, also those that the template wants unescaped, and stops if the result grows too large. */
+/** Escapes all inserted texts, even if the template wants them unescaped. Stops if the result grows too large. */
 class BoundedWriter extends PlainWriter {
   #steps = 0;
   #inserted = 0;

@@ -464,7 +464,7 @@ Deno.test("this machine can be a receiver only if the stack allows it", async ()
   assert.deepEqual(peer.requests, []);
 });
 
-Deno.test("without a secret nothing is sent: the rule is gone", async () => {
+Deno.test("without a secret nothing is sent, because the rule was deleted", async () => {
   await using peer = startPeer(() => new Response("ok"));
   const outcome = await deliverWebhook({
     ...message,

@@ -2,8 +2,8 @@ import type { Reader } from "./reader.ts";
 import type { ReadDatabase } from "./database.ts";
 
 /**
- * The refusal of a reader who is unknown to the database or may not read; undefined for all others. For requests that
- * need nothing from the database: without this check anybody would get their answer.
+ * Returns the refusal of a reader who is unknown to the database or may not read; undefined for all other readers.
+ * Requests that need nothing from the database use it. Without this check anybody would get an answer to them.
  */
 export async function refusalOfReader(
   reader: Reader,

@@ -35,7 +35,8 @@ export const purpose = "log_stream";
 export function createStreamHandler(
   dependencies: StreamDependencies,
 ): (request: Request) => Promise<Response> {
-  // Batches of one tenant are read one at a time, so that many streams load the database no more than one.
+  // Batches of one tenant are read one at a time, so that its streams together load the database no more than one
+  // stream.
   const reading = oneAtATime(60_000);
   return calledByJob({
     ...dependencies,

@@ -26,7 +26,10 @@ export function post(
   });
 }
 
-/** Headers from secrets named `header.…`, such as `header.x-api-key`, without those that every batch has. */
+/**
+ * Returns headers from secrets named `header.…`, such as `header.x-api-key`. Leaves out the headers that every batch
+ * has.
+ */
 function secretHeaders(
   secrets: Readonly<Record<string, string>>,
   own: readonly string[],

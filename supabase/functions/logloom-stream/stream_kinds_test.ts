@@ -201,7 +201,7 @@ Deno.test("Retry-After may be a number of seconds or a date", async () => {
   }
 });
 
-Deno.test("Splunk's code counts, whatever its status", async () => {
+Deno.test("Splunk's code decides, whatever the status is", async () => {
   const code = async (text: string) => (await sent("splunk_hec", { url }, {}, { text })).outcome;
   assert.equal((await code('{"text":"Success","code":0}')).outcome, "delivered");
   assert.equal((await code('{"text":"Server is busy","code":9}')).outcome, "retry");

@@ -3,10 +3,10 @@ returns double precision
 language sql
 return extract(epoch from clock_timestamp() - p_at) * 1000;
 
--- Adds staged records to groups with the same digest: for each group those from its start on whose
--- write_seq is higher than the group's. Brings the groups up to date with the round. Uses one
--- statement for all groups, or one for each if that fails. Each group reads its own tenant's
--- records by the index.
+-- Adds staged records to groups with the same digest, and brings the groups up to date with the
+-- round. Each group takes the records of its own tenant, by the index: from the group's start on,
+-- and with a higher write_seq than the group's. Uses one statement for all groups. If it fails,
+-- uses one statement for each group.
 create function logloom_private.add_alert_unit(
   p_table text,
   p_group_ids bigint[],

@@ -1,4 +1,4 @@
--- Empties groups, so that they are filled again from the records; after an error not before
+-- Empties groups, so that they are filled again from the records. After an error, not before
 -- p_retry_at.
 create function logloom_private.empty_alert_groups(
   p_group_ids bigint[],
@@ -17,10 +17,11 @@ begin
 end;
 $$;
 
--- Groups that still need reading in this round and are not paused: incomplete ones, and those whose
--- rules must read their own windows. place: their order within the tenant. New rules and rules that
--- were evaluated before take turns, so that a thousand new rules do not delay older ones. Of each
--- kind the group comes first that has waited longest since it was due or had a turn.
+-- Returns groups that still need reading in this round and are not paused: incomplete groups, and
+-- groups whose rules must read their own windows. place: the order within the tenant. Groups of new
+-- rules and groups of evaluated rules take turns, so that a thousand new rules do not delay older
+-- rules. In each of these two kinds, the group that has waited longest since it was due or had a
+-- turn comes first.
 create function logloom_private.pending_alert_groups(p_round logloom_private.alert_rounds)
 returns table (
   tenant_id text, group_id bigint, has_partials boolean, needed_from timestamptz,
@@ -80,14 +81,15 @@ begin
 end;
 $$;
 
--- Whether p_records records are expected to take at most 20 ms.
+-- Whether reading p_records records is expected to take at most 20 ms.
 create function logloom_private.is_cheap(p_records bigint, p_ms_per_record double precision)
 returns boolean
 language sql
 immutable
 return p_records <= 5000 and p_records * coalesce(p_ms_per_record, 0.02) <= 20;
 
--- Fills at most p_limit new groups whose windows hold few records, all at once. Returns their ids.
+-- Fills up to p_limit new groups with one read of the logs. Takes only groups whose windows hold
+-- few records. Returns their ids.
 create function logloom_private.fill_small_alert_groups(
   p_round logloom_private.alert_rounds,
   p_limit integer
@@ -161,8 +163,8 @@ begin
 end;
 $$;
 
--- Adds new records to the groups for which this is cheap, together for groups with the same filter.
--- Returns true if the deadline passed before the end.
+-- Adds new records to the groups for which this is cheap. Groups with the same filter get them
+-- together. Returns true if the deadline passed before the end.
 create function logloom_private.advance_alert_groups(
   p_round logloom_private.alert_rounds,
   p_deadline timestamptz

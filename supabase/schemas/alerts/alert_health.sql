@@ -1,11 +1,12 @@
--- Rules wait if the watermark is further behind.
+-- If the watermark is further behind than this, rules wait.
 create function logloom_private.alert_watermark_limit()
 returns interval
 language sql
 immutable
 return interval '2 minutes';
 
--- Health is degraded if the windows of the last round ended longer ago, or if a rule is later.
+-- Health is degraded if the windows of the last round ended longer ago than this, or if a rule is
+-- further behind.
 create function logloom_private.alert_round_limit()
 returns interval
 language sql
@@ -31,7 +32,7 @@ declare
 begin
   -- A round that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
-  -- The same as late_seconds(), without a call for each rule.
+  -- Computes late_seconds() without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r

@@ -7,8 +7,8 @@ stable
 return p_scope.kind is not distinct from 'token' and p_scope.view_id is null
   and logloom_private.reads_only(logloom_private.claims()) is not true;
 
--- An alert as operations show it, without addresses unless p_sees_addresses. p_resolved_at: when
--- its incident ended.
+-- Returns an alert as operations show it, without addresses unless p_sees_addresses. p_resolved_at:
+-- when the alert's incident ended.
 create function logloom_private.alert_entry_of(
   p_row logloom.alert_history,
   p_resolved_at timestamptz,
@@ -27,7 +27,8 @@ return row(
   p_row.silence_id, p_row.absent
 );
 
--- Alerts for a reader. In a view only those of rules that were evaluated in the view as it is now.
+-- Returns alerts for a reader. In a view, returns only alerts of rules that were evaluated in the
+-- view as it is now.
 create function logloom_private.read_alert_history(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -71,8 +72,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- Planning takes a tenth of a call. The newest entries always have the same plan; with other
-  -- parameters the query is planned for their values.
+  -- Planning takes a tenth of a call. Without these parameters the same plan always fits, and is
+  -- kept. With them the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;

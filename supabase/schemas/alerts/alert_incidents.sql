@@ -1,4 +1,4 @@
--- open, acknowledged or resolved.
+-- Returns open, acknowledged or resolved.
 create function logloom_private.alert_incident_state(
   p_resolved_at timestamptz,
   p_acknowledged_at timestamptz

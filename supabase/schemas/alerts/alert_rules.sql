@@ -1,5 +1,5 @@
--- How many seconds a rule is behind the newest round: since its last window, or its first one, was
--- due. 0 if it is not behind.
+-- Returns how many seconds a rule is behind the newest round. Counts from the rule's last evaluated
+-- window, or from the minute of asked_at if that is later. 0 if the rule is not behind.
 create function logloom_private.late_seconds(p_rule logloom.alert_rules)
 returns double precision
 language plpgsql
@@ -14,7 +14,7 @@ begin
       select greatest(extract(epoch from n.window_end - l.window_end), 0)
       from logloom_private.alert_rounds r
       cross join lateral (
-        -- A round in progress is not late yet.
+        -- Rules are not late for a round that is still in progress.
         select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
       ) n
       cross join lateral (
@@ -43,8 +43,8 @@ return row(
   logloom_private.shown_secrets(p_row.notification_secrets), logloom_private.late_seconds(p_row)
 );
 
--- PT400 if a rule with this query cannot be evaluated in the view, PT404 if there is no such view.
--- Does nothing if p_view_id is null.
+-- Raises PT400 if a rule with this query cannot be evaluated in the view, PT404 if there is no such
+-- view. Does nothing if p_view_id is null.
 create function logloom_private.require_rule_in_view(
   p_tenant_id text,
   p_query_dsl text,
@@ -91,8 +91,8 @@ $$;
 comment on function public.get_alert_rule(uuid) is
   'An alert rule of the tenant. Errors: PT400, PT401, PT404.';
 
--- Alert rules for a reader, without addresses for callers who may only read. In a view only those
--- that are evaluated in it.
+-- Returns alert rules for a reader, without addresses for callers who may only read. In a view,
+-- returns only rules that are evaluated in it.
 create function logloom_private.read_alert_rules(
   p_scope logloom_private.reading_scope,
   p_tenant_id text,
@@ -164,7 +164,7 @@ begin
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
-  -- What a rule found before its view changed is not shown.
+  -- Values from before the view last changed are not shown.
   if p_view_id is not null
     and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then

@@ -1,4 +1,4 @@
--- scheduled, active or expired.
+-- Returns scheduled, active or expired.
 create function logloom_private.alert_silence_state(
   p_starts_at timestamptz,
   p_ends_at timestamptz,
@@ -28,7 +28,7 @@ return row(
   p_row.comment, p_row.created_by, p_row.created_at, p_row.expired_at, p_row.expired_by
 );
 
--- The silence that applies to an alert of a rule and group at a time; null if there is none.
+-- Returns the silence that applies to an alert of a rule and group at a time; null if none does.
 create function logloom_private.silence_of_alert(
   p_tenant_id text,
   p_rule_id uuid,
@@ -204,8 +204,8 @@ $$;
 
 comment on function public.create_alert_silence(jsonb, text, text, text, text) is
   'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: '
-  '{"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are still evaluated and '
-  'recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+  '{"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and '
+  'their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 -- Ends a silence of the caller's tenant.
 create function logloom_private.end_alert_silence(p_tenant_id text, p_silence_id uuid)

@@ -1,5 +1,5 @@
--- The last round, if it has finished and only rules that need reading of their own are left. Stages
--- its records again if another session began it.
+-- Returns the last round if it has finished and only rules that must read their own windows are
+-- left. If another session began the round, stages its records again.
 create function logloom_private.continued_alert_round()
 returns logloom_private.alert_rounds
 language plpgsql
@@ -94,7 +94,7 @@ begin
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock was set back. With times in the future the rules would wait until then.
+    -- The clock was set back. Otherwise the rules would wait until it shows the old time again.
     v_last := null;
     update logloom.alert_rules r
     set

@@ -1,5 +1,5 @@
--- PT400 and PT429 as in check_query. Also PT400 if the query has other stages than one aggregate,
--- or if it would get a warning.
+-- Raises PT400 and PT429 like check_query. Also PT400 if the query has any stage besides one
+-- aggregate, or if it would get a warning.
 create function logloom_private.check_rule_query(p_query_dsl text)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- The values that would fire. Each group has its own cooldown and its own for_minutes. A rule that
--- announces the end of an incident fires again after it.
+-- Returns the values that would fire. Each group has its own cooldown and its own for_minutes. If
+-- the rule announces the end of an incident, it may fire again right after the end.
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
   p_rule logloom.alert_rules,
@@ -46,7 +46,7 @@ begin
 end;
 $$;
 
--- Adds to a preview, which has its times, the values and alerts of the rule. For a rule with by,
+-- Adds the values and alerts of the rule to a preview that has only its times. For a rule with by,
 -- the groups that fire most or have the highest values have their own series.
 create function logloom_private.completed_preview(
   p_preview public.logloom_alert_preview,
@@ -68,7 +68,7 @@ declare
   v_alerts public.logloom_alert_preview_entry[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- A window with too many or too long groups has no value, and none of them fires.
+  -- A window with too many or too long groups has no value, and none of its groups fires.
   v_crowded := array(
     select w.window_end
     from unnest(p_values) w

@@ -6,8 +6,8 @@ immutable
 return 1000;
 
 -- Does a piece of the work that tenants do not share: compiles new rules, fills new groups, or
--- reads what the groups of one tenant lack, for about alert_rule_budget. Returns how many alerts
--- fired, or null if nothing was left to do.
+-- reads records that the groups of one tenant lack, for about alert_rule_budget. Returns how many
+-- alerts fired, or null if nothing was left to do.
 create function logloom_private.read_alert_windows(
   p_round logloom_private.alert_rounds,
   p_now timestamptz
@@ -126,7 +126,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last rule everything is evaluated, except rules that need reading of their own.
+  -- After the last rule, only rules that must read their own windows are left.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],
@@ -135,8 +135,8 @@ begin
 end;
 $$;
 
--- A step of the job evaluate_alerts: a piece of the round for the last full minute. After the round
--- it reads, for a second at a time, what single rules need.
+-- Does a step of the job evaluate_alerts: a piece of the round for the last full minute. After the
+-- round it reads the records that single rules need, for a second at a time.
 create function logloom_private.evaluate_alerts()
 returns interval
 language plpgsql

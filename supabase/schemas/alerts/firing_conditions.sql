@@ -19,8 +19,9 @@ return coalesce(
   false
 );
 
--- The windows that may fire after for_minutes and on_absent are applied. p_seen: the rule's values
--- in the window. p_holding: those that meet the condition. Remembers what it saw for later windows.
+-- Returns the windows that may fire after for_minutes and on_absent are applied. p_seen: the rule's
+-- values in the window. p_holding: the values that meet the condition. Keeps in alert_states what
+-- later windows need.
 create function logloom_private.lasting_windows(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,
@@ -33,7 +34,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that sent records within so many windows counts as missing when it sends none.
+  -- A group that had records within this many windows counts as missing when it has none.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin

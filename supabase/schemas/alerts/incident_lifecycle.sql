@@ -1,4 +1,4 @@
--- The last incident of a rule; for a rule with by, of one of its groups.
+-- Returns the last incident of a rule; for a rule with by, the last one of the group.
 create function logloom_private.last_incident(p_rule_id uuid, p_group jsonb)
 returns logloom.alert_incidents
 language plpgsql
@@ -17,9 +17,12 @@ begin
 end;
 $$;
 
--- Records that a rule's condition held in a window, and returns the incident of the window: the
--- open one. Or the last one, opened again, if this window was thought to be quiet or is within the
--- cooldown. Or a new one if the rule fires. Otherwise null.
+-- Records that a rule's condition held in a window. Returns the incident of the window:
+-- - the open incident, if there is one;
+-- - the last incident, opened again, if this window was thought to be quiet or is within the
+--   cooldown;
+-- - a new incident, if the rule fires;
+-- - otherwise null.
 create function logloom_private.held_incident(
   p_rule logloom.alert_rules,
   p_window logloom_private.alert_window,
@@ -118,7 +121,7 @@ begin
       else 'rule_disabled'
     end
   where i.rule_id = old.rule_id and i.resolved_at is null
-    -- Without the tenant they are deleted with it.
+    -- If the tenant is deleted, its incidents are deleted, too.
     and exists (select from logloom.tenants t where t.tenant_id = i.tenant_id);
   delete from logloom_private.alert_states a where a.rule_id = old.rule_id;
   return case tg_op when 'DELETE' then old else new end;
@@ -127,11 +130,11 @@ $$;
 
 create trigger alert_rules_close_incidents_on_change
 after update of enabled, asked_at on logloom.alert_rules
--- asked_at is earlier after the clock was set back.
+-- If the clock was set back, a new asked_at may be earlier than the old one.
 for each row when (old.enabled and not new.enabled or new.asked_at > old.asked_at)
 execute function logloom_private.close_incidents_of_rule();
 
--- Before the deletion, because the rule says who is notified.
+-- Runs before the deletion, because the rule says who is notified.
 create trigger alert_rules_close_incidents_on_delete
 before delete on logloom.alert_rules
 for each row execute function logloom_private.close_incidents_of_rule();

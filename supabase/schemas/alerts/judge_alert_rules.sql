@@ -1,4 +1,4 @@
--- Enabled rules after p_after that the round has not evaluated yet, ordered by id.
+-- Returns enabled rules after p_after that the round has not evaluated yet, ordered by id.
 create function logloom_private.next_alert_rules(
   p_after uuid,
   p_limit integer,
@@ -23,8 +23,8 @@ begin
 end;
 $$;
 
--- The windows that a round evaluates: new ones, and open ones that got late records. For a rule
--- with a delay, windows that closed since.
+-- Returns the windows that a round evaluates: new windows, and open windows with late records. A
+-- rule with a delay gets its windows once they are closed.
 create function logloom_private.due_alert_windows(
   p_rule_ids uuid[],
   p_round logloom_private.alert_rounds
@@ -53,8 +53,8 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- Windows that ended before the rule was created or changed may lack records that a search
-    -- showed then. The first window is the next round's.
+    -- Skips windows that ended before the rule was created or changed: they may lack records that a
+    -- search showed at that time. The rule's first window is the next round's.
     and e.window_end > r.asked_at
     -- Before its first evaluation, only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- The value of a window from the sums over its minutes; the same as the compiler's aggregates.
+-- Computes the value of a window from the sums over its minutes, like the compiler's aggregates.
 create function logloom_private.partial_value(
   p_aggregate text,
   p_window_minutes integer,
@@ -89,10 +89,10 @@ return case p_aggregate
   when 'max' then logloom_private.finite_double(p_greatest)
 end;
 
--- Values of a query in adjacent windows from p_from to p_to. For a query with by, one value for
--- each group that has records, so that each group fires on its own; at most p_limit values.
--- p_source: SQL with the columns of logloom.logs, before the query's filter; $1 is the tenant, $2
--- and $3 are the range.
+-- Returns the values of a query in adjacent windows from p_from to p_to. A query with by has one
+-- value for each group that has records, so that each group fires on its own; at most p_limit
+-- values. p_source: SQL with the columns of logloom.logs, before the query's filter. In it, $1 is
+-- the tenant, and $2 and $3 are the range.
 create function logloom_private.window_values(
   p_query logloom_private.compiled_query,
   p_source text,

@@ -1,4 +1,5 @@
--- SQL for the number that the query's aggregate reads from a record, under the alias l.
+-- Returns SQL for the number that the query's aggregate reads from a record. l is the record's
+-- alias.
 create function logloom_private.alert_number_sql(p_query logloom_private.compiled_query)
 returns text
 language plpgsql
@@ -24,17 +25,19 @@ return coalesce(p_query.aggregate, 'count') in ('count', 'rate', 'sum', 'avg', '
   and not p_query.names_now
   and cardinality(p_query.by_fields) = 0;
 
--- After a pause, windows that ended longer ago are not evaluated any more. Whole minutes, because
--- windows end at full minutes.
+-- After a pause, windows that ended longer ago than this are not evaluated any more. Whole minutes,
+-- because windows end at full minutes.
 create function logloom_private.alert_catch_up_limit()
 returns interval
 language sql
 immutable
 return interval '1 hour';
 
--- From when each group needs its minutes: for the due windows, and for those that a late record may
--- open again. is_due: a rule of the group was not evaluated yet. is_new: none ever was. due_at:
--- since when the rule waits that has waited longest.
+-- Returns from when each group needs its minutes: for the due windows, and for windows that a late
+-- record may open again.
+-- - is_due: a rule of the group was not evaluated yet.
+-- - is_new: no rule of the group was ever evaluated.
+-- - due_at: since when the group's longest waiting rule has waited.
 create function logloom_private.alert_needs(p_round logloom_private.alert_rounds)
 returns table (
   group_id bigint, needed_from timestamptz, is_due boolean, is_new boolean, due_at timestamptz
@@ -68,9 +71,9 @@ begin
 end;
 $$;
 
--- Compiles a rule's query. In a view, joins its tree with the tree of the view's query. The filter
--- is not written yet. PT400 if the query reads fields that the view hides, PT403 if the tenant has
--- no such view.
+-- Compiles a rule's query, but does not write the filter's SQL yet. In a view, joins the query's
+-- tree with the tree of the view's query. Raises PT400 if the query reads fields that the view
+-- hides, PT403 if the tenant has no such view.
 create function logloom_private.compile_rule(
   p_tenant_id text,
   p_query_dsl text,
@@ -117,8 +120,8 @@ end;
 $$;
 
 -- Compiles the queries of at most p_limit enabled rules that are new or changed, and assigns the
--- rules to groups. Returns their ids. A query that does not compile is not tried again until the
--- rule changes.
+-- rules to groups. Returns the ids of the rules. A query that does not compile is not tried again
+-- until its rule changes.
 create function logloom_private.plan_alert_rules(p_now timestamptz, p_limit integer)
 returns uuid[]
 language plpgsql
@@ -143,7 +146,7 @@ begin
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
-    -- Read before the view, so that a change meanwhile leads to another compilation.
+    -- Read before the view: if the view changes meanwhile, the rule is compiled again.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
     );

@@ -1,5 +1,5 @@
--- Values of a query with partial values, in windows that end at every minute. p_source: as in
--- window_values.
+-- Returns the values of a query with partial values, in windows that end at every minute. p_source:
+-- as in window_values.
 create function logloom_private.preview_partial_values(
   p_query logloom_private.compiled_query,
   p_source text,
@@ -35,8 +35,8 @@ begin
 end;
 $$;
 
--- What an unsaved rule would have found in the last 24 hours. Windows with partial values end at
--- every minute, others are adjacent, so that both read the records once.
+-- Returns what an unsaved rule would have found in the last 24 hours. Windows with partial values
+-- end at every minute; other windows are adjacent. So each record is read only once.
 create function logloom_private.preview_windows(p_tenant_id text, p_rule logloom.alert_rules)
 returns public.logloom_alert_preview
 language plpgsql

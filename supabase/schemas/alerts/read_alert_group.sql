@@ -5,8 +5,8 @@ language sql
 immutable
 return 1024;
 
--- SQL for the partial values per group and minute. p_source: SQL with group_id and the columns of
--- logloom.logs.
+-- Returns SQL for the partial values per group and minute. p_source: SQL with group_id and the
+-- columns of logloom.logs.
 create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
 returns text
 language sql
@@ -18,7 +18,7 @@ return 'select m.group_id, m.minute, count(*) as events, count(m.number) as numb
   || p_number_sql || ' as number from (' || p_source || ') l where (' || p_filter
   || ') offset 0) m group by m.group_id, m.minute';
 
--- SQL that adds these to the stored partial values.
+-- Returns SQL that adds the rows of alert_partials_sql to the stored partial values.
 create function logloom_private.add_alert_partials_sql(
   p_source text,
   p_group logloom_private.alert_groups
@@ -120,8 +120,9 @@ begin
 end;
 $$;
 
--- Adds to a group what it lacks: records staged for the round, then older ones back to
--- p_needed_from. At the deadline it keeps its position. Pauses the group if it exceeds its budget.
+-- Adds to a group the records that it lacks: first records staged for the round, then older records
+-- back to p_needed_from. Keeps its position if the deadline passes. Pauses the group if it exceeds
+-- its budget.
 create function logloom_private.read_alert_group(
   p_group_id bigint,
   p_needed_from timestamptz,
@@ -134,7 +135,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- For filling a group, over all rounds.
+  -- How long filling a group may take, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;

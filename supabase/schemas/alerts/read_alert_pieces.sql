@@ -1,5 +1,6 @@
--- SQL for a tenant's newest records from p_from to before (p_ts, p_id), including sealed ones. With
--- p_staged_after, for records staged for the round with a higher write_seq instead.
+-- Returns SQL for a tenant's newest records from p_from to before (p_ts, p_id), including sealed
+-- records. With p_staged_after, returns SQL for the records that are staged for the round and have
+-- a higher write_seq.
 create function logloom_private.alert_piece_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -41,8 +42,8 @@ end;
 $$;
 
 -- Reads the records of alert_piece_sql in pieces of about 20 to 80 ms. Runs p_use, SQL over
--- "found", on those that pass p_filter, SQL over the alias l. Complete unless the deadline passed
--- or it read more than p_max_records before the end.
+-- "found", on the records that pass p_filter, SQL over the alias l. Complete unless the deadline
+-- passed or it read more than p_max_records before the end.
 create function logloom_private.read_alert_pieces(
   p_tenant_id text,
   p_from timestamptz,

@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- A rule's secrets, sealed addresses of channels, after applying p_secrets.
+-- Returns a rule's secrets (sealed addresses of channels) after applying p_secrets.
 create function logloom_private.changed_rule_secrets(p_current jsonb, p_secrets jsonb)
 returns jsonb
 language sql
@@ -24,7 +24,7 @@ return logloom_private.changed_secrets(
   p_current, nullif(p_secrets, 'null'), '{slack_url,discord_url,teams_url,pagerduty_key}'
 );
 
--- PT400 if p_on_absent is fire and the query has no groups.
+-- Raises PT400 if p_on_absent is fire and the query has no groups.
 create function logloom_private.require_groups(p_query_dsl text, p_on_absent text)
 returns void
 language plpgsql

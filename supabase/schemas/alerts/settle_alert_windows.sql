@@ -14,12 +14,12 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
-  -- After a late record, windows from before the end are evaluated again. They are not news.
+  -- False for a window from before the announced end, which is evaluated again after a late record.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
-  -- Compares windows, so that the times of rounds do not matter. In both directions, because a late
-  -- record may make an earlier window fire after a later one.
+  -- Compares windows, so that the times of rounds do not matter. Also looks for later windows that
+  -- fired, because a late record may make an earlier window fire.
   if exists (
     select from logloom.alert_history h
     where h.rule_id = p_rule.rule_id
@@ -52,8 +52,8 @@ begin
 end;
 $$;
 
--- Windows of rules that have something to fire or to resolve, in order, with the values found in
--- each. error: why the window could not be evaluated.
+-- Returns the windows of rules that have something to fire or to resolve, in order, with the values
+-- found in each window. error: why the window could not be evaluated.
 create function logloom_private.telling_windows(p_windows logloom_private.alert_window[])
 returns table (
   rule_id uuid, window_end timestamptz, error text, seen logloom_private.alert_window[],

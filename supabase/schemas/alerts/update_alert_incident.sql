@@ -1,5 +1,5 @@
--- The user of the tenant with this user_id or email address, except viewers, who see no incidents.
--- Null if there is none or more than one.
+-- Finds the user of the tenant with this user_id or email address, except viewers, who see no
+-- incidents. Null if there is none or more than one.
 create function logloom_private.assignee_named(p_tenant_id text, p_user_id text, p_name text)
 returns text
 language plpgsql
@@ -29,7 +29,7 @@ begin
 end;
 $$;
 
--- Changes incidents of the caller's tenant: all of the named ones, or none.
+-- Changes incidents of the caller's tenant: all that are named, or none.
 create function logloom_private.change_alert_incidents(
   p_incident_ids uuid[],
   p_acknowledged boolean,

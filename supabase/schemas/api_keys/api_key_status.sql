@@ -1,4 +1,4 @@
--- active, revoked or expired. Revoked wins.
+-- Returns active, revoked or expired. A key that is both revoked and expired is revoked.
 create function logloom_private.api_key_status(p_revoked_at timestamptz, p_expires_at timestamptz)
 returns text
 language sql

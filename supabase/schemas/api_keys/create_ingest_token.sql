@@ -7,7 +7,7 @@ create type public.logloom_ingest_token as (
 comment on type public.logloom_ingest_token is
   'A new ingest token, which can send for one service. It is shown only now.';
 
--- Everybody who may send may let a page send, so no role is required.
+-- Requires no role, because everybody who may send may also let a page send.
 create function logloom_private.issue_ingest_token(
   p_tenant_id text,
   p_service text,
@@ -64,7 +64,7 @@ begin
   values (
     sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    -- The session of another issuer is not one of Supabase Auth.
+    -- A token of another issuer has no session in Supabase Auth.
     case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
     now() + make_interval(secs => v_seconds)
   )

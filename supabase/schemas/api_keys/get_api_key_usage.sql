@@ -14,8 +14,8 @@ create type public.logloom_api_key_usage as (
 );
 
 comment on type public.logloom_api_key_usage is
-  'Use of an API key. Times since then are whole days, null if it was never used. reads: by '
-  'operation and day, for the last 31 days.';
+  'Use of an API key. days_since_…: whole days; days_since_last_use is null if the key was never '
+  'used. reads: by operation and day, for the last 31 days.';
 
 create function public.get_api_key_usage(p_tenant_id text default null, p_key_id uuid default null)
 returns public.logloom_api_key_usage

@@ -1,4 +1,4 @@
--- Whether an ingest token is valid: until it expires or its user may no longer send.
+-- Whether an ingest token is valid: it has not expired, and its user may still send.
 create function logloom_private.ingest_token_is_alive(p_token logloom_private.ingest_tokens)
 returns boolean
 language plpgsql
@@ -13,7 +13,7 @@ begin
       or coalesce(
         logloom_private.acting_role(p_token.tenant_id, p_token.created_by), 'viewer'
       ) <> 'viewer'
-      -- Only the user's next token would show whether they still have a role.
+      -- Then only the user's next token would show whether they still have a role.
       or (select s.roles_from_token from logloom_private.settings s)
     )
     and (

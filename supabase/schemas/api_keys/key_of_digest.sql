@@ -1,5 +1,5 @@
--- The active API key with this digest (hex SHA-256 of the key); all null if there is none. PT401 if
--- the key is revoked or expired: only somebody with the whole key learns that.
+-- Returns the active API key with this digest (hex SHA-256 of the key); all null if there is none.
+-- Raises PT401 if the key is revoked or expired. Only somebody with the whole key learns this.
 create function logloom_private.key_of_digest(p_key_digest text)
 returns logloom.api_keys
 language plpgsql

@@ -1,4 +1,4 @@
--- The counted reads of a key of the request's tenant, newest day first.
+-- Returns the counted reads of a key of the request's tenant, newest day first.
 create function logloom_private.my_key_reads(p_tenant_id text, p_key_id uuid)
 returns public.logloom_key_reads[]
 language plpgsql

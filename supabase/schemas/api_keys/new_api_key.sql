@@ -1,4 +1,4 @@
--- p_value in base 62 (0-9 A-Z a-z), most significant first, padded to p_length with 0.
+-- Writes p_value in base 62 (0-9 A-Z a-z), most significant digit first, padded to p_length with 0.
 create function logloom_private.base62(p_value bigint, p_length integer)
 returns text
 language plpgsql
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- The prefix, 30 random base62 characters (178 bits), and the base62 CRC-32 of both in 6
--- characters.
+-- Makes a key: the prefix, 30 random base62 characters (178 bits), and the CRC-32 of both as 6
+-- base62 characters.
 create function logloom_private.new_api_key(p_prefix text default 'll_')
 returns text
 language plpgsql

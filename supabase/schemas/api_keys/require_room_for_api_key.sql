@@ -1,5 +1,5 @@
--- Creates the tenant of the request if needed and locks it. PT400 if it has p_times as many active
--- keys as its plan allows. Deletes the oldest ended keys.
+-- Creates the tenant of the request if needed and locks it. Raises PT400 if the tenant has p_times
+-- as many active keys as its plan allows. Deletes the oldest ended keys.
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
 returns void
 language plpgsql
@@ -19,7 +19,7 @@ begin
   ) >= p_times * v_max then
     perform logloom_private.refuse('api_keys.no_room', v_max::text);
   end if;
-  -- Keeps as many ended keys as the plan allows active ones.
+  -- Keeps at most as many ended keys as the plan allows active keys.
   delete from logloom.api_keys k
   where k.tenant_id = v_tenant_id and k.key_id in (
     select o.key_id

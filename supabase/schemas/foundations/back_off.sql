@@ -1,5 +1,6 @@
--- How long to wait after p_attempts attempts: three times longer each time, but at most p_longest.
--- It varies by 20 % up or down, so that things which failed together are not all retried at once.
+-- Returns how long to wait after p_attempts attempts: three times longer after each one, but at
+-- most p_longest. Varies by 20 % up or down, so that work that failed together is not all retried
+-- at once.
 create function logloom_private.back_off(p_attempts integer, p_first interval, p_longest interval)
 returns interval
 language sql

@@ -1,6 +1,6 @@
--- The claims in the token of an Authorization header, before PostgREST has read them. PostgREST
--- verifies the signature. Returns {}, the claims of nobody, if they are not a JSON object or have a
--- duplicate member, and null if the header has no token of three parts.
+-- Reads the claims in the token of an Authorization header, before PostgREST has read them.
+-- PostgREST verifies the signature. Returns null if the header has no token of three parts. Returns
+-- {}, which names nobody, if the claims are not a JSON object or have a duplicate member.
 create function logloom_private.sent_claims(p_authorization text)
 returns jsonb
 language plpgsql
@@ -20,7 +20,7 @@ begin
     ),
     'UTF8'
   );
-  -- PostgREST takes the first of two members with the same name, others take the last.
+  -- Of two members with the same name, PostgREST takes the first, and other readers the last.
   if v_text is json object with unique keys then
     return v_text::jsonb;
   end if;
@@ -30,7 +30,8 @@ exception when data_exception or character_not_in_repertoire then
 end;
 $$;
 
--- The verified claims of the request's token, as PostgREST set them. Null outside a request.
+-- Returns the verified claims of the request's token, as PostgREST set them. Null outside a
+-- request.
 create function logloom_private.claims()
 returns jsonb
 language plpgsql
@@ -39,13 +40,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- Claims with NUL or half a surrogate pair are no valid jsonb: they name nobody.
+-- jsonb cannot hold NUL or half a surrogate pair: a token with these names nobody.
 exception when data_exception then
   return null;
 end;
 $$;
 
--- The user of the request: the claim sub.
+-- Returns the user of the request: the claim sub.
 create function logloom_private.current_user_id()
 returns text
 language sql
@@ -59,8 +60,8 @@ language sql
 stable
 return current_setting('role', true) = 'service_role';
 
--- Whether a token may only read: it was issued to an OAuth client that is not in
--- settings.writing_clients. Such a caller may use the reading operations but reads no table.
+-- Whether a token may only read, because it was issued to an OAuth client that is not in
+-- settings.writing_clients. Its holder may call the reading operations, but cannot read tables.
 create function logloom_private.reads_only(p_claims jsonb)
 returns boolean
 language plpgsql
@@ -78,7 +79,7 @@ begin
 end;
 $$;
 
--- The user of the request. PT401 if the token has no claim sub.
+-- Returns the user of the request. Raises PT401 if the token has no claim sub.
 create function logloom_private.require_user_id()
 returns text
 language plpgsql
@@ -95,8 +96,8 @@ begin
 end;
 $$;
 
--- PT403 if the token is from an anonymous sign-in, unless settings.tenants_by_anonymous_users is
--- on. Anonymous users create no tenants.
+-- Raises PT403 for a token from an anonymous sign-in, because anonymous users create no tenants.
+-- The setting tenants_by_anonymous_users allows it.
 create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql
@@ -112,7 +113,7 @@ begin
 end;
 $$;
 
--- PT403 for a token that may only read.
+-- Raises PT403 for a token that may only read.
 create function logloom_private.require_writing_client(p_claims jsonb)
 returns void
 language plpgsql

@@ -1,6 +1,7 @@
--- The functions of logloom_private that API roles may call. All others are called only by other
--- functions. PUBLIC has what the pre-request check calls, because it runs for every request of the
--- project, as any role. anon also has the functions that find out who is calling.
+-- Lists the functions of logloom_private that API roles may call. PUBLIC may call the functions of
+-- the pre-request check, because it runs for every request of the project, as any role. anon may
+-- also call the functions that find out who is calling. All functions that are not listed here are
+-- only called by other functions.
 create function logloom_private.granted_functions()
 returns table (roles text, names text[])
 language plpgsql
@@ -60,9 +61,9 @@ begin
 end;
 $$;
 
--- Grants each operation to the roles that may call it, and to nobody else. A restored dump would
--- keep the default privileges of the project on new functions in public. A function of the project
--- with the name of an operation is left alone.
+-- Grants each operation to the roles that may call it, and to nobody else. Without this, a restored
+-- dump would keep the project's default privileges on new functions in public. Skips a function of
+-- the project that has the name of an operation.
 create function logloom_private.grant_operations()
 returns void
 language plpgsql
@@ -94,8 +95,8 @@ begin
 end;
 $$;
 
--- Seam: further work after each migration. The core has none. Later migrations must not create this
--- function again: they would run the core's body instead of the layer's.
+-- Seam: does further work after each migration. The core has none. Later migrations must not create
+-- this function again, because that would replace the layer's body by the core's.
 create function logloom_private.after_migration()
 returns void
 language plpgsql

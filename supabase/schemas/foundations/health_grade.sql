@@ -1,5 +1,5 @@
--- status and reason of a health check. The arguments say why it is unhealthy or degraded, or are
--- empty. Health is public, so reasons contain no text of a tenant.
+-- Returns status and reason of a health check. The arguments say why it is unhealthy or degraded,
+-- or are empty. Health is public, so reasons contain no text of a tenant.
 create function logloom_private.health_grade(p_unhealthy text, p_degraded text)
 returns jsonb
 language plpgsql
@@ -20,7 +20,7 @@ begin
 end;
 $$;
 
--- How long ago p_at was. Infinity if it is null, or in the future, which means that the clock was
+-- Returns how long ago p_at was. Infinity if p_at is null, or in the future because the clock was
 -- set back.
 create function logloom_private.silence_since(p_at timestamptz, p_now timestamptz)
 returns interval
@@ -31,7 +31,7 @@ return case
   else interval 'infinity'
 end;
 
--- The reason that health gives when the last success is too long ago.
+-- Returns the reason of a health check whose last success is too long ago.
 create function logloom_private.silence_reason(
   p_what text,
   p_silence interval,

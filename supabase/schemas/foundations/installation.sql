@@ -33,7 +33,7 @@ comment on column logloom_private.installation.project_url is
   'database keeps it, and gives no work to functions of another project.';
 
 comment on column logloom_private.installation.other_url is
-  'Another project whose function health asked last. Null if the last one was project_url.';
+  'The project whose function health asked last, if it was not project_url. Otherwise null.';
 
 comment on column logloom_private.installation.host_pre_request is
   'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';

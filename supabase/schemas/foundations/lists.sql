@@ -5,8 +5,8 @@ language sql
 immutable
 return 1000;
 
--- The page size of a list: p_limit, or 100 if it is null. PT400 if it is out of range; p_error
--- replaces the usual error.
+-- Returns the page size of a list: p_limit, or 100 if it is null. Raises PT400 if it is out of
+-- range; p_error replaces the usual error.
 create function logloom_private.list_limit(p_limit integer, p_error text default null)
 returns integer
 language plpgsql
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- Where a page begins: p_at, the time of the item p_after. Null if p_after is null. PT400 if the
--- list has no such item. p_what names the items of the list, p_id their id.
+-- Returns where a page begins: p_at, the time of the item p_after. Null if p_after is null. Raises
+-- PT400 if the list has no item p_after. p_what names the items of the list, p_id their id.
 create function logloom_private.page_place(
   p_after text,
   p_what text,

@@ -18,12 +18,12 @@ comment on type logloom_private.lock_name is
   'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds '
   'records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes '
   'counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, '
-  'archive: one claim at a time, so that limits hold. The second key is a hash of the lane for '
-  'lane (one worker), and of the tenant for alerts (one evaluator of its rules), delete_logs (one '
-  'new deletion at a time), members (one change at a time), notifications (one test or '
-  'confirmation of an address at a time).';
+  'archive: one claim at a time, so that limits hold. Some locks have a second key, a hash of the '
+  'lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. '
+  'delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members '
+  'at a time. notifications: one test or confirmation of a tenant''s address at a time.';
 
--- The key of a lock for pg_advisory_xact_lock and similar functions.
+-- Returns the key of a lock, for pg_advisory_xact_lock and similar functions.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)
 returns integer
 language plpgsql
@@ -35,7 +35,7 @@ begin
 end;
 $$;
 
--- Limits how long the transaction waits for a lock. Returns the limit before, for
+-- Limits how long the transaction waits for a lock. Returns the previous limit, for
 -- restore_lock_wait. When a block fails, PostgreSQL restores the limit itself.
 create function logloom_private.limit_lock_wait(p_wait interval)
 returns text

@@ -1,4 +1,4 @@
--- Work of a tenant for an edge function: in progress, or due since due_at.
+-- A piece of a tenant's work for an edge function. It is in progress, or due since due_at.
 create type logloom_private.tenant_work as (
   id uuid,
   tenant_id text,
@@ -6,9 +6,10 @@ create type logloom_private.tenant_work as (
   is_under_way boolean
 );
 
--- Which due work may start now. At most p_open_limit pieces are in progress at a time. The tenant
--- with the fewest in progress comes first, and no tenant takes more places than stay free for
--- others. So a receiver that hangs neither delays other tenants nor takes every place.
+-- Chooses the due work that may start now. At most p_open_limit pieces are in progress at a time.
+-- The tenant with the fewest pieces in progress comes first, and no tenant takes more places than
+-- stay free for others. So a receiver that hangs neither delays other tenants nor takes every
+-- place.
 create function logloom_private.next_turns(
   p_work logloom_private.tenant_work[],
   p_open_limit integer,

@@ -1,7 +1,7 @@
--- Our functions in public and who may call each: users, viewers, service_role. An operation with a
--- reader can also be called at logloom-read with an API key or in a portal session. The reader
--- takes a scope, then the parameters of the operation. docs/reference/api/callers.md is generated
--- from this list.
+-- Our functions in public. callers: user, viewer or service_role. reader: the private function that
+-- does the work for API keys and portal sessions at logloom-read; null if they cannot call the
+-- operation. Its parameters are a scope, then the operation's. docs/reference/api/callers.md is
+-- generated from this list.
 create function logloom_private.operation_list()
 returns table (operation text, callers text[], reader text)
 language plpgsql
@@ -118,15 +118,15 @@ begin
 end;
 $$;
 
--- The names of all operations. The pre-request check applies to these, and uninstalling removes
--- these.
+-- Returns the names of all operations. The pre-request check applies to them, and uninstalling
+-- removes them.
 create function logloom_private.operations()
 returns text[]
 language sql
 immutable
 return array(select o.operation from logloom_private.operation_list() o);
 
--- The operations that only edge functions may call.
+-- Returns the operations that only edge functions may call.
 create function logloom_private.service_operations()
 returns text[]
 language sql
@@ -135,7 +135,7 @@ return array(
   select o.operation from logloom_private.operation_list() o where o.callers = '{service_role}'
 );
 
--- The operations that API keys may read with, and their readers.
+-- Returns the operations that API keys may read with, and their readers.
 create function logloom_private.reading_operations()
 returns table (operation text, reader text)
 language plpgsql

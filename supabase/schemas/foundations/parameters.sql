@@ -1,5 +1,5 @@
--- PT400 if a required parameter is missing. Parameters default to null so that callers get this
--- error instead of PostgREST's 404.
+-- Raises PT400 if a required parameter is missing. Required parameters default to null, because
+-- PostgREST would answer 404 without a default.
 create function logloom_private.require_parameter(p_name text, p_is_missing boolean)
 returns void
 language plpgsql
@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- The time that an ISO 8601 text means; the beginning of the day for a date; UTC without a zone.
--- Null for anything else. A cast alone would depend on settings of the session.
+-- Reads a time in ISO 8601. A date means the beginning of its day; a time without a zone is in UTC.
+-- Null for any other text. A cast alone would depend on settings of the session.
 create function logloom_private.iso_instant(p_text text)
 returns timestamptz
 language plpgsql
@@ -36,8 +36,8 @@ begin
 end;
 $$;
 
--- The time that a parameter means: ISO 8601 (UTC without a zone), or now with a shift, as in a
--- query (query_time). Null stays null. PT400 for anything else.
+-- Reads the time in a parameter: ISO 8601 (UTC without a zone), or now with a shift as in queries
+-- (query_time). Null stays null. Raises PT400 for any other text.
 create function logloom_private.time_parameter(p_name text, p_text text)
 returns timestamptz
 language plpgsql
@@ -68,8 +68,8 @@ begin
 end;
 $$;
 
--- The id of a tenant or user if it is usable: 1 to 255 characters, no control character, at least
--- one visible character. Null otherwise.
+-- Returns the id of a tenant or user if it is usable, otherwise null. A usable id has 1 to 255
+-- characters, no control character, and at least one visible character.
 create function logloom_private.usable_id(p_id text)
 returns text
 language plpgsql

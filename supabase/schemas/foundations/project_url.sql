@@ -1,13 +1,13 @@
--- The URL of the calling edge function's project, from its header. Null if the function is of
--- release 1.0.0, or if the call does not come by HTTP.
+-- Returns the URL of the calling edge function's project, from its header. Null if the function is
+-- of release 1.0.0, or if the call does not come by HTTP.
 create function logloom_private.calling_project()
 returns text
 language sql
 stable
 return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
--- Refuses work to edge functions of another project: then this database is a copy, and the original
--- does the work. The first function that asks decides which project is our own.
+-- Refuses work to edge functions of another project: this database is then a copy, and the original
+-- does the work. Our own project is the project whose function asks first.
 create function logloom_private.require_own_project()
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- The fields of a record. Everything that lists fields loops over this list or is generated from it
--- by npm run migration. docs/background/architecture.md says how to add one.
+-- Lists the fields of a record. Everything that needs the fields loops over this list or is
+-- generated from it by npm run migration. docs/background/architecture.md says how to add a field.
 
 create type logloom_private.record_field as (
   name text,

@@ -1,5 +1,5 @@
--- Records how a step of a job went. Without p_error it succeeded, unless the step itself recorded
--- an error. Without p_next_at the time of the next run stays.
+-- Records the result of a step of a job. Without p_error the step succeeded, unless it recorded an
+-- error itself. Without p_next_at the time of the next run stays.
 create function logloom_private.record_job(
   p_job text,
   p_started_at timestamptz,
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Records an error of a step that went on after it. The step then does not count as successful.
+-- Records an error after which a step went on. The step then does not count as successful.
 create function logloom_private.record_job_error(p_job text, p_sqlstate text, p_message text)
 returns void
 language plpgsql

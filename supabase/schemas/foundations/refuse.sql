@@ -1,6 +1,6 @@
--- The errors of a register, from foundations/errors/<register>.sql. They are functions instead of a
--- table because then no caller needs a privilege to read them, and migrations change them as they
--- change functions.
+-- Returns the errors of a register: foundations/errors/<register>.sql. A register is a function
+-- instead of a table, so that callers need no privilege to read it, and migrations change it like
+-- any function.
 create function logloom_private.errors(p_register text)
 returns setof logloom_private.error
 language plpgsql
@@ -12,7 +12,7 @@ begin
 end;
 $$;
 
--- The error with this name, with p_values in its message and hint.
+-- Returns the error p_name, with p_values in its message and hint.
 create function logloom_private.error_named(p_name text, p_values text[])
 returns logloom_private.error
 language plpgsql
@@ -36,7 +36,7 @@ begin
 end;
 $$;
 
--- Raises the error with this name. Users get errors only from this function and refuse_at,
+-- Raises the error p_name. Users get errors only from this function, refuse_at,
 -- refuse_with_headers, refuse_for_now and refuse_and_keep. The code is PT and the HTTP status,
 -- which PostgREST answers. details has the name.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
@@ -126,8 +126,8 @@ begin
 end;
 $$;
 
--- Returns the error as an answer instead of raising it, so that the transaction commits. For
--- operations that count failures.
+-- Returns the error as an answer instead of raising it, so that the transaction commits. Operations
+-- that count failures need this.
 create function logloom_private.refuse_and_keep(
   p_name text,
   variadic p_values text[] default '{}'

@@ -95,8 +95,8 @@ declare
   v_jobs text[];
   v_taken text;
 begin
-  -- pg_cron would treat our job as a change of the project's. Our own jobs, left from an
-  -- installation whose schemas were dropped, do not count.
+  -- If the project has a job of our name, pg_cron would change that job instead of adding ours. Our
+  -- own jobs, left from an installation whose schemas were dropped, do not count.
   if to_regclass('cron.job') is not null then
     execute $jobs$
       select array_agg(j.jobname)

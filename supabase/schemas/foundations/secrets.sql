@@ -13,10 +13,10 @@ begin
 end;
 $$;
 
--- A receiver's secrets after applying p_secrets: name and sealed text, as the edge functions seal
--- it (_shared/sealed_secrets.ts). null removes a secret. PT400 for a name that is not in p_names
--- and for a text that is not sealed. In p_names, header.* allows any header that batches do not set
--- themselves.
+-- Returns a receiver's secrets after applying p_secrets: names with sealed texts from the edge
+-- functions (_shared/sealed_secrets.ts). null removes a secret. Raises PT400 for a name that is not
+-- in p_names, and for a text that is not sealed. header.* in p_names allows every header except
+-- those that all batches have.
 create function logloom_private.changed_secrets(
   p_current jsonb,
   p_secrets jsonb,

@@ -11,7 +11,7 @@ parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- Empty if no search set it: jobs have their own budgets.
+  -- Empty outside a search: jobs have their own budgets.
   if coalesce(p_scan, '') = ''
     or extract(epoch from clock_timestamp()) < split_part(p_scan, ' ', 1)::numeric
   then

@@ -1,7 +1,10 @@
--- Whether verified claims are valid now. exp is required and in the future; nbf and iat are in the
--- past; 5 seconds of tolerance. aud, iss, jti and sub are strings; aud may be an array of strings.
--- If token_audience is set, aud is or contains it. sub is a usable id. For service_role only the
--- times are checked. All endpoints use this check; whoever verified the signature may be stricter.
+-- Whether verified claims are valid now, with 5 seconds of tolerance:
+-- - exp is required and in the future; nbf and iat are in the past.
+-- - aud, iss, jti and sub are strings; aud may be an array of strings.
+-- - aud is or contains token_audience, if that is set.
+-- - sub is a usable id.
+-- For service_role only the times are checked. All endpoints use this check; whoever verified the
+-- signature may be stricter.
 create function logloom_private.token_is_valid(
   p_claims jsonb,
   p_is_service boolean default false
@@ -36,7 +39,8 @@ begin
   return p_is_service or coalesce(
     (v_audience is null or v_aud ? v_audience)
     and v_aud is distinct from '[]'
-    -- RFC 7519 calls them StringOrURI: with a colon it must be a URI. PostgREST checks this, too.
+    -- RFC 7519 calls these texts StringOrURI: a text with a colon must be a URI. PostgREST checks
+    -- this, too.
     and not jsonb_path_exists(
       case jsonb_typeof(v_aud) when 'array' then v_aud
         else jsonb_path_query_array(p_claims, '$.aud') end

@@ -1,7 +1,9 @@
--- The sender of a request: the tenant of its API key or ingest token, else of the verified claims,
--- else the tenant that service_role names. service: the only one that the sender may send for.
--- PT401, also for a key that is unknown, revoked or expired. PT403 for a key, viewer or OAuth
--- client that may only read. PT404 if service_role names a tenant that cannot exist.
+-- Finds the sender of a request: the tenant of its API key or ingest token, or else of the verified
+-- claims, or else the tenant that service_role names. service: the only service that the sender may
+-- send for. Raises:
+-- - PT401 for an unknown sender, also for a key that is unknown, revoked or expired;
+-- - PT403 for a key, viewer or OAuth client that may only read;
+-- - PT404 if service_role names a tenant that cannot exist.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,

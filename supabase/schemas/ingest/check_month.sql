@@ -1,4 +1,4 @@
--- PT429 if the tenant has used up the events or bytes of the month.
+-- Raises PT429 if the tenant has used up the events or bytes of the month.
 create function logloom_private.check_month(p_state logloom_private.ingest_state)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- The bucket, filled up to now. Counts for which the plan has no rate are null.
+-- Returns the bucket, filled up to now. A count is null if the plan has no rate for it.
 create function logloom_private.filled_bucket(
   p_bucket logloom_private.rate_buckets,
   p_plan logloom.plans
@@ -20,7 +20,7 @@ begin
 end;
 $$;
 
--- The error for the next request while the bucket has no token; all null if it has one.
+-- Returns the error for the next request if the bucket has no token; all null if it has one.
 create function logloom_private.rate_refusal(
   p_bucket logloom_private.rate_buckets,
   p_plan logloom.plans,
@@ -45,7 +45,7 @@ begin
   else
     return;
   end if;
-  -- Lets the function ingest give this refusal by itself for so many seconds, at most 3.
+  -- The function ingest may repeat this refusal itself for this many seconds, at most 3.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -58,7 +58,7 @@ begin
 end;
 $$;
 
--- PT429 if the tenant's bucket is empty. Takes no token. Only for plans with a rate.
+-- Raises PT429 if the tenant's bucket is empty. Takes no token. Only for plans with a rate.
 create function logloom_private.check_rate(
   p_state logloom_private.ingest_state,
   p_bucket logloom_private.rate_buckets

@@ -9,7 +9,7 @@ return (
 )::uuid;
 
 -- Adds a batch to the open slot, with the size of each event's record: the bytes of its JSON text.
--- PT413 if a record is too large.
+-- Raises PT413 if a record is too large.
 create function logloom_private.enqueue(
   p_state logloom_private.ingest_state,
   p_request logloom_private.ingest_request
@@ -19,7 +19,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- After the call began: the watermark relies on it and on the call's timeout.
+  -- This time is after the call began. The watermark relies on this and on the call's timeout.
   v_received_at constant timestamptz := clock_timestamp();
   v_bare constant integer :=
     logloom_private.bare_record_bytes(p_state.tenant_id, v_received_at);

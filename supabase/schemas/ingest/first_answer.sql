@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- An answer without its list of errors, which can be long, but with the range of times from which
--- the list can be made again.
+-- Returns an answer without its list of errors, which can be long. Adds the range of times with
+-- which the list can be made again.
 create function logloom_private.without_errors(
   p_state logloom_private.ingest_state,
   p_answer json
@@ -26,8 +26,9 @@ begin
 end;
 $$;
 
--- The first answer to an Idempotency-Key, or to a slice of its request. If there is none, returns
--- null, and keeps p_response, if given, as the first answer. PT409 if the body was another.
+-- Returns the first answer to an Idempotency-Key, or to a slice of its request. If there is none,
+-- returns null and keeps p_response, if given, as the first answer. Raises PT409 if the key was
+-- used with another body.
 create function logloom_private.first_answer(
   p_state logloom_private.ingest_state,
   p_idempotency_key text,
@@ -40,7 +41,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- For another service the same body is another request.
+  -- The same body for another service is another request.
   v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
   v_body_digest constant bytea := decode(p_body_digest, 'hex');
   v_expired constant timestamptz := now() - logloom_private.idempotency_key_lifetime();

@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- The answer to a sender without events: it is authenticated, and how large its events may be.
+-- Answers a request without events: the sender is authenticated, and may send events of this size.
 create function logloom_private.limits_of_sender(p_state logloom_private.ingest_state)
 returns logloom_private.ingest_answer
 language plpgsql
@@ -43,7 +43,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- With a time of receipt of the greatest length.
+      -- A time of receipt takes at most this many characters.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -54,7 +54,7 @@ end;
 $$;
 
 -- Checks the limits of a request and its idempotency key, creates the tenant if needed, and
--- enqueues the events. PT404, PT409, PT413, PT429, PT503.
+-- enqueues the events. Raises PT404, PT409, PT413, PT429 or PT503.
 create function logloom_private.ingest(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

@@ -1,19 +1,19 @@
--- The most events in a batch: in one call of the function ingest.
+-- The most events of a batch: the events of one call of the function ingest.
 create function logloom_private.batch_max_events()
 returns integer
 language sql
 immutable
 return 10000;
 
--- The most bytes of a batch: of the largest body that a receiver accepts.
+-- The most bytes of a batch: as many as the largest body that a receiver accepts.
 create function logloom_private.batch_max_bytes()
 returns integer
 language sql
 immutable
 return 8 << 20;
 
--- The limit of the queue in bytes: as set, else a tenth of the storage limit (at least 64 MB), else
--- 1 GB.
+-- Returns the limit of the queue in bytes: the setting, or else a tenth of the storage limit (at
+-- least 64 MB), or else 1 GB.
 create function logloom_private.queue_limit(p_hard_limit bigint, p_max_storage bigint)
 returns bigint
 language plpgsql
@@ -28,8 +28,8 @@ begin
 end;
 $$;
 
--- The sender of a request, and what holds for all p_requests requests of this caller in the call.
--- PT401, PT403, PT404.
+-- Returns the sender of a request and its limits. They hold for all p_requests requests of this
+-- caller in the call. Raises PT401, PT403 or PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,
   p_key_digest text,
@@ -50,7 +50,7 @@ begin
   select
     v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    -- The same as kept_from(), written out because each call of a function costs time here.
+    -- Does the same as kept_from(). Written out because each call of a function costs time here.
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
@@ -66,7 +66,8 @@ begin
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
     -- Reading sizes of files takes the same time however much is queued. A batch's row has more
-    -- than a 4096th of its bytes, so while the rows are few their TOAST data need not be measured.
+    -- than a 4096th of the batch's bytes. So the TOAST data need not be measured while there are
+    -- few rows.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096
@@ -91,7 +92,7 @@ begin
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
 
-  -- Reads the queue only if what it may hold could reach a limit.
+  -- Reads the queue only if the waiting events could reach a limit.
   if v_state.events + v_state.batches * logloom_private.batch_max_events()
     >= v_plan.monthly_events_limit
     or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()

@@ -1,5 +1,5 @@
--- Headers of an answer: the events left in the month after p_events more, accurate to about a
--- second of traffic.
+-- Returns headers for an answer: how many events are left in the month after p_events more.
+-- Accurate to about a second of traffic.
 create function logloom_private.quota_headers(
   p_state logloom_private.ingest_state,
   p_events integer

@@ -1,4 +1,4 @@
--- The elements that are true in p_is_kept; null if none is left.
+-- Returns the values for which p_is_kept is true; null if none is left.
 create function logloom_private.kept_values(p_values anyarray, p_is_kept boolean[])
 returns anyarray
 language plpgsql
@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- Turns guessed times that are out of range back into attributes: they meant something else, and
--- their events have the time of receipt. Two equal events then cannot be told apart, so a repeat is
--- only recognized by a key that the sender gave.
+-- Turns guessed times that are out of range back into attributes, because they meant something
+-- else. Their events get the time of receipt. Two equal events then cannot be told apart, so only a
+-- key from the sender identifies a repeat.
 create function logloom_private.without_wrong_guesses(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

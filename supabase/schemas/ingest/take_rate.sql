@@ -1,7 +1,7 @@
--- Takes a request and its events from the tenant's buckets; only the events if the request is
--- already let in. Called last, because other requests of the tenant wait until the transaction
--- ends. Returns headers about the next request. PT429 if a bucket is empty. Only for plans with a
--- rate.
+-- Takes tokens for a request and its events from the tenant's buckets; only for the events if the
+-- request is already let in. Called last, because other requests of the tenant wait until the
+-- transaction ends. Returns headers about the next request. Raises PT429 if a bucket is empty. Only
+-- for plans with a rate.
 create function logloom_private.take_rate(
   p_state logloom_private.ingest_state,
   p_events integer,

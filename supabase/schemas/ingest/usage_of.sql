@@ -1,4 +1,4 @@
--- What a tenant has sent per UTC day since p_from, including the queue.
+-- Returns what a tenant has sent per UTC day since p_from, including the queue.
 create function logloom_private.usage_of(p_tenant_id text, p_from date)
 returns setof public.logloom_usage_day
 language plpgsql
@@ -8,7 +8,7 @@ declare
   v_pointer logloom_private.queue_pointer;
   v_metered public.logloom_usage_day[];
 begin
-  -- One snapshot: a batch is either in usage_days or after metered_through.
+  -- One statement has one snapshot: a batch is either in usage_days or after metered_through.
   select
     p.open_slot, p.closed_slot, p.metered_through, array(
       select row(u.day, u.events, u.bytes)::public.logloom_usage_day
@@ -17,7 +17,8 @@ begin
     )
   into v_pointer.open_slot, v_pointer.closed_slot, v_pointer.metered_through, v_metered
   from logloom_private.queue_pointer p;
-  -- Planned for these two slots only: the third is not locked, so it can be truncated meanwhile.
+  -- The plan names only these two slots. The third is not locked, so that it can be truncated
+  -- meanwhile.
   return query execute $query$
     select u.day, sum(u.events)::bigint, sum(u.bytes)::bigint
     from (

@@ -13,7 +13,7 @@ return row(
   case p_notification.status when 'pending' then p_notification.expires_at end
 )::public.logloom_alert_delivery;
 
--- A page of the tenant's deliveries, of an alert or of a rule.
+-- Returns a page of the tenant's deliveries, of an alert or of a rule.
 create function logloom_private.page_of_deliveries(
   p_alert_id uuid,
   p_rule_id uuid,

@@ -1,12 +1,12 @@
--- The kind of a channel, for the plan's limit and the tenant's switch: email, or webhook for
--- everything that is sent by HTTP.
+-- Returns the kind of a channel, which the plan limits and the tenant can switch off: email, or
+-- webhook for everything that is sent by HTTP.
 create function logloom_private.channel_kind(p_channel text)
 returns text
 language sql
 immutable
 return case p_channel when 'email' then 'email' else 'webhook' end;
 
--- Delivery attempts of a kind that the tenant's plan allows in an hour.
+-- Returns how many delivery attempts of a kind the tenant's plan allows in an hour.
 create function logloom_private.channel_limit(p_kind text, p_tenant_id text)
 returns integer
 language sql
@@ -15,9 +15,9 @@ return (
   to_jsonb(logloom_private.plan_of(p_tenant_id)) ->> (p_kind || 's_per_hour')
 )::integer;
 
--- The address of a channel: in a rule's notification_config or, sealed, in its secrets. Null if
--- there is none. A new channel needs a line here, a value in notifications_channel_is_known and
--- alert_rules_destinations_are_known, and a delivery in functions/logloom-notify/channels.ts.
+-- Returns the address of a channel: from a rule's notification_config or, sealed, from its secrets.
+-- Null if there is none. A new channel needs a line here, a value in notifications_channel_is_known
+-- and alert_rules_destinations_are_known, and a delivery in functions/logloom-notify/channels.ts.
 create function logloom_private.channel_address(
   p_channel text,
   p_config jsonb,
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- Why an email may not be sent; null if it may.
+-- Returns why an email may not be sent; null if it may.
 create function logloom_private.email_refusal(
   p_notification logloom_private.notifications
 )
@@ -51,7 +51,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- For all tenants together.
+  -- This limit holds for all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
     p_notification.tenant_id, p_notification.address

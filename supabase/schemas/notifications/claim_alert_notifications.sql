@@ -12,10 +12,11 @@ create type public.logloom_claimed_notification as (
 );
 
 comment on type public.logloom_claimed_notification is
-  'A notification to deliver now, and the secrets that sign it, sealed or not yet. If it is not '
-  'complete, complete_alert_notification completes it.';
+  'A notification to deliver now, and the secrets that sign it, which may not be sealed yet. If it '
+  'is not complete, complete_alert_notification adds the rest.';
 
--- The due notifications, and whether they exceed what their tenant's plan allows in this hour.
+-- Returns the due notifications, and whether they exceed what their tenant's plan allows in this
+-- hour.
 create function logloom_private.due_notifications()
 returns table (
   notification_id uuid, tenant_id text, next_attempt_at timestamptz, is_beyond_plan boolean,
@@ -36,7 +37,7 @@ begin
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
-      -- In order: an alert before its recovery, a recovery before the next alert.
+      -- Keeps the order: an alert before its recovery, a recovery before the next alert.
       and not (
         n.purpose in ('alert', 'recovery')
         and exists (
@@ -66,7 +67,7 @@ begin
 end;
 $$;
 
--- The due notifications that may be sent now.
+-- Returns the due notifications that may be sent now.
 create function logloom_private.next_notifications(p_limit integer)
 returns uuid[]
 language plpgsql

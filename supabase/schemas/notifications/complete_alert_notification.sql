@@ -1,5 +1,5 @@
--- The newest records that a rule counted in a window, within its view, shortened for a message.
--- Empty if they cannot be read in time.
+-- Returns the newest records that a rule counted in a window, within its view, shortened for a
+-- message. Empty if they cannot be read in time.
 create function logloom_private.newest_records(
   p_tenant_id text,
   p_view_id uuid,
@@ -38,8 +38,8 @@ exception when query_canceled or others then
 end;
 $$;
 
--- The body of a claimed notification with a link to the console and the newest records. They are
--- read for each attempt and not stored, so that deletions apply to them.
+-- Returns the body of a claimed notification with a link to the console and the newest records. The
+-- records are read for each attempt and not stored, so that deletions apply to them.
 create function logloom_private.complete_notification(p_notification_id uuid, p_claim_id uuid)
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- PT400 if the plan has no room for another confirmed address. Deletes addresses that no rule uses
--- to make room.
+-- Raises PT400 if the plan has no room for another confirmed address. To make room, deletes
+-- addresses that no rule uses.
 create function logloom_private.require_room_for_address(p_tenant_id text)
 returns void
 language plpgsql

@@ -27,7 +27,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- A message gives one reason for the end.
+    -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
   order by n.position desc
@@ -37,7 +37,7 @@ begin
     return null;
   end if;
   v_body := v_waiting.body;
-  -- A message shows no more; the others are in the history.
+  -- A message shows at most 100 alerts; the history has all of them.
   if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
     v_body := jsonb_set(
       v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
@@ -83,10 +83,10 @@ begin
 end;
 $$;
 
--- Adds a notification for each destination of the rule that the tenant's preferences allow; with
--- group_wait_seconds alerts are collected in one. A notification to an unconfirmed address fails at
--- once. p_purpose: alert, recovery or test. A recovery goes where the alert went. During a silence
--- it only goes to a pager, which keeps an incident of its own.
+-- Adds a notification for each destination of the rule that the tenant's preferences allow. With
+-- group_wait_seconds, one notification collects several alerts. A notification to an unconfirmed
+-- address fails at once. p_purpose: alert, recovery or test. A recovery goes where the alert went.
+-- During a silence a recovery only goes to a pager, which keeps an incident of its own.
 create function logloom_private.enqueue_notifications(
   p_rule logloom.alert_rules,
   p_purpose text,
@@ -201,8 +201,8 @@ after insert on logloom.alert_history
 for each row when (new.notification_sent_at is null and new.silence_id is null)
 execute function logloom_private.enqueue_alert_notifications();
 
--- Why a recovery is not sent; null if it may be sent. The alert may have failed since the recovery
--- was added. Collected recoveries go where one of their alerts went.
+-- Returns why a recovery is not sent; null if it may be sent. The alert may have failed since the
+-- recovery was added. Collected recoveries go where one of their alerts was sent.
 create function logloom_private.recovery_refusal(
   p_notification logloom_private.notifications
 )
@@ -228,8 +228,8 @@ begin
 end;
 $$;
 
--- Adds the notifications of a recovery, in the transaction that ends the incident. Only once, and
--- only if an alert was sent.
+-- Adds the notifications of a recovery, in the transaction that ends the incident. Adds them only
+-- once, and only if an alert was sent.
 create function logloom_private.enqueue_recovery()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
--- The query for the records that a rule counted: without its aggregate and, if p_group is given,
--- only for that group. Null if no query can say this.
+-- Returns the query for the records that a rule counted: the rule's query without its aggregate
+-- and, if p_group is given, only for that group. Null if no query can say this.
 create function logloom_private.records_query(p_query_dsl text, p_group jsonb)
 returns text
 language plpgsql
@@ -41,7 +41,7 @@ exception when sqlstate 'PT400' then
 end;
 $$;
 
--- A text, encoded for a URL.
+-- Encodes a text for a URL.
 create function logloom_private.percent_encoded(p_text text)
 returns text
 language plpgsql
@@ -80,8 +80,9 @@ begin
 end;
 $$;
 
--- The body of a webhook: JSON of the type alert.triggered or alert.test. Other channels make their
--- messages from it. It is stored; each attempt adds a link and the records that exist then.
+-- Makes the body of a webhook: JSON of the type alert.triggered or alert.test. Other channels make
+-- their messages from it. The body is stored; each attempt adds a link and the records that exist
+-- then.
 create function logloom_private.notification_body(
   p_type text,
   p_rule logloom.alert_rules,
@@ -127,8 +128,8 @@ begin
 end;
 $$;
 
--- The same for the end of an incident, with the type alert.resolved. The rule is shown as it was
--- when the incident opened.
+-- Makes the body for the end of an incident, of the type alert.resolved. It shows the rule as it
+-- was when the incident opened.
 create function logloom_private.recovery_body(
   p_rule logloom.alert_rules,
   p_incident logloom.alert_incidents

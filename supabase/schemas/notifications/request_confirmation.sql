@@ -1,18 +1,19 @@
--- How long a code is valid, and how long a mailed code counts towards the limits.
+-- How long a code is valid, and how long the mail with it counts towards the limits.
 create function logloom_private.confirmation_lifetime()
 returns interval
 language sql
 immutable
 return interval '24 hours';
 
--- The most wrong attempts for a code.
+-- How many wrong attempts a code allows.
 create function logloom_private.confirmation_tries()
 returns integer
 language sql
 immutable
 return 5;
 
--- The same for all addresses that usually share a mailbox: ignores case and what follows a +.
+-- Returns the same digest for all addresses that usually share a mailbox: ignores case and
+-- everything from a + to the @.
 create function logloom_private.mailbox_digest(p_address text)
 returns bytea
 language sql
@@ -27,7 +28,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- 48 bits for a million codes: the bias is too small to be of use.
+  -- Takes 48 random bits for a million codes, so that all codes are almost equally likely.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -50,7 +51,7 @@ begin
 end;
 $$;
 
--- Whether notifications of the tenant may go to this email address: it was confirmed by a code, or
+-- Whether notifications of the tenant may go to this email address: a code confirmed it, or it
 -- belongs to a member.
 create function logloom_private.address_is_confirmed(p_tenant_id text, p_address text)
 returns boolean
@@ -68,7 +69,7 @@ begin
 end;
 $$;
 
--- The error of a delivery to an unconfirmed address. It does not ask for a code that was never
+-- Returns the error of a delivery to an unconfirmed address. It asks for a code only if one was
 -- mailed.
 create function logloom_private.unconfirmed_address(p_tenant_id text, p_address text)
 returns text
@@ -109,8 +110,8 @@ begin
 end;
 $$;
 
--- Mails a code to the address of a rule, if the limits allow it and no code is valid, or if
--- p_is_repeat. Returns the error for the delivery.
+-- Mails a code to the address of a rule, if the limits allow it. If a code is still valid, mails
+-- another one only if p_is_repeat. Returns the error for the delivery.
 create function logloom_private.request_confirmation(
   p_rule logloom.alert_rules,
   p_is_repeat boolean
@@ -144,7 +145,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- One code for all rules with the address, unless somebody asks for another.
+  -- All rules with the address share one code, unless somebody asks for another.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (

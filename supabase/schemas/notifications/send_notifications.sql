@@ -1,4 +1,4 @@
--- Wakes an edge function next to logloom-notify, whose URL is known.
+-- Wakes an edge function by its name. Its URL is next to the known URL of logloom-notify.
 create function logloom_private.wake_function(p_name text)
 returns void
 language plpgsql
@@ -40,7 +40,7 @@ begin
 end;
 $$;
 
--- First gives up expired notifications, which needs no function. Then wakes the edge function
+-- Gives up expired notifications first, which needs no function. Then wakes the edge function
 -- logloom-notify if something is due or must be sealed.
 create function logloom_private.send_notifications()
 returns interval
@@ -55,7 +55,7 @@ begin
     select from logloom_private.notifications n
     where n.status = 'pending' and n.next_attempt_at <= now()
   ) or exists (
-    -- Only for a minute: a function without a key cannot seal them.
+    -- Tries this for a minute only, because a function without a key cannot seal secrets.
     select from logloom_private.webhook_secrets w
     where (starts_with(w.secret, 'whsec_') or starts_with(w.previous_secret, 'whsec_'))
       and w.changed_at > now() - interval '1 minute'

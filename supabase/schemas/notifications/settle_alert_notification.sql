@@ -4,7 +4,7 @@ language sql
 immutable
 return interval '5 seconds';
 
--- How long to wait after p_attempts attempts, but at least as long as the receiver asks.
+-- Returns how long to wait after p_attempts attempts, but at least as long as the receiver asks.
 create function logloom_private.retry_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql
@@ -80,7 +80,7 @@ begin
   from logloom_private.notifications n
   where n.notification_id = p_notification_id
   for update;
-  -- A delivery counts whoever reports it. A failure counts only from the current claim.
+  -- A success counts from any claim, a failure only from the current one.
   if not found
     or v_notification.status <> 'pending'
     or (p_outcome <> 'delivered' and v_notification.claim_id is distinct from p_claim_id)

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '10 seconds';
 
--- PT429 if the tenant has tested as often in the last hour as its plan allows notifications of this
--- kind, including tests of deleted rules.
+-- Raises PT429 if the tenant's tests of the last hour, including tests of deleted rules, are as
+-- many as the notifications of this kind that its plan allows in an hour.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
 returns void
 language plpgsql

@@ -7,7 +7,7 @@ create type public.logloom_unsealed_secret as (
 comment on type public.logloom_unsealed_secret is
   'Secrets of a rule that were not sealed with the function''s current key.';
 
--- Secrets of rules after p_after that are plain text or sealed with another key.
+-- Returns secrets of rules after p_after that are plain text or sealed with another key.
 create function logloom_private.unsealed_secrets(p_key_id text, p_after uuid)
 returns setof public.logloom_unsealed_secret
 language plpgsql
@@ -120,7 +120,7 @@ comment on function public.seal_alert_secret(uuid, text, text) is
   'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is '
   'p_digest with p_sealed. Errors: PT400.';
 
--- Webhook secrets that are stored in plain text, because the function logloom-notify has no key or
+-- Counts webhook secrets in plain text. They are left if the function logloom-notify has no key or
 -- was not called yet.
 create function logloom_private.unsealed_secret_count()
 returns integer
@@ -192,8 +192,8 @@ comment on function public.rotate_alert_webhook_secret(uuid) is
   'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours '
   'webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
--- Another scheme, host or port is another receiver, so it gets a new secret. To verify signatures
--- there, somebody must rotate the secret, which shows it.
+-- Makes a new secret if the URL gets another scheme, host or port, because this is another
+-- receiver. To verify signatures there, somebody must rotate the secret, which shows it.
 create function logloom_private.renew_webhook_secret()
 returns trigger
 language plpgsql

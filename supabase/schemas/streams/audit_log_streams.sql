@@ -1,4 +1,5 @@
--- A stream as audit events show it: only the host of its address, only the names of its secrets.
+-- Returns a stream as audit events show it: only the host of its address, only the names of its
+-- secrets.
 create function logloom_private.audited_stream(p_row logloom.log_streams)
 returns jsonb
 language plpgsql

@@ -11,8 +11,8 @@ language sql
 immutable
 return interval '72 hours';
 
--- How long a stream waits after p_attempts attempts: a back-off, but at least as long as the
--- receiver asks, at most until the stream would be paused.
+-- Returns how long a stream waits after p_attempts attempts: a back-off, but at least as long as
+-- the receiver asks. It ends at the latest when the stream would be paused.
 create function logloom_private.stream_delay(p_attempts integer, p_retry_after integer)
 returns interval
 language sql
@@ -98,8 +98,8 @@ begin
 end;
 $$;
 
--- Ends a batch of which the receiver accepted p_took records. None is not a success. After a
--- hundred refusals in a row the records are not to blame: the stream is paused.
+-- Ends a batch of which the receiver accepted p_took records. If it accepted none, this is not a
+-- success. After a hundred refusals in a row the records are not to blame, so the stream is paused.
 create function logloom_private.end_answered_batch(
   p_stream logloom.log_streams,
   p_took integer,
@@ -131,7 +131,7 @@ begin
     update logloom.log_streams s
     set sent_batches = s.sent_batches + 1,
       batch_limit = least(s.batch_limit * 2, 1000),
-      -- Not doubled: every other batch would be too large again.
+      -- Grows by a tenth. If it doubled, every other batch would be too large again.
       batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
       failing_since = null,
       failing_told_at = null,
@@ -147,8 +147,8 @@ begin
 end;
 $$;
 
--- Pauses a stream whose receiver has accepted nothing so far and accepted nothing of this batch.
--- The address or headers are probably wrong rather than the records, so the records stay. Returns
+-- Pauses a stream whose receiver has never accepted a record, and accepted none of this batch.
+-- Probably the address or headers are wrong rather than the records, so the records stay. Returns
 -- whether it paused.
 create function logloom_private.pauses_unproven(
   p_stream logloom.log_streams,
@@ -208,7 +208,7 @@ begin
 end;
 $$;
 
--- Settles a refused batch: tries half of it, down to a single record, which counts as refused.
+-- Settles a refused batch: halves it for the next attempt. A single refused record is given up.
 create function logloom_private.settle_refused(
   p_stream logloom.log_streams,
   p_status integer,

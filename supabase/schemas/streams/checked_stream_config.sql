@@ -1,5 +1,5 @@
--- The config of a stream: its address and the other members of its kind. PT400 if a member is
--- missing, unknown or malformed.
+-- Checks the config of a stream: its address and the other members of its kind. Raises PT400 if a
+-- member is missing, unknown or malformed.
 create function logloom_private.checked_stream_config(p_kind text, p_config jsonb)
 returns jsonb
 language plpgsql
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 
--- The members of a config, by kind.
+-- Lists the members of a config, by kind.
 create function logloom_private.stream_config_members()
 returns table (name text, kinds text[], is_needed boolean, pattern text)
 language plpgsql
@@ -58,7 +58,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The same as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
+  -- Same rules as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
   v_address constant text :=
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- The names of the secrets that a kind uses.
+-- Returns the names of the secrets that a kind uses.
 create function logloom_private.stream_secret_names(p_kind text)
 returns text[]
 language sql
@@ -95,8 +95,8 @@ return case p_kind
   else '{header.*}'
 end;
 
--- PT400 if a secret contains an API key of the tenant itself, because its records would come back.
--- The edge function that seals a key appends its digest.
+-- Raises PT400 if a secret contains an API key of the tenant itself, because the sent records would
+-- come back. When the edge function seals a key, it appends the key's digest.
 create function logloom_private.refuse_own_keys(p_tenant_id text, p_secrets jsonb)
 returns void
 language plpgsql

@@ -1,11 +1,11 @@
--- After this time an unsettled claim is due again. Longer than a batch takes.
+-- After this time an unsettled claim is due again. A batch takes less time.
 create function logloom_private.stream_claim_lifetime()
 returns interval
 language sql
 immutable
 return interval '60 seconds';
 
--- The streams that may send now.
+-- Returns the streams that may send now.
 create function logloom_private.next_streams(p_limit integer)
 returns uuid[]
 language plpgsql
@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- Claims streams that have something to send. All whose turn it is, because those left out would
--- come first again. Whether they may read is checked when they read.
+-- Claims all streams whose turn it is to send: a stream that was left out would come first again.
+-- Whether a stream may still read is checked when it reads.
 create function logloom_private.claim_due_streams(p_limit integer)
 returns setof public.logloom_claimed_log_stream
 language plpgsql

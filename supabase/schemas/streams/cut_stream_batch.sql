@@ -1,6 +1,6 @@
--- The records of a stream after its position: those of its current batch, or as many as fit in a
--- new one. Looks at more of the writer's steps each time and stops when its time is over.
--- Everything before the returned end was looked at.
+-- Reads the records after a stream's position: the records of its current batch again, or as many
+-- as fit in a new batch. Looks at more of the writer's steps each time, and stops when its time is
+-- over. It has looked at everything before the returned end.
 create function logloom_private.cut_stream_batch(
   p_stream logloom.log_streams,
   p_query logloom_private.compiled_query

@@ -28,7 +28,7 @@ begin
 end;
 $$;
 
--- The tenant of a request about streams. For admins, because addresses may be secrets.
+-- Returns the tenant of a request about streams. For admins only, because addresses may be secrets.
 create function logloom_private.tenant_of_streams(p_tenant_id text)
 returns text
 language plpgsql
@@ -43,7 +43,7 @@ begin
 end;
 $$;
 
--- The user who creates or enables a stream. It reads with their rights.
+-- Returns the user who creates or enables a stream. The stream reads with their rights.
 create function logloom_private.stream_maker()
 returns text
 language sql
@@ -80,7 +80,7 @@ comment on function public.get_log_stream(uuid, text) is
   'A log stream with its lag and the outcome of its last test. For admins. '
   'Errors: PT400, PT401, PT403, PT404.';
 
--- Streams of the tenant, newest first, or the stream p_stream_id.
+-- Returns streams of the tenant, newest first, or the stream p_stream_id.
 create function logloom_private.page_of_streams(
   p_tenant_id text,
   p_stream_id uuid,

@@ -37,7 +37,7 @@ begin
 end;
 $$;
 
--- The same for the days that the tenant's retention has passed since the stream last read.
+-- Records gaps for the days that the tenant's retention has passed since the stream last read.
 create function logloom_private.note_gaps_of_stream(p_stream logloom.log_streams)
 returns void
 language plpgsql
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- The same for a day that retention deletes: for these tenants, or if a partition is dropped for
--- all that have the day.
+-- Records gaps for a day that retention deletes: for p_tenant_ids, or, if a partition is dropped,
+-- for all tenants with records of the day.
 create function logloom_private.note_stream_gaps(
   p_day date,
   p_today date,

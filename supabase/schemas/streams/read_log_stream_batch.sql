@@ -1,4 +1,5 @@
--- SQL for a record, under the alias l, as it is sent: JSON without null members, id and ts first.
+-- Returns SQL for a record as it is sent: JSON without null members, id and ts first. l is its
+-- alias.
 create function logloom_private.sent_record_sql()
 returns text
 language plpgsql
@@ -19,7 +20,7 @@ begin
 end;
 $$;
 
--- The records of a batch, one per line, so that the sender need not parse them.
+-- Writes the records of a batch, one per line, so that the sender need not parse them.
 create function logloom_private.sent_records(p_records public.logloom_log_record[])
 returns text
 language plpgsql
@@ -45,7 +46,7 @@ begin
 end;
 $$;
 
--- The JSON of a batch: its metadata in the first line, then its records.
+-- Writes a batch: JSON with its metadata in the first line, then its records.
 create function logloom_private.batch_text(
   p_stream logloom.log_streams,
   p_records text,
@@ -74,8 +75,8 @@ begin
 end;
 $$;
 
--- Releases a stream. With p_end nothing was found up to there: the stream is idle unless newer
--- records were noted since.
+-- Releases a stream. p_end: there was nothing to send up to here. The stream is then idle, unless
+-- newer records were noted meanwhile.
 create function logloom_private.release_stream(
   p_stream logloom.log_streams,
   p_end bigint default null
@@ -114,7 +115,7 @@ begin
   return not logloom_private.is_being_deleted(p_stream.tenant_id)
     and (
       p_stream.maker is null
-      -- Without a row only the user's next token would show whether they still have the role.
+      -- If the user has no row, only their next token would show whether they still have the role.
       or coalesce(
         logloom_private.acting_role(p_stream.tenant_id, p_stream.maker) in ('admin', 'owner'),
         (select s.roles_from_token from logloom_private.settings s)
@@ -123,8 +124,9 @@ begin
 end;
 $$;
 
--- The next batch of a claimed stream, or its current one. Null if there is none or its turn is
--- over; then the stream is released. Pauses a stream that may no longer read. A test reads nothing.
+-- Returns the current batch of a claimed stream again, or the next one. Null if there is none or
+-- the stream's turn is over; then the stream is released. Pauses a stream that may no longer read.
+-- A test reads nothing.
 create function logloom_private.next_stream_batch(p_stream_id uuid, p_claim_id uuid)
 returns json
 language plpgsql
@@ -179,7 +181,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- With another end it is another batch: the view may have changed.
+  -- If it ends elsewhere, for example because the view changed, it is another batch.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id

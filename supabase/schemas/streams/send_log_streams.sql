@@ -1,4 +1,4 @@
--- The highest write sequence whose records are all visible.
+-- Returns the highest write sequence up to which all records are visible.
 create function logloom_private.last_write_seq()
 returns bigint
 language plpgsql
@@ -10,8 +10,8 @@ begin
 end;
 $$;
 
--- Marks idle streams whose tenants have new visible records. Once for all streams, because
--- otherwise each would have to look for itself.
+-- Marks idle streams whose tenants have new visible records. Does it for all streams at once, so
+-- that no stream has to look for itself.
 create function logloom_private.note_new_writes()
 returns void
 language plpgsql

@@ -26,7 +26,7 @@ begin
 end;
 $$;
 
--- Drops the current batch. The next one is cut again.
+-- Drops the current batch. The next one is cut anew.
 create function logloom_private.drop_batch(p_stream logloom.log_streams)
 returns void
 language plpgsql
@@ -41,8 +41,8 @@ begin
 end;
 $$;
 
--- Records the outcome of a batch. A delivery counts whoever reports it, a failure only from the
--- current claim. Returns whether the claim goes on.
+-- Records the outcome of a batch. A success counts from any claim, a failure only from the current
+-- one. Returns whether the claim goes on.
 create function logloom_private.settle_stream_batch(
   p_stream_id uuid,
   p_claim_id uuid,
@@ -88,7 +88,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- The receiver is back: what waits is sent now.
+      -- The receiver is back, so waiting records are sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -99,7 +99,7 @@ begin
   elsif p_outcome = 'delivered' then
     perform logloom_private.settle_delivered(v_stream, p_status, p_refused, p_rejected, v_answer);
     if v_stream.claim_id is distinct from p_claim_id then
-      -- It arrived at the address before a change.
+      -- The batch was sent with the old settings, so it proves nothing about a new address.
       update logloom.log_streams s set is_proven = v_stream.is_proven
       where s.stream_id = p_stream_id;
     end if;

@@ -1,5 +1,5 @@
--- The health check of streams: degraded while a stream was paused recently because its receiver
--- failed for long, or if streams lag. It does not say whose streams.
+-- The health check of streams: degraded if a stream was paused recently because its receiver failed
+-- for long, or if streams lag. It does not say whose streams.
 create function logloom_private.stream_health(p_now timestamptz)
 returns jsonb
 language plpgsql
@@ -7,7 +7,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- An older pause is known.
+  -- After this time a pause is no longer reported.
   v_shown constant interval := '7 days';
   v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
   v_paused bigint;
@@ -17,7 +17,7 @@ begin
     count(*) filter (
       where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
     ),
-    -- Only streams that do not wait for their receiver.
+    -- Leaves out streams that wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null
     )

@@ -1,6 +1,6 @@
--- The query of a stream in its view, as the view is now. If the view hides attrs.logloom_hops, the
--- query itself leaves out records that were passed on three times. PT403 or PT400 if view and query
--- no longer work.
+-- Returns the query of a stream in its view, as the view is now. If the view hides
+-- attrs.logloom_hops, the query itself leaves out records that were passed on three times. Raises
+-- PT403 or PT400 if the query no longer works in the view.
 create function logloom_private.stream_query(p_stream logloom.log_streams)
 returns logloom_private.compiled_query
 language plpgsql
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- How often streams passed a record on, as our receivers count it; 0 if never.
+-- Returns how often streams passed a record on, as our receivers count it; 0 if never.
 create function logloom_private.record_hops(p_attrs jsonb)
 returns integer
 language sql

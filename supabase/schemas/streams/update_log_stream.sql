@@ -1,5 +1,5 @@
--- PT400 if a stream gets an address with another origin but keeps a secret: the new receiver would
--- get a secret that was meant for the old one.
+-- Raises PT400 if a stream gets an address with another origin but keeps a secret: the new receiver
+-- would get a secret that was meant for the old one.
 create function logloom_private.require_secrets_again(
   p_stream logloom.log_streams,
   p_config jsonb,
@@ -30,7 +30,7 @@ end;
 $$;
 
 -- Changes a stream, for public.update_log_stream. Whoever enables it becomes its maker, and its
--- attempts start again. With another query or view the batch is cut again.
+-- attempts start again. If the query or view changes, the batch is cut again.
 create function logloom_private.change_log_stream(
   p_tenant_id text,
   p_stream_id uuid,

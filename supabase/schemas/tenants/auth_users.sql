@@ -1,6 +1,6 @@
--- Confirmed email addresses of users of Supabase Auth. Returns no rows if there is no Auth, if
--- postgres may not read its users, or if the schema auth is not Supabase's, so that a round of
--- alerts goes on.
+-- Returns the confirmed email addresses of users of Supabase Auth. Returns no rows if there is no
+-- Auth, if postgres may not read its users, or if the schema auth is not Supabase's. An error would
+-- stop a round of alerts.
 create function logloom_private.auth_users_by_id(p_user_ids text[])
 returns table (user_id text, email text)
 language plpgsql
@@ -26,8 +26,8 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
--- The email addresses of users in a tenant: {user_id: address}, without users whose address is
--- unknown.
+-- Returns the email addresses of users in a tenant as {user_id: address}, without users whose
+-- address is unknown.
 create function logloom_private.addresses_of_users(p_tenant_id text, p_user_ids text[])
 returns jsonb
 language plpgsql
@@ -49,8 +49,8 @@ begin
 end;
 $$;
 
--- The user of Supabase Auth with this confirmed email address. PT404 if there is none, PT400 if
--- there is no Auth.
+-- Returns the user of Supabase Auth with this confirmed email address. Raises PT404 if there is
+-- none, PT400 if there is no Auth.
 create function logloom_private.auth_user_of_email(p_email text)
 returns text
 language plpgsql

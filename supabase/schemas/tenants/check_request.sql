@@ -1,9 +1,9 @@
--- PostgREST calls one function before every request of the project. Most requests are not ours. It
--- runs as the role of the request, which may be a role of the project's own, so what it calls for
--- such a request is granted to PUBLIC.
+-- PostgREST calls check_request() before every request of the project. Most of these requests do
+-- not call Logloom. The function runs as the role of the request, which may be one of the project's
+-- own roles. So the functions that it calls for such a request are granted to PUBLIC.
 
--- The operation of ours that a request with this path and search_path calls; null for other
--- requests.
+-- Returns which operation of Logloom a request with this path and search_path calls; null if it
+-- calls none.
 create function logloom_private.requested_operation(p_path text, p_search_path text)
 returns text
 language plpgsql
@@ -34,9 +34,11 @@ begin
 end;
 $$;
 
--- If the request calls one of our operations: PT400 without an Authorization header, PT401 without
--- a usable tenant (a token of service_role must only be valid now), PT403 if a user calls an
--- operation for service_role, PT405 for another method than POST.
+-- Checks a request that calls one of our operations. Raises:
+-- - PT400 without an Authorization header;
+-- - PT401 without a usable tenant (a token of service_role must only be valid now);
+-- - PT403 if a user calls an operation for service_role;
+-- - PT405 for another method than POST.
 create function logloom_private.check_operation(p_search_path text)
 returns void
 language plpgsql
@@ -72,7 +74,8 @@ begin
   if v_is_known is not true then
     perform logloom_private.refuse('callers.not_signed_in');
   end if;
-  -- Not left to the privilege EXECUTE: with supautils 3.2.0 and 3.2.1 its error crashes the server.
+  -- Checked here instead of by the privilege EXECUTE, because with supautils 3.2.0 and 3.2.1 the
+  -- error of a missing privilege crashes the server.
   if current_user = 'authenticated'
     and v_operation = any (logloom_private.service_operations())
   then
@@ -91,9 +94,9 @@ begin
 end;
 $$;
 
--- PostgREST's pre-request function: calls the project's own, then our check, which ignores requests
--- that are not for our operations. Without a set clause, so that the project's function sees and
--- can change the settings of the request, and search_path has the request's schema.
+-- PostgREST's pre-request function. Calls the project's own function, then our check, which ignores
+-- requests that do not call our operations. It has no set clause, so that the project's function
+-- sees and can change the settings of the request, and search_path has the request's schema.
 create function logloom_private.check_request()
 returns void
 language plpgsql

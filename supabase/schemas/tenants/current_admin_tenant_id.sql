@@ -1,5 +1,5 @@
--- current_tenant_id() if the user is an admin of that tenant, else null. For policies on what
--- members may not change.
+-- Returns current_tenant_id() if the user is an admin of that tenant, otherwise null. Policies use
+-- it for rows that members may not change.
 create function logloom_private.current_admin_tenant_id()
 returns text
 language plpgsql

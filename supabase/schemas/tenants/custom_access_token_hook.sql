@@ -1,6 +1,6 @@
--- Supabase Auth's custom access token hook. Sets the claim tenant_id to the tenant in
--- app_metadata.tenant_id, if the user belongs to it. If app_metadata names none, to the tenant that
--- the user chose last, else joined first. A user without a tenant gets no claim, and so no access.
+-- Supabase Auth's custom access token hook. Sets the claim tenant_id to app_metadata.tenant_id, if
+-- the user belongs to that tenant. If app_metadata names no tenant, takes the one that the user
+-- chose last, or joined first. A user without a tenant gets no claim, and so no access.
 create function logloom_private.custom_access_token_hook(event jsonb)
 returns jsonb
 language plpgsql

@@ -1,5 +1,5 @@
--- PT404 unless the tenant of the request has the view. Locks the view until the transaction ends.
--- Does nothing if p_view_id is null.
+-- Raises PT404 unless the tenant of the request has the view. Locks the view until the transaction
+-- ends. Does nothing if p_view_id is null.
 create function logloom_private.hold_view(p_tenant_id text, p_view_id uuid)
 returns void
 language plpgsql

@@ -1,4 +1,4 @@
--- The tenants of the caller, for public.list_log_tenants.
+-- Returns the tenants of the caller, for public.list_log_tenants.
 create function logloom_private.read_memberships(p_limit integer, p_after text)
 returns setof public.logloom_log_tenant
 language plpgsql
@@ -46,8 +46,8 @@ end;
 $$;
 
 comment on function public.list_log_tenants(integer, text) is
-  'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit: 1 to '
-  '1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, '
+  'The tenants that the caller belongs to, ordered by tenant_id, and their role in each. p_limit: '
+  '1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, '
   'PT401, PT403.';
 
 -- Chooses the tenant that the caller's next token names, for public.switch_log_tenant.

@@ -40,8 +40,9 @@ begin
 end;
 $$;
 
--- What a tenant's plan says about a feature (saved_searches, alerts), and how many the tenant has,
--- including private ones. Before its first write a tenant has the default plan.
+-- Returns whether a tenant's plan has a feature (saved_searches or alerts), how many it allows, and
+-- how many the tenant has, including private ones. Before its first write a tenant has the default
+-- plan.
 create function logloom_private.feature_of(p_tenant_id text, p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -66,7 +67,7 @@ begin
 end;
 $$;
 
--- The effective settings of a tenant. PT404 before its first write.
+-- Returns the effective settings of a tenant. Raises PT404 before its first write.
 create function logloom_private.effective_settings(p_tenant_id text)
 returns public.logloom_tenant_settings
 language plpgsql
@@ -91,8 +92,8 @@ begin
 end;
 $$;
 
--- Creates the tenant of the request if needed and locks it. PT400 if its plan has no room for
--- another saved_search or alert (p_feature).
+-- Creates the tenant of the request if needed and locks it. Raises PT400 if its plan has no room
+-- for another saved_search or alert (p_feature).
 create function logloom_private.require_room_for(p_feature text, p_tenant_id text default null)
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
--- PostgREST's pre-request function, from the settings of the role authenticator; a setting for this
--- database wins. Returns its name as PostgREST reads it (not quoted), and whether it is set for
--- this database only. Null if there is none.
+-- Reads PostgREST's pre-request function from the settings of the role authenticator. A setting for
+-- this database wins. Returns the function's name as PostgREST reads it (not quoted), and whether
+-- it is set for this database only. Null if there is none.
 create function logloom_private.pre_request_setting(out function text, out of_database boolean)
 language plpgsql
 stable
@@ -21,7 +21,7 @@ begin
 end;
 $$;
 
--- Calls the project's own pre-request function; adopt_pre_request() writes this body. Without a set
+-- Calls the project's own pre-request function; adopt_pre_request() writes this body. It has no set
 -- clause, so that the project's function sees and can change the settings of the request.
 create function logloom_private.call_host_pre_request()
 returns void
@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Makes check_request() PostgREST's pre-request function, and the function that was set before a
--- part of it. Call it again as postgres if the project has set another one since.
+-- Makes check_request() PostgREST's pre-request function. It then calls the function that was set
+-- before. Call this again as postgres if the project sets another function later.
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql

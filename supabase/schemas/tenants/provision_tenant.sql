@@ -1,4 +1,4 @@
--- Creates the tenant on the default plan unless it exists. PT403 for an anonymous sign-in.
+-- Creates the tenant on the default plan unless it exists. Raises PT403 for an anonymous sign-in.
 create function logloom_private.provision_tenant(p_tenant_id text, p_claims jsonb)
 returns void
 language plpgsql

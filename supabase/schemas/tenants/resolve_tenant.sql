@@ -1,6 +1,6 @@
--- The tenant of verified claims: the top-level claim tenant_id. Null if that is not a usable id, if
--- the token is not valid now, or if its user does not belong to the tenant. Operations and ingest
--- both use it.
+-- Returns the tenant of verified claims: their top-level claim tenant_id. Null if it is not a
+-- usable id, if the token is not valid now, or if its user does not belong to the tenant.
+-- Operations and ingest both use it.
 create function logloom_private.tenant_of_claims(p_claims jsonb)
 returns text
 language plpgsql
@@ -24,9 +24,10 @@ begin
 end;
 $$;
 
--- The tenant of a request, without checking what the request may do. For a user the token's tenant,
--- PT403 if p_tenant_id is another. For service_role p_tenant_id, PT400 without it. PT401 without a
--- usable tenant.
+-- Returns the tenant of a request, without checking what the request may do.
+-- - For a user: the token's tenant. PT403 if p_tenant_id is another one.
+-- - For service_role: p_tenant_id. PT400 if it is missing.
+-- - PT401 if there is no usable tenant.
 create function logloom_private.caller_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
@@ -67,7 +68,7 @@ begin
 end;
 $$;
 
--- Whether data of a deleted tenant is left. Until it is gone nobody can use the id.
+-- Whether data of a deleted tenant is left. Until all is gone, nobody can use the id.
 create function logloom_private.is_being_deleted(p_tenant_id text)
 returns boolean
 language plpgsql
@@ -85,8 +86,8 @@ begin
 end;
 $$;
 
--- Creates the tenant if needed and locks it until the transaction ends. Otherwise two creates could
--- both count before one commits, and both take the last place of a plan.
+-- Creates the tenant if needed and locks it until the transaction ends. Without the lock, two
+-- requests could both take the last place that a plan allows.
 create function logloom_private.hold_tenant(p_tenant_id text)
 returns void
 language plpgsql
@@ -98,9 +99,9 @@ begin
 end;
 $$;
 
--- The tenant that an operation acts for, from caller_tenant(). PT403 for a token that may only
--- read, of an OAuth client or a viewer. All operations begin with it, except the reading
--- operations, which make a scope.
+-- Returns the tenant that an operation acts for, from caller_tenant(). Raises PT403 for the token
+-- of a viewer, or of an OAuth client that may only read. All operations begin with it, except the
+-- reading operations, which make a scope.
 create function logloom_private.resolve_tenant(p_tenant_id text default null)
 returns text
 language plpgsql
@@ -120,8 +121,8 @@ begin
 end;
 $$;
 
--- resolve_tenant() for an operation that changes something. PT403 for an OAuth client that may only
--- read.
+-- Returns resolve_tenant() for an operation that changes something. Raises PT403 for an OAuth
+-- client that may only read.
 create function logloom_private.resolve_tenant_to_change(p_tenant_id text default null)
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- The effective retention in days: the tenant's setting, else the plan's default, but at most the
--- plan's maximum. Before its first write a tenant has the default plan.
+-- Returns the effective retention in days: the tenant's setting or else the plan's default, but at
+-- most the plan's maximum. Before its first write a tenant has the default plan.
 create function logloom_private.retention_days(p_tenant_id text)
 returns integer
 language plpgsql
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- The first UTC day whose records the tenant keeps, if today is p_today.
+-- Returns the first UTC day whose records the tenant keeps, if today is p_today.
 create function logloom_private.first_kept_day(p_tenant_id text, p_today date)
 returns date
 language plpgsql
@@ -30,12 +30,12 @@ begin
   if exists (select from logloom.tenants t where t.tenant_id = p_tenant_id) then
     return p_today - logloom_private.retention_days(p_tenant_id);
   end if;
-  -- A deleted tenant keeps only what may still be on its way.
+  -- A deleted tenant keeps only today, because its last records may still be on their way.
   return p_today;
 end;
 $$;
 
--- first_kept_day of all tenants.
+-- Returns first_kept_day() for all tenants.
 create function logloom_private.first_kept_days(p_today date)
 returns table (tenant_id text, first_kept_day date)
 language plpgsql
@@ -46,7 +46,7 @@ begin
   return query
   select
     t.tenant_id,
-    -- The same as retention_days.
+    -- Computes retention_days() without a call for each tenant.
     p_today - least(coalesce(s.retention_days, p.retention_days_default), p.retention_days_max)
   from logloom.tenants t
   join logloom.plans p on p.plan_id = t.plan_id
@@ -54,8 +54,8 @@ begin
 end;
 $$;
 
--- The time from which the tenant keeps records: retention_days whole UTC days before today, or
--- earlier if it has restored days. At least p_from.
+-- Returns the time from which the tenant keeps records: retention_days whole UTC days before today,
+-- or earlier if it has restored days. At least p_from.
 create function logloom_private.kept_from(
   p_tenant_id text,
   p_from timestamptz default '-infinity'
@@ -68,7 +68,7 @@ as $$
 declare
   v_from timestamptz;
 begin
-  -- The shortest retention is a day, so the last 24 hours need no look at it.
+  -- The shortest retention is a day, so records of the last 24 hours are always kept.
   if p_from >= now() - interval '24 hours' then
     return p_from;
   end if;

@@ -1,7 +1,7 @@
--- The role of a user in a tenant: viewer, member, admin or owner. It is in the member's row, or,
--- without a row and with settings.roles_from_token, in their token. In a tenant without members
--- every user is owner, unless settings.roles_required is on. Null for a user who does not belong to
--- the tenant, and in a tenant that is being deleted.
+-- Returns the role of a user in a tenant: viewer, member, admin or owner. The user's row in
+-- tenant_members has it. Without a row, the token has it, if settings.roles_from_token is on. In a
+-- tenant without members every user is owner, unless settings.roles_required is on. Null for a user
+-- who does not belong to the tenant, and in a tenant that is being deleted.
 create function logloom_private.acting_role(
   p_tenant_id text,
   p_user_id text,
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 
--- PT403 unless the caller's role in the tenant is at least p_role: member, admin or owner. Viewers
--- are below members. service_role may do everything.
+-- Raises PT403 unless the caller's role in the tenant is at least p_role: member, admin or owner.
+-- Viewers are below members. service_role may do everything.
 create function logloom_private.require_role(p_tenant_id text, p_role text)
 returns void
 language plpgsql
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- PT400 if p_role is not a role, if a viewer has no view, or if another role has one.
+-- Raises PT400 if p_role is not a role, if a viewer has no view, or if another role has a view.
 create function logloom_private.require_member_role(p_role text, p_view_id uuid)
 returns void
 language plpgsql
@@ -100,7 +100,7 @@ begin
 end;
 $$;
 
--- PT403 unless the caller is an admin, PT404 unless the tenant has the view. Does nothing if
+-- Raises PT403 unless the caller is an admin, PT404 unless the tenant has the view. Does nothing if
 -- p_view_id is null.
 create function logloom_private.require_view_by_admin(p_tenant_id text, p_view_id uuid)
 returns void

@@ -115,7 +115,7 @@ Deno.test("Heroku: frames of syslog by their octets", async () => {
   ]);
 });
 
-Deno.test("Heroku: members of a program's JSON win over those of the frame", async () => {
+Deno.test("Heroku: members of a program's JSON win over members of the frame", async () => {
   const frame = `<190>1 ${time} host app web.1 - {"level":"error","msg":"declined","order":7}\n` +
     `<190>1 ${time} host app web.1 - {"msg":"fine"}\n`;
   const { events } = await receive("/drain/heroku", { body: frame });

@@ -159,7 +159,7 @@ function readItems(
   return items;
 }
 
-/** The answer if nothing was stored: each action is refused. The documents are not parsed. */
+/** Answers if nothing was stored: refuses each action, without parsing the documents. */
 function refusedEach(incoming: Incoming, why: Failure, content: Content): Reply | undefined {
   if (!bulkPath.test(incoming.path)) return undefined;
   try {

@@ -44,7 +44,7 @@ Deno.test("HEC: a request without a single event is an error, however many fault
   }
 });
 
-Deno.test("HEC: events beside a faulty one are stored, and the answer names its number", async () => {
+Deno.test("HEC: the other events of a request with a faulty event are stored, and the answer has its number", async () => {
   for (
     const [body, number] of [
       ['{"event":"a"}{"foo":1}{"event":"b"}', 1],

@@ -75,7 +75,7 @@ function readNative(incoming: Incoming, content: Content, events: EventCollector
 }
 
 function refusedNatively(_incoming: Incoming, { status, error }: Failure) {
-  // The interface has only 400 for an unreadable body.
+  // At the native endpoint, every unreadable body is a 400.
   return json(status === 415 ? 400 : status, { error });
 }
 

@@ -27,7 +27,7 @@ export function isNdjsonType(type: string): boolean {
     .test(type);
 }
 
-/** The non-blank lines, one by one: a body of line breaks alone would be millions. */
+/** Yields the non-blank lines one by one, because a body of line breaks alone has millions of lines. */
 export function* linesOf(text: string): Generator<string> {
   for (let at = 0; at < text.length;) {
     const end = text.indexOf("\n", at);
@@ -71,7 +71,7 @@ function wholeOf(text: string, content: Content): unknown {
   return content.parse(text) ?? (first.trim()[0] === "{" ? concatenated(text, content) : undefined);
 }
 
-/** JSON with its first bracket on a line of its own, which no log has. */
+/** Matches JSON whose first bracket is on a line of its own. No log begins like this. */
 const brokenOver = /^\s*(?:\[[ \t\r]*\n\s*\{|\{[ \t\r]*\n\s*")/;
 
 /** The events of `{"logs": [...]}` or `{"events": [...]}`, if the list has only objects and is the only member. */
@@ -181,8 +181,8 @@ export function concatenated(text: string, content: Parser): JsonObject[] | unde
 const levelsBeside = ["level", "severity", "status"];
 
 /**
- * Parses a text with a JSON object: its members win over those beside it, whose level is used if the text has none.
- * Undefined for any other text.
+ * Parses a text with a JSON object. Its members win over the members of `beside`, whose level is used if the text has
+ * none. Undefined for any other text.
  */
 export function takenApart(
   text: unknown,
@@ -219,7 +219,10 @@ export function* splitObjects(text: string): Generator<string> {
   if (rest.trim() !== "") yield rest;
 }
 
-/** Adds a line of text. Logfmt and access logs are split into members; of other lines, time and level at the beginning. */
+/**
+ * Adds a line of text. Splits logfmt and access logs into members. Takes time and level from the beginning of other
+ * lines.
+ */
 function addText(line: string, envelope: Envelope, events: Events): void {
   const msg = line.replace(/\r$/, "");
   const members = logfmt(msg);

@@ -20,7 +20,7 @@ export const logflare: Protocol = {
   },
 };
 
-/** Values logged beside the message are in `metadata`, including the level. */
+/** Adds an event. `metadata` has the values that were logged with the message, including the level. */
 function addEvent(event: unknown, events: EventCollector): void {
   if (isObject(event) && isObject(event.metadata)) {
     const { metadata } = event;

@@ -102,7 +102,7 @@ Deno.test("Axiom: NDJSON or an array, its own time, an answer that counts", asyn
   }
 });
 
-Deno.test("Logflare: a batch, its metadata beside the message", async () => {
+Deno.test("Logflare: a batch of messages with metadata", async () => {
   const body = JSON.stringify({
     batch: [{ message: "hello", timestamp: ms, metadata: { level: "error", context: { pid: 7 } } }],
   });
@@ -179,7 +179,7 @@ Deno.test("the header apikey is Supabase's, except for a Logloom key at LogDNA's
 });
 
 // pino-datadog-transport 3.0: the whole line of pino as the text of the message.
-Deno.test("Datadog: members of JSON inside a message win over those beside it", async () => {
+Deno.test("Datadog: members of JSON inside a message win over the event's other members", async () => {
   const message = JSON.stringify({
     level: "error",
     pid: 7,

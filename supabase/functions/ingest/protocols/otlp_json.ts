@@ -76,7 +76,10 @@ function notCamelCase(name: string): MalformedOtlp {
   return new MalformedOtlp(`OTLP's JSON has ${right}, not ${name}`);
 }
 
-/** A required list. If it is missing, the object may only have the members in `beside`. */
+/**
+ * The list in `key`, or [] if it is missing. Without the list, only the members in `beside` are allowed: any other
+ * member means that this is not a logs request.
+ */
 function arrayIn(object: JsonObject, key: string, beside: string): readonly unknown[] {
   const list = Object.hasOwn(object, key) ? object[key] ?? undefined : undefined;
   if (list === undefined) {
@@ -122,7 +125,7 @@ function attributesIn(object: JsonObject): JsonObject {
   return membersOf(object.attributes ?? [], "attributes", 1);
 }
 
-/** The members of a list of keys and values. Items of another shape stay under the list's name. */
+/** Returns the members of a list of keys and values. Items of another shape stay under the list's name. */
 function membersOf(list: unknown, name: string, depth: number): JsonObject {
   const members: JsonObject = {};
   if (isObject(list)) {

@@ -99,7 +99,7 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   }
   const eventName = scalarText(record.eventName) || undefined;
   const isDrain = origin.scope.name === "Logflare";
-  // Supabase's message is the body; or it is the event's name, and the body has all other members.
+  // Supabase's message is either the body, or the event's name; then the body has all other members.
   if (isDrain && events.leaveOutOwn(members, eventName ?? body)) return;
   if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
   if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);

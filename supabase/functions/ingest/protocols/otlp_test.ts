@@ -215,7 +215,7 @@ Deno.test("failures are a Status in the request's own form", async () => {
   assert.equal(over.status, 413);
 });
 
-Deno.test("cutting one record leaves the resource of the others whole", async () => {
+Deno.test("cutting one record leaves the resource of all other records whole", async () => {
   const resource: Record<string, string> = { build: "r".repeat(20_000) };
   const many = Array.from({ length: 260 }, (_, n) => [`k${n}`, "x".repeat(5000)]);
   const events = await inBothForms({

@@ -2,7 +2,7 @@ import { asJson, asProtobuf } from "./testing_otlp_requests.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Statuses of accepted and refused requests, without those that senders repeat for ever. */
+/** The statuses of accepted and refused requests. Senders repeat none of them for ever. */
 export const sound = new Set([200, 201, 202, 204, 400, 413, 415]);
 
 export const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -18,8 +18,8 @@ import { parametersOfRange, type TimeRange, wholeSeconds } from "./times_and_dur
 import { childOf, needed, type Node } from "./syntax_tree.ts";
 
 /**
- * Finds the attributes that the label names in each expression of a query, and the names in `more`, stand for: those
- * that the selected records have. Calls no operation if there are no such names.
+ * Finds the attributes that label names stand for, in each expression of a query and in `more`. Only attributes of the
+ * selected records count. Calls no operation if there are no such names.
  */
 export async function namesFor(
   tree: Node,
@@ -41,7 +41,7 @@ export async function namesFor(
       const name = nameOfField(field);
       names.set(name, inOrder(name, [...names.get(name) ?? [], field]));
     };
-    // With parsed lines we must know whether such an attribute exists; without, only its exact path.
+    // If lines are parsed, we must know whether such an attribute exists; otherwise we only need its exact path.
     const fields = [...wanted].map(fieldsThatMayBe)
       .filter((fields) => fields.length > 1 || isParsed).flat();
     for (let at = 0; at < fields.length; at += fieldsAtOnce) {
@@ -60,7 +60,7 @@ export async function namesFor(
   return namesOf;
 }
 
-/** The part of an expression that does not depend on names of attributes. */
+/** Returns the part of an expression that does not depend on names of attributes. */
 function selectionOf(expression: Node): string {
   return new LogQuery(expression, new Map()).selection;
 }
@@ -68,7 +68,7 @@ function selectionOf(expression: Node): string {
 /** Fields in one query: half of the terms that a query may have. */
 const fieldsAtOnce = 30;
 
-/** The fields that at least one record has. Each call finds another one, the last call none. */
+/** Returns the fields that at least one record has. Each call finds one more; the last call finds none. */
 async function presentOf(
   fields: readonly string[],
   selection: string,
@@ -100,7 +100,7 @@ async function presentOf(
   }
 }
 
-/** Like `presentOf`, by counts: for views without search_logs, and readers with hidden fields. */
+/** Does the same as `presentOf`, but by counts: for views without search_logs, and readers with hidden fields. */
 async function countedOf(
   fields: readonly string[],
   selection: string,

@@ -36,7 +36,7 @@ export async function detectedFields(request: Request): Promise<unknown> {
     field === "level" || field.startsWith("attrs.") || recordField(field) !== undefined &&
       !(streamFields as readonly string[]).includes(field)
   ).slice(0, limit);
-  // A field with a full list of values may have more, so its values are counted.
+  // A field with a full list of values may have more values, so they are counted.
   const many = fields.flatMap(({ field, values }) => values.length < listedValues ? [] : [field]);
   const counts = await cardinalitiesOf(many, logs, p, request.ask);
   const ofRecords = fields.map(({ field, type, values }): Detected => ({
@@ -66,7 +66,7 @@ const listedValues = 10;
 
 type Members = Map<string, { parser: string; texts: Set<string> }>;
 
-/** The members that json and logfmt find in the newest lines, of as many lines as Loki reads. */
+/** Finds the members that json and logfmt read in the newest lines. Reads as many lines as Loki does. */
 export async function membersOfLines(
   logs: LogQuery,
   range: TimeRange,

@@ -16,7 +16,7 @@ export interface Times {
 
 /** Loki's own limit. */
 const maxSteps = 11_000;
-/** The points of all series that one query computes. This many take a few tenths of a second. */
+/** How many points all series of one query may have together. This many take a few tenths of a second. */
 const maxPoints = 2_000_000;
 
 /**
@@ -100,7 +100,7 @@ class Computation {
       : found;
   }
 
-  /** A constant stays one number instead of one point for each step. */
+  /** Computes a metric. A constant stays one number, instead of one point for each step. */
   #found(metric: Metric): Evaluated | number {
     switch (metric.kind) {
       case "number":

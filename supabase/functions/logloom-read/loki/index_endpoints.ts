@@ -16,7 +16,7 @@ export async function indexStats(request: Request): Answer {
   return { streams: 0, chunks: 0, entries: row?.value ?? 0, bytes: 0 };
 }
 
-/** The labels of a volume: those in the request, or those in the selector. */
+/** Returns the labels of a volume: the labels that the request names, or else those in its selector. */
 async function volumeOf(request: Request) {
   const found = await asked(request);
   const { parameters } = request;

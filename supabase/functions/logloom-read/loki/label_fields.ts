@@ -29,7 +29,10 @@ export class LabelFields {
     return !this.dropped.has(name) && (this.kept?.has(name) ?? true);
   }
 
-  /** The one field of a label at the end of the pipeline, to take numbers from; for members of lines, the member of that name. */
+  /**
+   * Returns the one field of a label at the end of the pipeline, from which numbers are read. For a member of lines, it
+   * is the member of that name.
+   */
   field(name: string): string {
     const [field, ...others] = this.fields(name, false);
     return others.length === 0 ? field : refuse(

@@ -61,8 +61,8 @@ export function fieldsThatMayBe(name: string): string[] {
 }
 
 /**
- * The members of lines that a label can stand for, if their names need no quotes. Each `_` is itself or a step into an
- * object (of long names only one or all are tried), or all are `-`.
+ * Returns the members of lines that a label can stand for, if their names need no quotes. Each `_` is itself or a step
+ * into an object, or all are `-`. In a long name at most one `_` is a step, or all are.
  */
 export function membersThatMayBe(name: string): string[] {
   const gaps = name.split("_").length - 1;

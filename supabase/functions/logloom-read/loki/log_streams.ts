@@ -23,7 +23,7 @@ export const recordsOfPage = 1000;
 const maxRecords = 5000;
 /** Half of the 10 MiB that an answer may have, because nested attributes take twice their size in it. */
 const maxBytes = 5_000_000;
-/** The time for reading pages: a rare text needs many. Then the records so far are the answer. */
+/** How long pages are read. A rare text needs many. After this time the records so far are the answer. */
 const maxMs = 15_000;
 
 export async function recordsOf(
@@ -90,7 +90,7 @@ export interface Found {
   readonly entry: Entry;
 }
 
-/** The records after the stages of the query, without those that a stage leaves out. */
+/** Runs the stages of the query on records. Returns the records that no stage leaves out. */
 export function passed(records: readonly LogRecord[], logs: LogQuery): Found[] {
   return records.flatMap((record) => {
     const entry: Entry = {

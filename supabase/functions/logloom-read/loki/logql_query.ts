@@ -53,8 +53,9 @@ export class LogQuery extends LabelFields {
   /** The names in the selector. */
   readonly selected: string[] = [];
   private readonly stages: Stage[] = [];
-  /** How many filters only stages can decide, and which of these leave out lines that are not JSON. */
+  /** How many filters only stages can decide. */
   private decided = 0;
+  /** Stages of such filters that leave out lines that are not JSON. */
   private readonly withoutErrors = new Set<Stage>();
 
   constructor(expression: Node, names: Names) {

@@ -161,7 +161,7 @@ Deno.test("a label stands for the attributes of the records that its own selecto
   );
 });
 
-Deno.test("a label that could stand for a hidden attribute is looked up among the visible ones", async () => {
+Deno.test("a label that could stand for a hidden attribute is looked up among the visible attributes", async () => {
   const log_stats = (dsl: string) => [{ group: {}, value: dsl.includes("error_kind:*") ? 1 : 0 }];
   const query = 'sum(count_over_time({env="p"} | error_kind="io" [1m]))';
   const hidden = "attrs.error.kind";

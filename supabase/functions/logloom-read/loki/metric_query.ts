@@ -145,7 +145,7 @@ function absenceOf(node: Node, context: Context): Metric {
       name: name.text,
       value: operator.text === "=" ? stringOf(value.text) : "",
     }));
-  // Like Loki: the labels that the selector fixes by a single equality.
+  // Takes the labels that the selector fixes by a single equality, like Loki.
   const told = matchers.filter(({ name, value }) =>
     value !== "" && matchers.filter((other) => other.name === name).length === 1
   );

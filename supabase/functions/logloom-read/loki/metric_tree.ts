@@ -48,7 +48,7 @@ export interface Range {
   readonly aggregate: string | undefined;
   /** How to join the values of adjacent time ranges; undefined if they cannot be joined. */
   readonly joins: "sum" | "min" | "max" | undefined;
-  /** The same function, computed record by record. */
+  /** The range's function, computed record by record. */
   readonly sampled: Sampled;
   readonly seconds: number;
   readonly isPerSecond: boolean;

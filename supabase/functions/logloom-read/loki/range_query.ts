@@ -5,7 +5,10 @@ import { refuse } from "./loki_error.ts";
 import { childOf, type Grouping, groupingOf, needed, type Node } from "./syntax_tree.ts";
 import { wholeSeconds } from "./times_and_durations.ts";
 
-/** `rate({service="api"} [5m])`. Without a grouping it has the stream labels, and those that the outer expression needs. */
+/**
+ * Reads `rate({service="api"} [5m])`. Without a grouping, it has the stream labels and the labels that the outer
+ * expression needs.
+ */
 export function rangeOf(node: Node, { namesOf, wanted }: Context): Range {
   const name = needed(node, "RangeOp").text;
   const range = needed(node, "LogRangeExpr");

@@ -10,7 +10,7 @@ const maxBuckets = 11_001;
 /** The most points of a series in one call of log_series. */
 const bucketsOfCall = 1000;
 
-/** The query in our language. Labels that stand for the same field are grouped by it once. */
+/** Writes the query in our language. If several labels stand for the same field, it is grouped by only once. */
 function seriesDsl({ logs, aggregate, by }: Range, width?: number, also = ""): string {
   const keys = [...new Set(by.flatMap((name) => logs.fields(name)))];
   if (width !== undefined) keys.unshift(`(${widthOf(width)})`);

@@ -7,7 +7,7 @@ export interface Answered {
   readonly calls: string[];
 }
 
-/** Answers the look-up of names with a record that has those attributes that were asked for. */
+/** Answers the look-up of names with one record, which has each of `attributes` that was asked for. */
 export const lookUp = (...attributes: string[]) => (dsl: string) => {
   const found = attributes.filter((name) =>
     dsl.includes(`attrs.${name}:*`) || dsl.includes(`-${name}:*`)

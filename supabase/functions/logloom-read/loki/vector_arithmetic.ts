@@ -3,7 +3,7 @@ import type { Matching, Metric } from "./metric_tree.ts";
 import { refuse } from "./loki_error.ts";
 import type { Grouping } from "./syntax_tree.ts";
 
-/** Labels, and the value at each step, by seconds. */
+/** One labeled series. `points`: from a step's time, in seconds, to its value. */
 export interface Series {
   readonly labels: Record<string, string>;
   readonly points: Map<number, number>;
@@ -15,7 +15,7 @@ export interface Evaluated {
   readonly isCut: boolean;
 }
 
-/** sum, avg, topk … of series, step by step. */
+/** Computes sum, avg, topk … of series, step by step. */
 export function vectorAggregation(
   { operator, count, grouping }: Metric & { kind: "aggregate" },
   series: readonly Series[],
@@ -108,7 +108,10 @@ const operations: Record<string, (a: number, b: number) => number> = {
 
 type Operand = readonly Series[] | number;
 
-/** A binary operator with a number, or between series of the same labels. A comparison filters, or gives 1 or 0 with bool. */
+/**
+ * Applies a binary operator with a number, or between series with the same labels. A comparison filters, or gives 1 or
+ * 0 with bool.
+ */
 export function arithmetic(
   operator: string,
   { isBool, labels: matched }: Matching,
@@ -166,7 +169,7 @@ function addOnce(
   known.set(key, points);
 }
 
-/** and, or, unless: step by step, by the labels of the series. */
+/** Computes `and`, `or` and `unless`, step by step, by the labels of the series. */
 function setOf(
   operator: string,
   matched: Matching["labels"],

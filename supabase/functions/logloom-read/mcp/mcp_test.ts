@@ -139,7 +139,7 @@ Deno.test("if both calls of list_alerts are refused, the error is always the fir
   assert.equal(textOf(answer), "No list_alert_rules");
 });
 
-Deno.test("one long log line does not crowd out the others", async () => {
+Deno.test("one long log line does not crowd out the other lines", async () => {
   const members = Array.from({ length: 20_000 }, (_, n) => [`member ${n}`, n]);
   const hostile = [
     { next_cursor: "n".repeat(60_000) },

@@ -67,7 +67,7 @@ export function fenced(whole: unknown, isCut = false): ToolAnswer {
   }
 }
 
-/** How many of the first items of a list fit an answer, which has them twice: as text, and as structure. */
+/** Returns how many of the first items of a list fit an answer, which has them twice: as text, and as structure. */
 export function countWithin(items: readonly unknown[]): number {
   let left = maxAnswer - 3000;
   const count = items.findIndex((item) => {

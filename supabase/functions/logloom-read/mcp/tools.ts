@@ -24,7 +24,7 @@ function slim(found: unknown): unknown {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
 }
 
-/** A record of a list: also without received_at, which get_log shows. */
+/** Returns a record of a list without received_at, too, which get_log shows. */
 function slimmer(found: unknown): unknown {
   const record = slim(found);
   if (!isObject(record)) return record;

@@ -9,7 +9,7 @@ import { parametersOf } from "./operation.ts";
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
 const maxProcessorMs = 400;
-/** The time for reading pages. A rare text needs many, and a hosted function ends after 150 s. */
+/** How long pages are read. A rare text needs many, and a hosted function ends after 150 s. */
 const maxMs = 60_000;
 /** Bytes that gzip compresses in a millisecond of processor time. */
 const gzipSpeed = 40_000;

@@ -108,8 +108,8 @@ function asksDatabase(message: unknown): boolean {
 }
 
 /**
- * This endpoint's address as clients see it; the gateway removes `/functions/v1`. If the project does not know its own
- * address, this is the address that was called, and never one from a header: users sign in at this address.
+ * The public address of this endpoint. The gateway removes `/functions/v1`, so it is added again. Without publicUrl,
+ * the request's URL is used. Headers are ignored: users sign in at this address, so no client may choose it.
  */
 function addressOf({ url }: Request, publicUrl: string | undefined): URL {
   const { pathname, origin } = new URL(url);

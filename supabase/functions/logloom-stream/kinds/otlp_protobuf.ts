@@ -81,7 +81,7 @@ function writeRecord(writer: PbfWriter, record: OtlpRecord): void {
   if (record.spanId !== undefined) writer.writeBytesField(10, Buffer.from(record.spanId, "hex"));
 }
 
-/** Our own, because pbf's goes through a double. */
+/** Replaces pbf's function, which goes through a double. */
 function writeFixed64(writer: PbfWriter, field: number, text: string): void {
   const value = BigInt.asUintN(64, BigInt(text));
   writer.writeTag(field, 1);
@@ -121,7 +121,7 @@ function writeValue(writer: PbfWriter, value: OtlpValue): void {
   }
 }
 
-/** Our own, because pbf's goes through a double and would write a byte above 127 as two. */
+/** Replaces pbf's function, which goes through a double, and would write a byte above 127 as two. */
 function writeVarint(writer: PbfWriter, value: bigint): void {
   for (let rest = value;; rest >>= 7n) {
     writer.realloc(1);

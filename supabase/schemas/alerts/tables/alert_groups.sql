@@ -16,11 +16,11 @@ create table logloom_private.alert_groups (
   -- Milliseconds per record in the last reading: the expected cost.
   ms_per_record double precision,
   failures integer not null default 0,
-  -- Paused until then, after an error or because it was too expensive. failures: how often in a row
-  -- it was too expensive.
+  -- The group is paused until this time, after an error or because it was too expensive. failures:
+  -- how often in a row it was too expensive.
   retry_at timestamptz,
   last_error text,
-  -- When it last had a turn of reading.
+  -- When the group last had its turn to be read.
   turn_at timestamptz,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
   constraint alert_groups_partials_are_whole check ((filter is null) = (number_sql is null)),
@@ -33,7 +33,7 @@ create index alert_groups_unfilled_idx on logloom_private.alert_groups (group_id
 where write_seq is null;
 
 comment on table logloom_private.alert_groups is
-  'Rules of a tenant that share their partial values, because they read the same records. The '
-  'values are complete for records up to write_seq, from (filled_from, filled_id) on; if these '
-  'are null, the group must be filled. Without a filter there are no partial values: the rules '
-  'read their windows.';
+  'A group of a tenant''s rules that read the same records, so that they share partial values. The '
+  'values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are '
+  'null, the group must be filled. A group without a filter has no partial values: its rules read '
+  'their windows.';

@@ -101,11 +101,11 @@ comment on column logloom.alert_incidents.quiet_from is
 
 comment on column logloom.alert_incidents.resolution is
   'recovered: the condition no longer holds. still_absent: a silent group is no longer watched, '
-  'but is still silent. Otherwise what happened to the rule.';
+  'but is still silent. All other values say what happened to the rule.';
 
 comment on column logloom.alert_incidents.end_told_at is
-  'When messages announced the end; null after it fired again. After the announcement the '
-  'cooldown suppresses nothing.';
+  'When messages announced the end; null again when the incident fires again. After the '
+  'announcement the cooldown suppresses nothing.';
 
 comment on column logloom.alert_incidents.acknowledged_by is
   'The claim sub of the user who acknowledged it first.';

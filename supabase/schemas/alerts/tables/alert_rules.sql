@@ -138,12 +138,12 @@ comment on column logloom.alert_rules.created_by is
   'The claim sub of the user who created it. Every user of the tenant may change it.';
 
 comment on column logloom.alert_rules.asked_at is
-  'When the rule was created or enabled, or last got another query, window or condition. Only '
-  'windows that end later are evaluated.';
+  'When the rule was created or enabled, or when its query, window or condition last changed. Only '
+  'windows that end after this time are evaluated.';
 
 comment on column logloom.alert_rules.notification_config is
-  'Free-form. email and webhook_url are the addresses of these destinations. webhook_template and '
-  'webhook_template_type (json or text) say what a webhook sends.';
+  'Free-form JSON. email: address for the destination email. webhook_url: URL for the destination '
+  'webhook. webhook_template and webhook_template_type (json or text): the body of a webhook.';
 
 comment on column logloom.alert_rules.notification_secrets is
   'Sealed texts by name: slack_url, discord_url, teams_url, pagerduty_key.';

@@ -30,5 +30,5 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.alert_silences to authenticated, service_role;
 
 comment on table logloom.alert_silences is
-  'Matching alerts are not sent for a time: alerts of a rule, of groups with these members, or '
-  'all. Rules are still evaluated, and the history names the silence.';
+  'A time in which matching alerts are not sent: alerts of a rule, of groups with these members, '
+  'or all alerts. Rules are still evaluated, and the history names the silence.';

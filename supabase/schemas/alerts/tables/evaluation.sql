@@ -25,8 +25,8 @@ create table logloom_private.alert_round_writes (
 );
 
 comment on table logloom_private.alert_round_writes is
-  'Records that arrived for the last round, per tenant with rules: their number, and the earliest '
-  'ts, which decides which evaluated windows are evaluated again.';
+  'For each tenant with rules: how many records arrived for the last round, and their earliest ts. '
+  'It decides which evaluated windows are evaluated again.';
 
 create table logloom_private.alert_plans (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
@@ -44,8 +44,8 @@ create table logloom_private.alert_plans (
 create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
 comment on table logloom_private.alert_plans is
-  'The group and aggregate of a rule. Valid while query_dsl, window_minutes and view_id are the '
-  'rule''s, and view_updated_at is the view''s.';
+  'The group and aggregate of a rule. Valid while the rule still has this query_dsl, '
+  'window_minutes and view_id, and the view still has view_updated_at.';
 
 create view logloom_private.planned_alert_rules with (security_invoker) as
 select p.*, r.tenant_id, r.asked_at, r.last_evaluated_at,
@@ -77,8 +77,8 @@ create table logloom_private.alert_partials (
 with (fillfactor = 70);
 
 comment on table logloom_private.alert_partials is
-  'Per group and minute of ts: records, records with a number, and the sum and bounds of the '
-  'numbers.';
+  'Partial values per group and minute of ts: the number of records, the number of records with a '
+  'number, and the sum and bounds of these numbers.';
 
 create table logloom_private.alert_spending (
   tenant_id text primary key,
@@ -87,7 +87,7 @@ create table logloom_private.alert_spending (
 
 comment on table logloom_private.alert_spending is
   'The time that rules of a tenant took in the current round, besides the work for all tenants. '
-  'The tenant with the least comes next.';
+  'The tenant that used the least time comes next.';
 
 create table logloom_private.alert_states (
   rule_id uuid not null references logloom.alert_rules on delete cascade,

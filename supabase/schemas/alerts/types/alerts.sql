@@ -31,9 +31,9 @@ create type public.logloom_alert_rule as (
 );
 
 comment on type public.logloom_alert_rule is
-  'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated '
-  'in; null: all records. notification_secrets: those that are set, {"slack_url": {"set": true}}. '
-  'late_seconds: how far its last window is behind the due ones; 0 if it is not.';
+  'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this '
+  'view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": '
+  '{"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,
@@ -120,7 +120,7 @@ create type logloom_private.alert_reading as (
 );
 
 comment on type logloom_private.alert_reading is
-  'How many records were read, newest first, and the position of the last one.';
+  'How many records were read, newest first, and the position of the last record.';
 
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,
@@ -184,5 +184,5 @@ create type public.logloom_alert_silence as (
 );
 
 comment on type public.logloom_alert_silence is
-  'Matching alerts are not sent for a time. matcher: {rule_id, group}, either, both or none. '
+  'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. '
   'state: scheduled, active or expired.';

@@ -66,4 +66,4 @@ comment on column logloom.api_keys.lifetime is
   'How long the key lasts from its creation, even if a rotation ended it sooner. Null: no end.';
 
 comment on column logloom.api_keys.view_id is
-  'The view that the key reads in. Null: all of the tenant.';
+  'The view that the key reads in. Null: all records of the tenant.';

@@ -26,25 +26,27 @@ with (autovacuum_analyze_threshold = 10000);
 comment on table logloom_private.jobs is 'Background jobs: when each runs and how it went.';
 
 comment on column logloom_private.jobs.lane is
-  'Jobs in the same lane run one after another, so nothing slow delays the writer: write, send '
-  '(may wait for HTTP) and tend. ingest: the edge function runs it while pg_cron does not.';
+  'Jobs in the same lane run one after another, so that no slow job delays the writer. The lanes '
+  'of pg_cron: write, send (may wait for HTTP) and tend. The lane ingest: the edge function ingest '
+  'runs the job while pg_cron does not.';
 
 comment on column logloom_private.jobs.step is
   'The function that does one bounded piece of work. It returns how long to wait before the next '
-  'piece; null if nothing is left, then the job waits for the interval every.';
+  'piece, or null if nothing is left: the job then waits for the interval in every.';
 
 comment on column logloom_private.jobs.silence is
-  'Health is degraded if the last success is longer ago (before the first success: made_at).';
+  'Health is degraded if the last success is longer ago than this. Before the first success, '
+  'made_at counts instead.';
 
 comment on column logloom_private.jobs.failures_allowed is
-  'Health is degraded if more steps in a row fail.';
+  'Health is degraded if more steps than this fail in a row.';
 
 comment on column logloom_private.jobs.is_paused is
   'Pauses the job. A change takes effect within a second.';
 
 comment on column logloom_private.jobs.next_at is
-  'When the job is due; set it to now() to run it at once. To save writes, this and the following '
-  'columns are updated when something changes, otherwise a dozen times within silence, or every '
-  '30 seconds.';
+  'When the job is due; set it to now() to run it at once. This and the following columns are '
+  'updated when something changes. Otherwise, to save writes, only a dozen times within silence, '
+  'or every 30 seconds.';
 
 comment on column logloom_private.jobs.failures is 'Failed steps since the last success.';

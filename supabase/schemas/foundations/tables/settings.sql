@@ -61,7 +61,8 @@ create table logloom_private.settings (
   storage_policy text not null default 'drop_oldest',
   constraint settings_api_pool_size_is_positive check (api_pool_size >= 2),
   constraint settings_notification_open_limit_is_positive check (notification_open_limit >= 1),
-  -- Below this the note about a cut value would not fit; above it no page would.
+  -- A smaller record would have no room for the note about a cut value. A larger one would not fit
+  -- a page.
   constraint settings_max_record_bytes_is_within_bounds check (
     max_record_bytes between 65536 and 8388608
   ),
@@ -98,5 +99,6 @@ create table logloom_private.settings (
 insert into logloom_private.settings default values;
 
 comment on table logloom_private.settings is
-  'Settings of the service that an operator may change, besides the plans. One row. Each is read '
-  'where it is enforced. Other limits are constants beside their use.';
+  'Settings of the service that an operator may change. Plans have further settings. One row. Each '
+  'setting is read where it is enforced. All other limits are constants of the functions that use '
+  'them.';

@@ -88,8 +88,8 @@ begin
           'A tenant with fewer records in a day is sealed by the week. Raise it where thousands '
           'of tenants send little.'),
         ('seal_week_records',
-          'Fewer records than this in a week, and in a month, stay rows. Raise it where '
-          'thousands of tenants send little.'),
+          'A tenant with fewer records in a week, and in a month, keeps them as rows. Raise it '
+          'where thousands of tenants send little.'),
         ('seal_block_records',
           'Records in a block, at most 32,000. Lower it where memory is short.'),
         ('seal_block_bytes',

@@ -49,7 +49,7 @@ comment on column logloom_private.queue.record_bytes is
   'Bytes of the JSON text of each event''s record.';
 
 comment on column logloom_private.queue.ts_min is
-  'Earliest ts of the batch. The partitions that it needs follow from it and ts_max.';
+  'Earliest ts of the batch. ts_min and ts_max say which partitions the batch needs.';
 
 create table logloom_private.queue_slots (
   slot smallint primary key,
@@ -92,12 +92,12 @@ create index queue_pointer_open_slot_idx on logloom_private.queue_pointer (open_
 create index queue_pointer_closed_slot_idx on logloom_private.queue_pointer (closed_slot);
 
 comment on column logloom_private.queue_slots.metered_events is
-  'Events metered since the slot was emptied. Minus moved_events, they are the events that still '
-  'wait.';
+  'Events metered since the slot was emptied. metered_events minus moved_events is the number of '
+  'events that still wait.';
 
 comment on table logloom_private.queue_marks is
-  'How old waiting batches are, without reading them: the earliest received_at of those metered '
-  'together, up to batch_to. Kept until they are moved.';
+  'How old waiting batches are, without reading them. A row has the earliest received_at of '
+  'batches that were metered together, up to batch_to. It is kept until these batches are moved.';
 
 comment on table logloom_private.queue_pointer is
   'The slot that is being filled, and the closed one that is being moved.';

@@ -8,4 +8,5 @@ create unlogged table logloom_private.rate_buckets (
 with (fillfactor = 50);
 
 comment on table logloom_private.rate_buckets is
-  'Token buckets of tenants whose plan has a rate: the tokens at filled_at. Negative: a debt.';
+  'Token buckets of tenants whose plan has a rate: the tokens at filled_at. A negative number is a '
+  'debt.';

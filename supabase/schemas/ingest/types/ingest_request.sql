@@ -20,12 +20,13 @@ create type logloom_private.ingest_request as (
 
 comment on type logloom_private.ingest_request is
   'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), '
-  'or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a '
-  'value for each event, null if it has no time; without p_ts the request only authenticates and '
-  'asks for the limits. p_positions: the index of each event in the request; null if none was '
-  'rejected before. p_rejected, p_errors: what was rejected before. p_slice: the number, from 0, '
-  'of this part of a request that comes in several calls; the first one decides whether the '
-  'limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or '
-  'max_record_values. p_all_errors: errors list every rejected event instead of the first '
-  'hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: '
-  'value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
+  'or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value '
+  'for each event, null if the event has no time; without p_ts the request only authenticates and '
+  'asks for the limits. p_positions: the index of each event in the request; null if the function '
+  'ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. '
+  'p_slice: the number, from 0, of this part of a request that comes in several calls; the first '
+  'one decides whether the limits of the plan allow the request. p_cut: events that were cut to '
+  'max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead '
+  'of the first hundred. p_guessed: events whose ts had a name that may mean something else, as '
+  '{place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an '
+  'attribute.';

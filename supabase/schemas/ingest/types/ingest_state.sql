@@ -18,11 +18,11 @@ create type logloom_private.ingest_state as (
 );
 
 comment on type logloom_private.ingest_state is
-  'The sender and what holds for it, read once per call for all requests of a caller. keeps_from, '
-  'takes_to: the range of ts. events, bytes: used in the month; complete if a limit is near. '
-  'batches: the most batches of the queue that they may lack. headers: of every answer: '
-  'X-Logloom-Writer if pg_cron does not run the writer. service: the only one that the sender may '
-  'send for; null: any.';
+  'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: '
+  'the allowed range of ts. events, bytes: used in the month; complete if a limit is near. '
+  'batches: how many batches of the queue may be missing from events and bytes. headers: sent with '
+  'every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service '
+  'that the sender may send for; null: any.';
 
 create type logloom_private.ingest_answer as (body json, headers jsonb, ingested integer);
 

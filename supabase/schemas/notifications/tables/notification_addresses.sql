@@ -20,7 +20,7 @@ create table logloom_private.notification_addresses (
 comment on table logloom_private.notification_addresses is
   'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
 
--- Without the tenant: mails count even after their tenant was deleted.
+-- Has no tenant, because mails count even after their tenant was deleted.
 create table logloom_private.confirmation_mails (
   mailbox_digest bytea not null,
   sent_at timestamptz not null default clock_timestamp()

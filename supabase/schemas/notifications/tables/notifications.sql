@@ -21,7 +21,7 @@ create table logloom_private.notifications (
   settled_at timestamptz,
   incident_id uuid references logloom.alert_incidents on delete set null,
   group_key text not null default '',
-  -- The order in which they were added: an alert comes before its recovery.
+  -- The order in which notifications were added: an alert comes before its recovery.
   position bigint generated always as identity,
   template jsonb,
   constraint notifications_purpose_is_known check (
@@ -65,8 +65,7 @@ comment on table logloom_private.notifications is
   'alert.';
 
 comment on column logloom_private.notifications.address is
-  'For channels whose address is a secret it is sealed, and only the function logloom-notify can '
-  'open it.';
+  'An address that is a secret is sealed: only the function logloom-notify can open it.';
 
 create table logloom_private.notified_alerts (
   notification_id uuid not null references logloom_private.notifications on delete cascade,
@@ -89,8 +88,8 @@ create table logloom_private.notification_usage (
 );
 
 comment on table logloom_private.notification_usage is
-  'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour; the plan limits '
-  'them.';
+  'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour. The plan limits '
+  'their number.';
 
 create table logloom_private.notify_endpoint (
   singleton boolean primary key default true,
@@ -102,5 +101,5 @@ create table logloom_private.notify_endpoint (
 insert into logloom_private.notify_endpoint default values;
 
 comment on table logloom_private.notify_endpoint is
-  'The URL of the edge function logloom-notify, with logloom-stream next to it, and the secret by '
-  'which they recognize their caller.';
+  'The URL of the edge function logloom-notify, and the secret of the caller. logloom-stream is '
+  'next to it and expects the same secret.';

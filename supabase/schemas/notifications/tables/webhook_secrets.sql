@@ -1,4 +1,4 @@
--- The tenant is in the rule.
+-- Has no tenant, because the rule has it.
 create table logloom_private.webhook_secrets (
   rule_id uuid primary key references logloom.alert_rules on delete cascade,
   -- In the format of Standard Webhooks until the function logloom-notify has sealed it.

@@ -16,9 +16,9 @@ create type public.logloom_alert_delivery as (
 );
 
 comment on type public.logloom_alert_delivery is
-  'The delivery of a notification. status: pending, delivered or failed. purpose: alert, '
-  'recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is '
-  'alert. A pending one is tried again at next_attempt_at, until gives_up_at.';
+  'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, '
+  'test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A '
+  'pending delivery is tried again at next_attempt_at, until gives_up_at.';
 
 create type public.logloom_notification_address as (
   email text,
@@ -30,5 +30,5 @@ create type public.logloom_notification_address as (
 
 comment on type public.logloom_notification_address is
   'An email address of alert rules, in lower case. confirmed: notifications may be sent there, '
-  'because it was confirmed by a code or belongs to a member. code_expires_at, tries_left: of a '
-  'valid code.';
+  'because a code confirmed it or it belongs to a member. code_expires_at, tries_left: null '
+  'without a valid code.';

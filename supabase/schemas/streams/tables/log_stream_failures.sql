@@ -44,5 +44,5 @@ create table logloom_private.stream_round (
 insert into logloom_private.stream_round default values;
 
 comment on table logloom_private.stream_round is
-  'The write sequence up to which streams with new records were marked. Whoever marks a stream '
-  'idle locks the row.';
+  'The write sequence up to which streams with new records were marked. Marking a stream idle '
+  'locks this row.';

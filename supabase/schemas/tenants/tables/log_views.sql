@@ -9,7 +9,7 @@ create table logloom.log_views (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   shows_since timestamptz not null default now(),
-  -- For foreign keys that ensure that a view and what is bound to it have the same tenant.
+  -- Foreign keys use it to ensure that a row has the same tenant as its view.
   constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
   constraint log_views_name_is_unique unique (tenant_id, name),
   constraint log_views_name_is_valid check (
@@ -40,5 +40,5 @@ comment on column logloom.log_views.operations is
   'The reading operations that the view allows. Null: all except those that list alerts.';
 
 comment on column logloom.log_views.shows_since is
-  'When the view was created or last got another query or other hidden fields. A rule''s counts '
-  'from before then are discarded.';
+  'When the view was created, or when its query or hidden fields last changed. Counts of rules '
+  'from before this time are discarded.';

@@ -108,31 +108,33 @@ comment on column logloom.plans.monthly_bytes_limit is
   'Bytes of accepted request bodies in a UTC month.';
 
 comment on column logloom.plans.events_per_second is
-  'Events per second that a tenant may send on average, and events_burst at once. Null: any.';
+  'Events per second that a tenant may send on average. events_burst: how many at once. Null: no '
+  'limit.';
 
 comment on column logloom.plans.requests_per_second is
-  'Requests per second on average, and requests_burst at once. Null: any.';
+  'Requests per second on average. requests_burst: how many at once. Null: no limit.';
 
 comment on column logloom.plans.concurrent_searches is
-  'Searches, statistics, tails and previews of a tenant that may run at once. At most half of '
-  'them may be in views and portals. A further one gets PT429.';
+  'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them '
+  'may be in views and portals. Any further call gets PT429.';
 
 comment on column logloom.plans.concurrent_scans is
-  'Searches of a tenant that may run longer than search_free_time at once, plus one in views and '
-  'portals. The others wait for their turn. The first has one parallel worker less.';
+  'Searches of a tenant that may run longer than search_free_time at the same time. One more may '
+  'run in views and portals. All others wait for their turn. The first search has one parallel '
+  'worker less.';
 
 comment on column logloom.plans.retention_days_max is
   'Highest retention_days that a tenant may set.';
 
 comment on column logloom.plans.max_api_keys is
-  'API keys of a tenant that are neither revoked nor expired.';
+  'API keys that a tenant may have, not counting revoked and expired keys.';
 
 comment on column logloom.plans.emails_per_hour is
-  'Emails for a tenant in a clock hour, including tests, codes and retries. Further ones wait for '
-  'the next hour; a further test gets PT429.';
+  'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait '
+  'for the next hour; a further test gets PT429.';
 
 comment on column logloom.plans.webhooks_per_hour is
-  'The same for everything that is sent by HTTP: webhooks, chats and pagers.';
+  'Like emails_per_hour, for everything that is sent by HTTP: webhooks, chats and pagers.';
 
 comment on column logloom.plans.max_notification_addresses is
   'Confirmed email addresses of a tenant.';

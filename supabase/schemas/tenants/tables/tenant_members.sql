@@ -41,11 +41,11 @@ comment on table logloom.tenant_members is
   'from here.';
 
 comment on column logloom.tenant_members.user_id is
-  'The claim sub of their tokens: auth.users.id, or the id at another identity provider; '
-  'therefore no foreign key.';
+  'The claim sub of the user''s tokens: auth.users.id, or the id at another identity provider. '
+  'Therefore it has no foreign key.';
 
 comment on column logloom.tenant_members.email is
-  'A label, given when the member was added. It does not make the address a destination.';
+  'A label, given when the member was added. It does not allow alerts to be sent to the address.';
 
 comment on column logloom.tenant_members.role is
   'A viewer reads within view_id. A member reads, and keeps saved searches and alert rules. An '

@@ -67,8 +67,8 @@ create unique index tenant_deletions_tenant_id_idx
 on logloom_private.tenant_deletions (tenant_id) where finished_at is null;
 
 comment on table logloom_private.tenant_deletions is
-  'A row for each delete_tenant, as a receipt. The id cannot be used until finished_at, when '
-  'nothing of the tenant is left. erased_records: null until its log records are deleted.';
+  'A receipt for each delete_tenant. Nobody can use the id until finished_at, when nothing of the '
+  'tenant is left. erased_records: null until its log records are deleted.';
 
 create table logloom_private.kept_longer (
   kept_id uuid primary key default gen_random_uuid(),

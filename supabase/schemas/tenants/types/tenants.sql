@@ -24,7 +24,7 @@ create type public.logloom_log_tenant as (
 );
 
 comment on type public.logloom_log_tenant is
-  'A tenant that the caller belongs to. is_current: the one that the token names.';
+  'A tenant that the caller belongs to. is_current: whether the caller''s token names this tenant.';
 
 create type public.logloom_plan_features as (
   saved_searches boolean,
@@ -33,7 +33,8 @@ create type public.logloom_plan_features as (
   max_alerts integer
 );
 
-comment on type public.logloom_plan_features is 'What a plan includes, and how many.';
+comment on type public.logloom_plan_features is
+  'Whether a plan has saved searches and alerts, and how many.';
 
 create type public.logloom_tenant as (
   tenant_id text,
@@ -59,7 +60,7 @@ comment on type public.logloom_plan_feature is
 create type public.logloom_pipeline_config as (retention_days integer, compression boolean);
 
 comment on type public.logloom_pipeline_config is
-  'How long records are kept, and whether compressed.';
+  'How long records are kept, and whether they are compressed.';
 
 create type public.logloom_notification_preferences as (email_enabled boolean,
   webhook_enabled boolean);
@@ -80,4 +81,4 @@ create type public.logloom_tenant_settings as (
 );
 
 comment on type public.logloom_tenant_settings is
-  'The effective settings: as set, else the defaults.';
+  'The effective settings of a tenant: its own values, or else the defaults.';
