@@ -17,7 +17,7 @@ interface Scenario {
   firstLimit?: number;
 }
 
-/** A million events a day from all tenants together, and the distribution of rules. */
+/** All tenants together send a million events a day. The cases differ in the distribution of rules. */
 const scenarios: Scenario[] = [
   { tenants: 1, rulesPerTenant: 1_000 },
   { tenants: 1_000, rulesPerTenant: 10, firstLimit: 10 },
@@ -137,7 +137,7 @@ async function measure(
   );
 }
 
-/** Stores sample records, whose copies become the records of a day. */
+/** Stores sample records. Their copies become the records of a day. */
 async function loadSamples(sql: postgres.Sql, events: Record<string, unknown>[]): Promise<void> {
   await sql`create table samples as select * from logloom.logs limit 0`;
   await sql`alter table samples add column n serial`;
@@ -174,7 +174,7 @@ async function write(
   );
 }
 
-/** Makes rules: of each ten, eight filter by level, service and env, and two by words in messages. */
+/** Makes rules. Eight of ten filter by level, service and env, the other two by words in messages. */
 async function makeRules(
   sql: postgres.Sql,
   tenants: number,
@@ -209,7 +209,9 @@ async function makeRules(
     left join words w on w.n = 1 + i % w.count`;
 }
 
-/** The milliseconds of a round with windows that end at `end`. Like evaluate_alerts(), but without commits. */
+/**
+ * Runs a round with windows that end at `end`, like evaluate_alerts() but without commits. Returns the milliseconds.
+ */
 async function round(
   sql: postgres.ReservedSql,
   end: Date,
@@ -239,7 +241,7 @@ async function round(
   return { all: performance.now() - began, tilJudged };
 }
 
-/** The number of rules whose value differs from the records of their window. One in ten is checked. */
+/** Returns how many rules have a value that differs from the records of their window. One rule in ten is checked. */
 async function disagreements(sql: postgres.ReservedSql): Promise<number> {
   const rules = await sql`
     select r.rule_id, r.tenant_id, q.filter, coalesce(q.aggregate_sql, 'count(*)::double precision')
@@ -253,7 +255,7 @@ async function disagreements(sql: postgres.ReservedSql): Promise<number> {
     limit 200`;
   let wrong = 0;
   for (const rule of rules) {
-    // Compared in the database, because the service prints only 15 digits, as on a hosted project.
+    // The values are compared in the database, because the service prints only 15 digits, as on a hosted project.
     const [row] = await sql.unsafe(
       `select r.last_value, v.value, r.last_value is distinct from v.value as differs
        from logloom.alert_rules r, (

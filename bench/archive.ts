@@ -61,7 +61,7 @@ async function archiveDay(
 ): Promise<void> {
   const { sql } = bench;
   await sql`update logloom_private.settings set archive_after = '1000 days' where singleton`;
-  // The job would seal the same records.
+  // The job is paused, because it would seal the same records.
   await setPaused(sql, true, ["seal_logs"]);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'enterprise')`;
   const [{ day, until }] = await sql`

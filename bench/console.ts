@@ -15,7 +15,7 @@ export async function run(): Promise<void> {
   await installConsolePackages("all");
   await installBrowser(headlessShell, step);
   await buildConsole(step);
-  // The browser driver is one of the console's packages, which are not installed before.
+  // The browser driver is one of the console's packages, which are installed only now.
   const { measureDrawing } = await import(
     new URL("../console/bench/drawing.ts", import.meta.url).href
   );

@@ -60,9 +60,9 @@ async function inDatabase({ stack }: BenchStack, database: string, command: stri
 
 type Reading = Awaited<ReturnType<typeof read>>;
 
-/** The stack's counters: bytes, calls of PostgREST that store events, lines of logs. */
+/** Reads the stack's counters: bytes, calls of PostgREST that store events, lines of logs. */
 async function read({ sql, stack, state }: BenchStack) {
-  // nginx writes its log each second.
+  // Waits, because nginx writes its log only once a second.
   await seconds(2);
   const [counted] = await sql<{ wal: number; written: number; runs: number; calls: number }[]>`
     select
@@ -88,7 +88,7 @@ async function read({ sql, stack, state }: BenchStack) {
 async function idleFigures(bench: BenchStack, minutes: number): Promise<Figure[]> {
   const { sql } = bench;
   step("A new server is vacuumed, and rests for a minute");
-  // Autovacuum's remaining work would count as a cost of the idle service.
+  // Vacuums first, because autovacuum's remaining work would count as a cost of the idle service.
   for (const command of ["vacuum (analyze)", "vacuum pg_statistic"]) {
     await inDatabase(bench, "template1", command);
     await inDatabase(bench, "postgres", command);
@@ -100,7 +100,8 @@ async function idleFigures(bench: BenchStack, minutes: number): Promise<Figure[]
   let connections = 0;
   for (let tens = 1; tens <= 6 * minutes; tens++) {
     await seconds(10);
-    // A checkpoint as often as by default. The first change of a page after a checkpoint logs the whole page.
+    // Makes a checkpoint as often as PostgreSQL does by default. The first change of a page after a checkpoint logs the
+    // whole page.
     if (tens % 30 === 0) await sql`checkpoint`;
     const jobs = await sql`
       select from pg_stat_activity

@@ -105,7 +105,7 @@ async function measure(
   );
 }
 
-/** One event a request. */
+/** Measures requests with one event each. */
 async function sendSingles(
   bench: BenchStack,
   key: string,
@@ -125,7 +125,7 @@ async function sendSingles(
   return { ...done, costs: new Map(costs) };
 }
 
-/** Processes that took part, by name. */
+/** Lists the processes that took part, by name. */
 function costText(costs: Map<string, number>): string {
   const shown = [...costs].filter(([, value]) => value >= 0.05);
   const sum = shown.reduce((total, [, value]) => total + value, 0);
@@ -164,7 +164,7 @@ function figures(rates: Rates, singles: Load, sustained: Sustained, delays: numb
       name: "… queue depth by quarters of the time, events",
       value: depths.map(thousands).join("; "),
       limit: "not growing",
-      // A run of the writer moves a second's events at once, so the depth varies by that much.
+      // A run of the writer moves the events of a second, so the depth varies by this number.
       holds: depths[3] - depths[0] <= visibleRate / 4,
     },
     atMost("acknowledged to visible, p50 ms", percentile(delays, 0.5), 200),

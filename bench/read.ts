@@ -8,10 +8,10 @@ import { secondsByProcess } from "./support/processor.ts";
 import { type Figure, percentile, printFigures, ratio } from "./support/report.ts";
 import { type BenchStack, startBenchStack } from "./support/stack.ts";
 
-/** The number of requests under way: less than a tenant's searches at once. */
+/** The number of requests under way. It is less than a plan's concurrent searches. */
 const inFlight = 2;
 
-/** The most processor time of a search by key, as a multiple of RPC. */
+/** The limit for the processor time of a search by key, as a multiple of RPC. */
 const ratioLimit = 1.3;
 
 const tenant = "bench";
@@ -40,7 +40,7 @@ type Request = () => Promise<Response>;
 
 interface Reading {
   readonly latencies: number[];
-  /** Seconds of processor by process, the client left out. */
+  /** Seconds of processor time by process, without the client. */
   readonly processor: Map<string, number>;
   failures: number;
 }
@@ -63,7 +63,7 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
       const done = await load({ connections: inFlight, seconds: turn }, request);
       const after = await secondsByProcess(bench.stack);
       for (const [process, value] of after) {
-        // Without the processor time of jobs.
+        // Subtracts the processor time of jobs.
         const used = value - (before.get(process) ?? 0) - (idle.get(process) ?? 0) * done.seconds;
         reading.processor.set(process, (reading.processor.get(process) ?? 0) + used);
       }
@@ -96,7 +96,7 @@ async function measure(bench: BenchStack, seconds: number, file?: string): Promi
   );
 }
 
-/** Seconds of processor time in each idle second, by process. */
+/** Measures the processor time in each idle second, by process. */
 async function idleSeconds({ stack }: BenchStack, seconds: number): Promise<Map<string, number>> {
   const before = await secondsByProcess(stack);
   await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));

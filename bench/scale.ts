@@ -63,7 +63,10 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** One server, or a coordinator with workers. All take turns, so that other work on the machine affects all alike. */
+/**
+ * A contestant: one server, or a coordinator with workers. All take turns, so that other work on the machine affects
+ * all alike.
+ */
 interface Contestant {
   workers: number;
   bench: BenchStack;
@@ -109,10 +112,10 @@ async function measure(
       const { bench, keys, writer, writerFirst } = contestant;
       const sent = await ingest(contestant, bodies, bodies.length, (n) => keys[n % keys.length]);
       await bench.sql`checkpoint`;
-      // A checkpoint on each node, so that no node still writes an earlier round's changes.
+      // Makes a checkpoint on each node, so that no node still writes an earlier round's changes.
       if (contestant.workers > 0) await bench.sql`select run_command_on_workers('checkpoint')`;
       const spent = await drainCounted(bench);
-      // The first round creates the records for the others.
+      // The first round creates the records for later rounds and is not measured.
       if (round === 0) continue;
       writer.push(sum(spent) * 1e6 / sent);
       writerFirst.push((spent.get("postgres") ?? 0) * 1e6 / sent);
@@ -136,7 +139,7 @@ async function measure(
   }
   for (const question of questions) {
     const spent = contestants.map(() => ({ processor: 0, times: [] as number[] }));
-    // Caches pages, and plans on each connection of PostgREST.
+    // Warms up: caches pages, and plans on each connection of PostgREST.
     for (const { bench } of contestants) {
       for (let n = 0; n < 2 * apiPoolSize; n++) await ask(bench, question);
     }
@@ -209,7 +212,7 @@ function bodiesOf(events: Iterable<Event>, size: number): Body[] {
 
 /** Runs the writer until the queue is empty; returns the processor time of each node. */
 async function drainCounted(bench: BenchStack): Promise<Map<string, number>> {
-  // As the service's owner, like the job, because nodes log in to each other as this user.
+  // Connects as the service's owner, like the job, because nodes log in to each other as this user.
   const owner = postgres(bench.stack.databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const before = await processorSeconds(bench.stack);

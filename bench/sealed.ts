@@ -25,9 +25,9 @@ const tenant = "bench";
 const parts = ["day", "month", "beside"];
 
 /**
- * Compares a day of records as rows and as blocks: size, speed of sealing, and speed of reading over HTTP. Also searches
- * a request id in thirty days of as many records together, and measures what ingest and the writer lose while a day is
- * sealed and its partition replaced. No two records of a day are equal.
+ * Compares a day of records as rows and as blocks: size, speed of sealing, and speed of reading over HTTP. Searches for
+ * a request id in thirty days, which have as many records in total. Measures how much slower ingest and the writer are
+ * while a day is sealed and its partition replaced. No two records of a day are equal.
  *
  * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records of the day,
  * default 1000000), --runs N (calls of a question, default 20), --rounds N (of minutes without and
@@ -132,7 +132,7 @@ async function dayFigures(
   ];
 }
 
-/** Searches for a request id of one record in thirty days, and for one of no record. */
+/** Searches thirty days for a request id that one record has, and for one that no record has. */
 async function monthFigures(
   bench: BenchStack,
   events: Event[],
@@ -173,7 +173,7 @@ async function monthFigures(
   return comparedFigures(asked, rows, sealed, 20);
 }
 
-/** `processor`: milliseconds that are enough, even if the limit relative to rows is exceeded. */
+/** `processor`: a fixed limit in ms. Without it the limit is 10 ms more than with rows. */
 function comparedFigures(
   asked: Question[],
   rows: Measured[],
@@ -200,7 +200,7 @@ function shown(milliseconds: number): string {
   return Number.isFinite(milliseconds) ? milliseconds.toFixed(1) : "no answer in time";
 }
 
-/** The bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
+/** Measures the bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
 async function oddities(bench: BenchStack, events: Event[], day: string): Promise<Figure[]> {
   const { sql } = bench;
   const random = seededRandom(2);

@@ -39,7 +39,7 @@ export async function run(args: string[]): Promise<void> {
   }));
   const bench = await startBenchStack();
   try {
-    // Rows are measured, so days are not sealed.
+    // This benchmark measures rows, so days are not sealed.
     await bench.sql`update logloom_private.settings set seal_after = '1000 days' where singleton`;
     step("Making records");
     await bench.sql`
@@ -168,7 +168,7 @@ function figure(name: string, times: number[], limit?: number): Figure {
   };
 }
 
-/** The first page, and one fifty pages deep. */
+/** Measures the first page, and a page fifty pages deep. */
 async function measurePages(bench: BenchStack, now: Date): Promise<Figure[]> {
   step("Pages");
   const range = {
@@ -205,7 +205,7 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
     select l.id, l.ts::text as ts from logloom.logs l
     where l.tenant_id = ${tenant} and l.ts < now() - make_interval(days => ${days}) / 2
     order by l.ts desc limit 1`;
-  // Received now, so its id does not show its time.
+  // This record is received now, so its id does not show its time.
   const [late] = await bench.sql<{ id: string }[]>`
     insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, msg)
     values (
@@ -295,7 +295,7 @@ async function measureHidden(bench: BenchStack, now: Date, days: number): Promis
   return figures;
 }
 
-/** The milliseconds of each run, after some runs to warm up. */
+/** Measures the milliseconds of each run, after some runs to warm up. */
 async function time(
   bench: BenchStack,
   operation: string,
@@ -329,7 +329,7 @@ async function call<Body>(
   return body;
 }
 
-/** The plan of the operation's own SQL. */
+/** Returns the plan of the operation's own SQL. */
 async function plan(sql: postgres.Sql, one: Case, now: Date): Promise<string> {
   const { p_ts_from, p_ts_to } = parametersOf(one, now);
   const range = `tstzrange('${p_ts_from}', '${p_ts_to}')`;

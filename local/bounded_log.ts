@@ -1,6 +1,6 @@
 const largest = 5 * 1024 * 1024;
 
-/** A log file with a limit: a full one becomes `<path>.1` and a new one begins. */
+/** A log file with a limit: when it is full it becomes `<path>.1`, and a new file begins. */
 export class BoundedLog {
   readonly path: string;
   #file: Deno.FsFile;
@@ -63,7 +63,7 @@ export class BoundedLog {
   }
 }
 
-/** Queries in addresses, which nginx and PostgREST log for failing requests, and keys and tokens anywhere. */
+/** Removes keys and tokens anywhere, and queries of addresses, which nginx and PostgREST log for failing requests. */
 const secrets: [RegExp, string][] = [
   [/(?<=\/[^\s"'?]*)\?[^\s"']+/g, "?…"],
   [/\b(ll[tpc]?_[0-9A-Za-z]{8})[0-9A-Za-z]+/g, "$1…"],

@@ -11,7 +11,7 @@ export const headlessShell = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chrom
 /** The whole of Chromium, which also sends the beacons of a closed page. */
 export const chromium = Deno.env.get("LOGLOOM_CHROMIUM") ?? "/usr/bin/chromium";
 
-/** Installs one of them from Debian if it is missing and we are root. */
+/** Installs one of the two browsers from Debian if it is missing and we are root. */
 export async function installBrowser(
   program: string,
   progress: (step: string) => void,

@@ -4,7 +4,7 @@ import { type Output, outputOf } from "./process_output.ts";
 export interface CommandOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** The failure as a sentence, which the command's last lines follow. */
+  /** The failure as a sentence. The command's last lines follow it. */
   failure: string;
   /** A file for the whole output. */
   log?: string;
@@ -14,7 +14,7 @@ export interface CommandOptions {
   within?: number;
 }
 
-/** A command that takes longer hangs. */
+/** A command that takes longer counts as hanging. */
 const longest = 1_200_000;
 
 /** Runs a command and returns its standard output; a failure becomes one sentence. */
@@ -50,7 +50,7 @@ export async function command(argv: string[], options: CommandOptions): Promise<
   return stdout;
 }
 
-/** The cause of a failed command, in our words if it is a common one. */
+/** Returns the cause of a failed command. A common cause is explained in plain words. */
 export function reason(output: string): string {
   if (/no space left on device/i.test(output)) {
     return "the disk is full. Free some space and run the command again.";

@@ -40,7 +40,7 @@ export async function buildConsole(
   await replaceFile(stampFile, wanted);
 }
 
-/** Installs the console's packages: those of a build, or also those of its tests. */
+/** Installs the console's packages that a build needs, or also the packages of its tests. */
 export async function installConsolePackages(
   packages: "build" | "all",
   progress?: PackageOptions["progress"],
@@ -71,7 +71,7 @@ export async function publishConsole(system: System, stack: Stack): Promise<void
   await system.writeFile("www-data", `${folder}/config.json`, `${config}\n`);
 }
 
-/** A digest of the sources. */
+/** Returns a digest of the sources. */
 async function stamp(): Promise<string> {
   const hash = createHash("sha256");
   const names = [...files];

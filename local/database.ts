@@ -102,7 +102,7 @@ export async function prepareDatabase(
     }. npm run reset starts over with an empty database.`;
 }
 
-/** A connection with times in ISO 8601, whatever the project's setting is. */
+/** Opens a connection with times in ISO 8601, whatever the project's setting is. */
 export function connect(url: string, settings: Record<string, string | number> = {}): postgres.Sql {
   return postgres(url, {
     max: 1,
@@ -129,7 +129,7 @@ async function describeStack(stack: Stack): Promise<void> {
       update logloom_private.notify_endpoint
       set url = ${`${stack.internalUrl}/functions/v1/logloom-notify`}, secret = ${notifySecret}
       where singleton`;
-    // Forgets the address, because the stack may have other ports now. Version 1.0.0 remembers none.
+    // Forgets the project's address, because the stack may have other ports now. Version 1.0.0 remembers no address.
     await sql.unsafe(`do $$
       begin
         update logloom_private.installation set project_url = null where singleton;
@@ -137,7 +137,7 @@ async function describeStack(stack: Stack): Promise<void> {
       end $$`);
     await describeArchive(sql, stack);
     await sql`update logloom_private.settings set api_pool_size = ${apiPoolSize} where singleton`;
-    // pg_cron misses jobs that are committed while it reads the list of them.
+    // pg_cron misses jobs that are committed while it reads its list of jobs.
     await sql`select logloom_private.schedule_jobs()`;
   } finally {
     await sql.end();
@@ -170,7 +170,7 @@ async function describeArchive(sql: postgres.Sql, stack: Stack): Promise<void> {
     where archive_days = 365 and exists (select from was)`;
 }
 
-/** Lets every plan archive into the local bucket, and soon, so that one can watch it. */
+/** Lets every plan archive into the local bucket soon, so that you can watch it. */
 export async function archiveInto(stack: Stack): Promise<void> {
   const sql = connect(stack.databaseUrl);
   try {
@@ -184,7 +184,7 @@ export async function archiveInto(stack: Stack): Promise<void> {
   }
 }
 
-/** A digest of each migration by its file name. */
+/** Returns a digest of each migration by its file name. */
 type Digests = Record<string, string>;
 
 async function migrationDigests(): Promise<Digests> {
@@ -197,7 +197,7 @@ async function migrationDigests(): Promise<Digests> {
   return digests;
 }
 
-/** The same command as for a hosted project; returns its message if it fails. */
+/** Runs the same command as for a hosted project. Returns its message if it fails. */
 export async function pushMigrations(
   databaseUrl: string,
   signal?: AbortSignal,
@@ -220,7 +220,7 @@ export async function removeCluster(system: System, stack: Stack): Promise<void>
   await removeIfThere(system.outside(system.folder(stack)));
 }
 
-/** A file that exists once the database is complete. Without it the next start begins anew. */
+/** This file exists once the database is complete. Without it the next start begins again. */
 export function readyMark(system: System, stack: Stack): string {
   return system.outside(`${system.folder(stack)}/database-is-ready`);
 }

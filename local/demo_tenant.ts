@@ -17,7 +17,9 @@ export async function demo(stack: Stack): Promise<Demo> {
   return { apiKey: await demoKey(stack, userTokens[0]), userTokens };
 }
 
-/** The key of an earlier start if it still works, otherwise a new one: the database has only digests. */
+/**
+ * Returns the key of an earlier start if it still works, otherwise a new key, because the database has only digests.
+ */
 async function demoKey(stack: Stack, token: string): Promise<string> {
   const service = createReader({ url: stack.url, token });
   const path = `${stack.folder}/demo-api-key`;

@@ -38,7 +38,7 @@ export async function findRuntime(
   return { version, program };
 }
 
-/** The names of the packages with Deno's programs. */
+/** Returns the names of the packages with Deno's programs. */
 function platform(): string {
   const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";
   if (Deno.build.os === "windows") return `win32-${arch}`;

@@ -14,7 +14,7 @@ export async function run(body: () => Promise<void>): Promise<never> {
   }
 }
 
-/** The message of an error, for people. */
+/** Returns the message of an error, for people. */
 export function sentence(error: unknown): string {
   return error instanceof Deno.errors.PermissionDenied
     ? `${error.message}. Was this checkout set up by another user?`

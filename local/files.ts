@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** The path of a file URL, without the trailing slash of a folder. */
+/** Returns the path of a file URL, without the trailing slash of a folder. */
 export function fromFileUrl(url: URL): string {
   return fileURLToPath(url).replace(/\/$/, "");
 }
@@ -21,7 +21,7 @@ export async function removeIfThere(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
 
-/** Runs an action while no other process of this checkout runs one, because concurrent installs disturb each other. */
+/** Runs an action when no other process of this checkout runs one, because concurrent installs disturb each other. */
 export async function oneAtATime<T>(action: () => Promise<T>): Promise<T> {
   const folder = fromFileUrl(new URL("../.logloom", import.meta.url));
   await Deno.mkdir(folder, { recursive: true });

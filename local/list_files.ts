@@ -1,7 +1,7 @@
 import { exists } from "./files.ts";
 import { checkout } from "./stack.ts";
 
-/** The files below folders of the checkout, as sorted paths from its root. */
+/** Returns the files below folders of the checkout, as sorted paths from its root. */
 export async function walk(folders: string[]): Promise<string[]> {
   const found: string[] = [];
   for (const folder of folders) {

@@ -47,7 +47,8 @@ export async function buildPackage(progress: (step: string) => void): Promise<st
   await buildConsole(progress);
   for (const file of await filesBelow(consoleBuild)) {
     const name = file.slice(consoleBuild.length);
-    // The portal is hosted beside an application, and only tests need the report.
+    // The portal is left out, because it is hosted beside an application. The report is left out, because only tests
+    // need it.
     if (!/^\/(portal\.html|\.vite)/.test(name)) await copy(file, `${source}/dist/console${name}`);
   }
   const packed = await tarball();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { npmCi } from "./npm.mjs";
 
-/** A folder with a program in place of npm, which counts its runs in a file. */
+/** Makes a folder with a program in place of npm, which counts its runs in a file. */
 async function folderWith(lines: string): Promise<{ path: string; program: string } & Disposable> {
   const path = await Deno.makeTempDir({ prefix: "logloom-test-" });
   const program = `${path}/npm`;

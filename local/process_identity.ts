@@ -4,7 +4,7 @@ export interface ProcessIdentity {
   started: string;
 }
 
-/** The start time of a process, in the system's units; empty if there is no such process. */
+/** Returns the start time of a process, in the system's units; empty if there is no such process. */
 export async function startOf(pid: number): Promise<string> {
   if (pid <= 0) return "";
   if (Deno.build.os === "linux") {
@@ -23,7 +23,7 @@ export async function isAlive(process: ProcessIdentity): Promise<boolean> {
   return started !== "" && started === process.started;
 }
 
-/** Signals the process and waits until it has ended; false if it did not in time. */
+/** Signals the process and waits until it has ended. Returns false if it has not ended in time. */
 export async function endProcess(
   process: ProcessIdentity,
   signal: Deno.Signal,

@@ -27,12 +27,12 @@ export async function dumpInto(system: System, databaseUrl: string, folder: stri
   }
 }
 
-/** The script that `supabase db dump` runs. The CLI itself would need a container, but we have the programs. */
+/** Returns the script that `supabase db dump` runs. The CLI itself would need a container, but we have the programs. */
 async function dumpScript(databaseUrl: string, options: string[]): Promise<string> {
   const printed = await command(
     [npmProgram("supabase"), "db", "dump", `--remote=${databaseUrl}`, "--dry-run", ...options],
     {
-      // Outside a project, because its settings would change the output.
+      // The command runs outside any project, because a project's settings would change the output.
       cwd: "/tmp",
       env: { NO_COLOR: "1", SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
       failure: "Asking for the dump's script failed",

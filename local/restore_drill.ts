@@ -34,7 +34,7 @@ async function drill(system: System, stack: Stack, copy: Stack): Promise<number>
   const folder = `${system.folder(copy)}/dump`;
   const log = `${copy.folder}/logs/restore`;
   const source = connect(stack.databaseUrl);
-  // As the owner, like the repair of a hosted project, but without a statement timeout.
+  // Connects as the owner, like the repair of a hosted project, but without a statement timeout.
   const target = connect(copy.databaseUrl, { statement_timeout: 0 });
   try {
     // Events sent before yesterday have surely left the queue.
@@ -104,7 +104,7 @@ function sizeOf(system: System, folder: string): () => Promise<string> {
   };
 }
 
-/** The errors of psql, except about objects that a new project has already. */
+/** Returns the errors of psql, except about objects that a new project has already. */
 function errorsIn(log: string): string[] {
   return log.split("\n").filter((line) => /ERROR:/.test(line) && !/already exists$/.test(line));
 }
@@ -127,7 +127,7 @@ async function acknowledgedSince(sql: postgres.Sql, day: string): Promise<Map<st
   return new Map(rows.map(({ tenant_id, events }) => [tenant_id, events]));
 }
 
-/** The number of events that the copy lacks. A tenant that was deleted meanwhile does not count. */
+/** Returns how many events the copy lacks. A tenant that was deleted meanwhile does not count. */
 function missing(source: Map<string, number>, copy: Map<string, number>): number {
   return [...source].reduce(
     (sum, [tenant, events]) => sum + Math.max(events - (copy.get(tenant) ?? 0), 0),

@@ -102,7 +102,7 @@ function packagesAreInstalled() {
   if (!there || !deno()) return false;
   const names = Object.keys(wanted).filter((path) => path !== "");
   return names.every((path) =>
-    // Packages for other platforms are only in the lock file.
+    // Packages for other platforms are in the lock file, but not installed.
     there[path] ? there[path].version === wanted[path].version : wanted[path].optional
   );
 }

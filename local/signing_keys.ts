@@ -23,14 +23,14 @@ export const keySet = { keys: [secretKey, cliKey] };
 /** Their public part, as Auth publishes it. */
 export const publicKeySet = { keys: [cliKey] };
 
-/** A token signed with the shared secret. */
+/** Makes a token that is signed with the shared secret. */
 export function signToken(claims: Record<string, unknown>): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
   return `${signed}.${createHmac("sha256", jwtSecret).update(signed).digest("base64url")}`;
 }
 
-/** The end of 2032, like the local keys of every Supabase stack. */
+/** Tokens are valid until the end of 2032, like the local keys of every Supabase stack. */
 const farAhead = 1983812996;
 
 /** The keys that `supabase start` prints. */
@@ -45,7 +45,7 @@ export const serviceRoleKey = signToken({
 export const secretApiKey = "sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz";
 export const publishableApiKey = "sb_publishable_ACJWlzQHlZjBrEguHvfOxg_3BJgxAaH";
 
-/** A signed-in user's token, as Auth and the access-token hook would issue it. */
+/** Makes a signed-in user's token, as Auth and the access-token hook would issue it. */
 export function userToken(userId: string, tenantId: string): string {
   return signToken({
     aud: "authenticated",

@@ -41,7 +41,7 @@ export type FunctionName = (typeof functionNames)[number];
 /** The addresses and files of a stack, independent of the machine's set-up. */
 export interface Stack {
   name: StackName;
-  /** Separates the stacks of several checkouts on one machine. */
+  /** A name that separates the stacks of several checkouts on one machine. */
   id: string;
   ports: {
     gateway: number;
@@ -65,7 +65,7 @@ export interface Stack {
   stateFile: string;
 }
 
-/** The port of a function's n-th process, from 0. */
+/** Returns the port of a function's n-th process, from 0. */
 export function functionPort(stack: Stack, name: FunctionName, n: number): number {
   if (n === 0) return stack.ports.functions[name];
   return stack.ports.internal + 10 + (n - 1) * functionNames.length + functionNames.indexOf(name);
@@ -87,7 +87,9 @@ const firstPorts: Record<StackName, { open: number; internal: number }> = {
   trial: { open: 17321, internal: 31321 },
 };
 
-/** The offset of this checkout's ports, a multiple of 40, so that several checkouts can run at the same time. */
+/**
+ * Returns the offset of this checkout's ports, a multiple of 40, so that several checkouts can run at the same time.
+ */
 function portOffset(): number {
   return Number(Deno.env.get("LOGLOOM_PORT_OFFSET") ?? "0");
 }

@@ -29,7 +29,7 @@ await run(async () => {
     throw new Failure(`The ${stack.name} stack is ${running.status} in another terminal.`);
   }
 
-  // Before the set-up, which can take a minute.
+  // This is checked before the set-up, which can take a minute.
   await clearTheWay(stack);
   const system = await prepareSystem(progress);
   const runtime = await findRuntime(options["functions-runtime"], progress);

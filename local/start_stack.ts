@@ -31,7 +31,7 @@ export interface UpOptions extends DatabaseOptions {
   progress: (step: string) => void;
   /** How to serve the edge functions; by default one process of each on the current Deno. */
   serving?: Serving;
-  /** The number of Citus workers; by default as at the last start, at first none. */
+  /** The number of Citus workers. By default the number of the last start; none at the first. */
   workers?: number;
   /** Serves a bucket beside the stack, and archives into it. */
   archive?: boolean;
@@ -177,7 +177,7 @@ export async function up(stack: Stack, system: System, options: UpOptions): Prom
   return { state, serve, stop };
 }
 
-/** Whether a process is one of a function's. */
+/** Returns whether a process belongs to a function. */
 function isOf(functionName: string, processName: string): boolean {
   return processName === functionName || processName.startsWith(`${functionName}-`);
 }

@@ -38,7 +38,7 @@ export async function readState(stack: Stack): Promise<State | null> {
   }
 }
 
-/** The state of a stack with a running supervisor. */
+/** Returns the state of a stack with a running supervisor. */
 export async function runningState(stack: Stack): Promise<State | null> {
   const state = await readState(stack);
   return state && (await isAlive(state.supervisor)) ? state : null;

@@ -145,7 +145,7 @@ class Running {
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
-      // Its own session: Ctrl-C reaches only the supervisor, which stops everything in order.
+      // The process gets its own session. So Ctrl-C reaches only the supervisor, which stops everything in order.
       detached: true,
     }).spawn();
     this.#child = child;
@@ -157,7 +157,7 @@ class Running {
       this.#child = undefined;
       // A remaining child, for example a worker of a killed nginx, would hold its port.
       this.#killGroup(child.pid);
-      // Reads the last output, but not for long, because an orphan may keep it open.
+      // Reads the rest of the output, but only for a moment, because an orphan may keep it open.
       await Promise.race([output, new Promise((resolve) => setTimeout(resolve, 500))]);
       if (!this.#stopping) this.#log.write(`-- ${this.name} ended (${signal ?? `code ${code}`})\n`);
     });
@@ -215,7 +215,7 @@ class Running {
     try {
       Deno.kill(-pid, "SIGKILL");
     } catch {
-      // No process was left.
+      // No process of the group was left.
     }
   }
 

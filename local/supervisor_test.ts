@@ -3,7 +3,7 @@ import { Failure } from "./exit_on_failure.ts";
 import { isAlive } from "./process_identity.ts";
 import { type ProcessDefinition, Supervisor } from "./supervisor.ts";
 
-/** A shell process that writes its events to a file. */
+/** Makes a shell process that writes its events to a file. */
 function shell(name: string, script: string, more: Partial<ProcessDefinition> = {}) {
   return {
     name,

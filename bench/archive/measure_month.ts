@@ -13,7 +13,7 @@ interface Kind {
   readonly aDay: number;
 }
 
-/** A typical distribution: one of a hundred tenants has 60 % of all records, and ninety have 10 % together. */
+/** A typical distribution: one of a hundred tenants has 60 % of all records, and ninety of them have 10 % together. */
 function kindsOf(tenants: number, records: number, days: number): Kind[] {
   const large = Math.max(1, Math.round(tenants / 100));
   const middle = Math.round(tenants * 9 / 100);
@@ -54,7 +54,7 @@ export async function monthFigures(
     from (
       select (date_trunc('month', now() at time zone 'UTC') - interval '1 month')::date as first
     ) m, generate_series(0, ${days}::integer - 1) n`;
-  // The jobs would drop an empty day, and seal a day while it is written.
+  // The jobs are paused, because they would drop an empty day, and seal a day while it is written.
   await setJobs(bench, false);
   for (const [n, day] of list.entries()) {
     console.error(`  Writing ${day} …`);

@@ -5,16 +5,16 @@ import { load } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";
 import { bodyBytes, countEvents } from "./requests.ts";
 
-// Other ways to store the same events in the same database, to compare ingest with.
+// Stores the same events in the same database in other ways, to compare ingest with.
 
-/** The rows a second of one COPY of all records into an empty partition with the same indexes. */
+/** Measures one COPY of all records into an empty partition with the same indexes. Returns rows a second. */
 export async function copy({ sql }: BenchStack): Promise<number> {
   const [{ folder }] = await sql<{ folder: string }[]>`
     select current_setting('data_directory') as folder`;
   const file = `${folder}/bench.copy`;
   const [{ partition }] = await sql<{ partition: string }[]>`
     select logloom_private.partition_name(logloom_private.utc_day(now())) as partition`;
-  // In the order of receipt, like a client's COPY.
+  // The records are in the order of receipt, like in a client's COPY.
   const { count } = await sql.unsafe(
     `copy (select * from logloom.${partition} order by received_at, id) to '${file}'`,
   );
@@ -28,7 +28,7 @@ export async function copy({ sql }: BenchStack): Promise<number> {
   return count / seconds;
 }
 
-/** Events a second of plain PostgREST inserts, 4 connections, bodies of the same size. */
+/** Measures plain PostgREST inserts over 4 connections, with bodies of the same size. Returns events a second. */
 export async function bulkInsert(
   bench: BenchStack,
   events: Event[],

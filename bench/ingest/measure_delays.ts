@@ -3,7 +3,7 @@ import { load, pace } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";
 import { post } from "./requests.ts";
 
-/** Milliseconds from the answer to a marked event until it is in its partition. */
+/** Measures the milliseconds from the answer to a marked event until the event is in its partition. */
 export async function measureDelays(
   bench: BenchStack,
   key: string,

@@ -23,7 +23,7 @@ export interface Rates {
   costs: Map<string, Map<string, number>>;
 }
 
-/** Sums the processor time of phases by process. */
+/** Sums up the processor time of each phase, by process. */
 class Costs {
   readonly #phases = new Map<string, { seconds: Map<string, number>; events: number }>();
 

@@ -3,7 +3,7 @@ import type { Body } from "../support/events.ts";
 import type { Load } from "../support/load.ts";
 import type { BenchStack } from "../support/stack.ts";
 
-/** A little less than the limit of a request. */
+/** Bytes of a body: a little less than the limit of a request. */
 export const bodyBytes = 490_000;
 
 /** Sends a request's body as the tenant of the benchmark. */
@@ -17,7 +17,7 @@ export function post(url: string, key: string, body: Uint8Array): Promise<Respon
   });
 }
 
-/** The key of a tenant on the largest plan, so that no limit is measured. */
+/** Creates the key of a tenant on the largest plan, so that the benchmark measures no limit of a plan. */
 export async function createKey(bench: BenchStack, tenant: string): Promise<string> {
   const response = await fetch(`${bench.state.url}/rest/v1/rpc/create_api_key`, {
     method: "POST",
@@ -36,7 +36,7 @@ export function countBytes(done: Load, bodies: Body[]): number {
   return sumOfFirst(done.answered, bodies.map(({ bytes }) => bytes));
 }
 
-/** The sum of values over `count` requests, which use the bodies in turn. */
+/** Returns the sum of values over `count` requests, which use the bodies in turn. */
 function sumOfFirst(count: number, values: number[]): number {
   const turns = Math.floor(count / values.length);
   const sum = (part: number[]) => part.reduce((total, value) => total + value, 0);

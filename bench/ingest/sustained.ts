@@ -14,7 +14,7 @@ interface Sample {
   depth: number;
 }
 
-/** The events a second that became visible: acknowledged and no longer queued. */
+/** Returns how many events a second became visible: acknowledged and no longer queued. */
 function rateOfVisible(samples: Sample[]): number {
   const [first, last] = [samples[0], samples[samples.length - 1]];
   const visible = last.acknowledged - last.depth - (first.acknowledged - first.depth);
@@ -57,7 +57,7 @@ export async function sustain(
   let acknowledged = 0;
   const samples: Sample[] = [];
   const probe = setInterval(async () => {
-    // Both at the same moment, as closely as possible.
+    // Reads both numbers as close together as possible.
     const sample = { acknowledged, seconds: (performance.now() - began) / 1000 };
     samples.push({ ...sample, depth: await queueDepth(bench) });
   }, 250);

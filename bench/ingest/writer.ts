@@ -2,7 +2,7 @@ import type { BenchStack } from "../support/stack.ts";
 import { setPaused } from "../support/pause_jobs.ts";
 
 export async function pauseWriter({ sql }: BenchStack): Promise<void> {
-  // Otherwise ingest would run the paused writer.
+  // Ingest would otherwise run the paused writer.
   await sql`update logloom_private.settings set writer_guard_silence = '1 hour' where singleton`;
   await setPaused(sql, true, ["write_logs"]);
 }

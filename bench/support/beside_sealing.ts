@@ -8,14 +8,20 @@ import { copyDay, fillDay, makeDays } from "./sealed_days.ts";
 import type { BenchStack } from "./stack.ts";
 import { setPaused } from "./pause_jobs.ts";
 
-/** Records of the tenant whose days are sealed, each copied into a day. The job seals a day in half a minute. */
+/**
+ * The number of records of the tenant whose days are sealed. They are copied into each day. The job seals a day in half
+ * a minute.
+ */
 const drawnRecords = 200_000;
 const copiesADay = 2;
-/** Records of a tenant that is not sealed. They remain in a day and are copied when its partition is replaced. */
+/**
+ * The number of records of a tenant that is not sealed. They remain rows and are copied when the day's partition is
+ * replaced.
+ */
 const remainingRecords = 20_000;
 const mostRuns = 3;
 
-// Enough requests for a p99, although a day is sealed within seconds.
+// These are enough requests for a p99, although a day is sealed within seconds.
 const requestsASecond = 60;
 const eventsARequest = 25;
 
@@ -48,7 +54,7 @@ export async function besideSealingFigures(
       body: body.stamped() as BodyInit,
     });
   await setSealing(bench, false);
-  // Seals only the days, which are older than three days, and not their template.
+  // Only days older than three days are sealed. The day that they are copied from is newer.
   await sql`update logloom_private.settings set seal_after = '3 days' where singleton`;
   const [{ days }] = await sql<{ days: string[] }[]>`
     select array_agg((logloom_private.utc_day(now()) - 3 - i)::text order by i) as days
@@ -76,7 +82,7 @@ export async function besideSealingFigures(
     without.push(await minute(bench, send));
     const before = await sealedRecords(bench);
     await setSealing(bench, true);
-    // If an older snapshot exists, a run leaves the partition to the next run.
+    // A run leaves the partition to the next run if an older snapshot exists.
     for (let run = 1; await partitionOf(bench, day) === whole; run++) {
       if (run > mostRuns) {
         throw new Failure(`The partition of ${day} was not replaced in ${mostRuns} runs.`);
@@ -163,7 +169,7 @@ async function sealedRecords({ sql }: BenchStack): Promise<number> {
   return records;
 }
 
-/** The oid of a day's partition, which changes when the partition is replaced. */
+/** Returns the oid of a day's partition, which changes when the partition is replaced. */
 async function partitionOf({ sql }: BenchStack, day: string): Promise<number> {
   const [{ oid }] = await sql<{ oid: number }[]>`
     select to_regclass(
@@ -189,7 +195,7 @@ async function atRest(bench: BenchStack): Promise<void> {
   }
 }
 
-/** Sends steadily for a minute, from a full minute of the clock on, when pg_cron starts the job. */
+/** Sends steadily for a minute. Begins at a full minute of the clock, when pg_cron starts the job. */
 async function minute(bench: BenchStack, request: () => Promise<Response>): Promise<Phase> {
   await pause(60_000 - Date.now() % 60_000);
   const phase: Phase = { requests: [], runs: [], sealing: [] };

@@ -2,7 +2,7 @@ import { Failure } from "../../local/exit_on_failure.ts";
 
 export type Event = Record<string, unknown>;
 
-/** The events of a file (NDJSON, .gz too); without a file, generated events of the same kind. */
+/** Reads the events of a file (NDJSON, .gz too). Without a file, generates events of the same kinds. */
 export async function loadEvents(path: string | undefined): Promise<Event[]> {
   if (!path) return makeEvents(20_000);
   let file: Deno.FsFile;
@@ -22,11 +22,11 @@ export async function loadEvents(path: string | undefined): Promise<Event[]> {
 export interface Body {
   events: number;
   bytes: number;
-  /** The body with current times: its events are spread over the last second. */
+  /** Gives a body current times: its events are spread over the last second. */
   stamped(): Uint8Array;
 }
 
-/** Bodies of at most `limit` bytes. Each event has a `ts`. */
+/** Makes bodies of at most `limit` bytes. Each event has a `ts`. */
 export function makeBodies(events: Event[], limit: number): Body[] {
   const bodies: Body[] = [];
   const encoder = new TextEncoder();

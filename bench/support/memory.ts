@@ -1,7 +1,7 @@
 import type { State } from "../../local/state.ts";
 import { sumByProcess } from "./processor.ts";
 
-/** Proportional memory of each process of the stack with its children, in MiB. */
+/** Returns the proportional memory of each process of the stack with its children, in MiB. */
 export function memory(state: State): Promise<Map<string, number>> {
   return sumByProcess(state.processes, async (pid) => {
     const text = await Deno.readTextFile(`/proc/${pid}/smaps_rollup`).catch(() => "");

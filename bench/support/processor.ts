@@ -4,7 +4,7 @@ import type { Stack } from "../../local/stack.ts";
 /** The kernel's unit of the processor time of ended children. */
 const ticksPerSecond = 100;
 
-/** Seconds of processor time of each PostgreSQL of a stack so far, by process name. */
+/** Returns the processor time of each PostgreSQL of a stack so far, in seconds by process name. */
 export async function processorSeconds(stack: Stack): Promise<Map<string, number>> {
   return new Map(
     [...await secondsByProcess(stack)]
@@ -12,7 +12,7 @@ export async function processorSeconds(stack: Stack): Promise<Map<string, number
   );
 }
 
-/** Seconds of processor time of each process of a stack with its children so far, by name. */
+/** Returns the processor time of each process of a stack with its children so far, in seconds by name. */
 export async function secondsByProcess(stack: Stack): Promise<Map<string, number>> {
   return await sumByProcess(
     (await readState(stack))?.processes ?? {},
@@ -20,7 +20,7 @@ export async function secondsByProcess(stack: Stack): Promise<Map<string, number
   );
 }
 
-/** The sum over each process and its living children, by name. */
+/** Returns the sum over each process and its living children, by name. */
 export async function sumByProcess(
   processes: State["processes"],
   measure: (pid: number) => Promise<number>,
@@ -44,12 +44,12 @@ export async function sumByProcess(
   return sums;
 }
 
-/** Seconds of processor time of the stack's processes and of this one, the client, so far. */
+/** Returns the processor time of the stack's processes and of this one, the client, so far, in seconds. */
 export async function secondsWithClient(stack: Stack): Promise<Map<string, number>> {
   return new Map([["client", await secondsOf(Deno.pid)], ...await secondsByProcess(stack)]);
 }
 
-/** The difference of two readings, by process. */
+/** Returns the difference of two readings, by process. */
 export function used(
   before: Map<string, number>,
   after: Map<string, number>,
@@ -57,7 +57,7 @@ export function used(
   return new Map([...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)]));
 }
 
-/** The processor time of one process so far, in seconds; counted in nanoseconds if the kernel does. */
+/** Returns the processor time of one process so far in seconds, with nanoseconds if the kernel has them. */
 export async function secondsOf(pid: number): Promise<number> {
   let nanoseconds = 0;
   try {
@@ -76,7 +76,7 @@ async function secondsOfEndedChildren(pid: number): Promise<number> {
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / ticksPerSecond;
 }
 
-/** The fields of /proc/PID/stat from the process's state on. */
+/** Returns the fields of /proc/PID/stat from the process's state on. */
 async function statOf(pid: number): Promise<string[]> {
   const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -48,7 +48,7 @@ export async function fillDay(
         select j.event, j.n, (j.event ->> 'ts')::timestamptz as ts,
           b.last, b.key
         from (
-          -- Once: a batch has one key.
+          -- This is computed once, because a batch has one key.
           select l.last, logloom_private.batch_key(l.last) as key
           from (select ${String(batch[batch.length - 1].ts)}::timestamptz as last) l
           offset 0
@@ -101,7 +101,7 @@ export async function copyDay(
 export async function vacuumSealed({ sql }: BenchStack): Promise<void> {
   await sql`vacuum analyze logloom_private.blocks`;
   await sql`vacuum analyze logloom_private.block_columns`;
-  // Otherwise autovacuum would run during the questions.
+  // Vacuums now, because autovacuum would otherwise run during the questions.
   await sql`vacuum analyze logloom.logs`;
 }
 
@@ -126,7 +126,7 @@ export async function seal(
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
     return {
       seconds: await secondsOf(pid) - before,
-      // This is the peak, because the allocator keeps freed memory between blocks.
+      // RssAnon at the end is the peak, because the allocator keeps freed memory between blocks.
       megabytes: Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024,
     };
   } finally {

@@ -10,7 +10,7 @@ export interface Case extends Question {
   limit: number;
 }
 
-/** The questions of the search benchmark. */
+/** Returns the questions of the search benchmark. */
 export function casesOf(days: number): Case[] {
   const day = 24;
   return [
@@ -87,7 +87,7 @@ export function casesOf(days: number): Case[] {
   ];
 }
 
-/** The cases, and two that read the attributes of many records. */
+/** Returns the cases, and two more that read the attributes of many records. */
 export function questionsOf(days: number): Question[] {
   return [
     ...casesOf(days),

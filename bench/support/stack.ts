@@ -16,7 +16,7 @@ export interface BenchStack {
   stop(): Promise<void>;
 }
 
-/** An empty stack with its own ports. */
+/** Starts an empty stack with its own ports. */
 export async function startBenchStack(
   serving?: Serving,
   workers = 0,

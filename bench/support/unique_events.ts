@@ -1,15 +1,16 @@
 import type { Event } from "./events.ts";
 
 /**
- * Unique events of the same kinds: numbers, hex words, addresses, pids, byte counts and ids are replaced by random ones
- * of the same length, so that no layout profits from copies. Level, service, template, component, status and agent stay.
+ * Makes unique events of the same kinds: replaces numbers, hex words, addresses, pids, byte counts and ids by random
+ * ones of the same length, so that no layout profits from copies. Level, service, template, component, status and agent
+ * stay.
  */
 export function* drawnAnew(events: Event[], count: number, seed = 1): Generator<Event> {
   const random = seededRandom(seed);
   for (let n = 0; n < count; n++) yield redraw(events[n % events.length], random);
 }
 
-/** mulberry32: a small and fast generator with the same numbers on every machine. */
+/** mulberry32, a small and fast generator, gives the same numbers on every machine. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -29,7 +30,8 @@ const kinds = new Set(["status", "method", "user_agent", "referer", "template", 
 function redraw(event: Event, random: () => number): Event {
   const attrs = event.attrs as Record<string, unknown> | undefined;
   const again = new Map<string, string>();
-  // A word that an event repeats is replaced by the same word. The status in a message stays the one in attrs.
+  // A word that an event repeats gets the same replacement each time. The status in a message stays equal to the one in
+  // attrs.
   if (attrs?.status !== undefined) again.set(String(attrs.status), String(attrs.status));
   const text = (value: string) =>
     value.replace(drawn, (word) => {

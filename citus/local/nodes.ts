@@ -6,10 +6,12 @@ import type { Node } from "../../local/processes/postgres.ts";
 import { checkout, databaseUrl, type Stack } from "../../local/stack.ts";
 import type { System } from "../../local/system.ts";
 
-/** Shards of each sharded table. Each is one more table a day. Twelve divide evenly over 1, 2, 3 and 4 nodes. */
+/** The number of shards. Each shard adds a table a day. Twelve shards divide evenly over 1, 2, 3 and 4 nodes. */
 export const localShards = 12;
 
-/** The number of workers beside the coordinator, 0 for a single server. A stack with data keeps its number. */
+/**
+ * Returns the number of workers, without the coordinator; 0 for a single server. A stack with data keeps its number.
+ */
 export async function workersOf(
   system: System,
   stack: Stack,
@@ -38,7 +40,7 @@ export async function workersOf(
   return workers;
 }
 
-/** Fails if the wanted number of workers differs from the number that the stack's data have. */
+/** Fails if the stack's data is sharded over a different number of workers than wanted. */
 export function requireSameWorkers(
   stack: Pick<Stack, "name">,
   workers: number,
@@ -52,7 +54,7 @@ export function requireSameWorkers(
   );
 }
 
-/** Registers the workers with the coordinator and shards the tables, like an operator. */
+/** Does what an operator does: registers the workers with the coordinator and shards the tables. */
 export async function shardOverNodes(stack: Stack, workers: Node[]): Promise<void> {
   const onNode = async (port: number, work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(databaseUrl("supabase_admin", port, "postgres"), {

@@ -1,4 +1,4 @@
--- The sharded tables. Everything else stays on the coordinator.
+-- Lists the sharded tables. All other tables stay on the coordinator.
 create or replace function logloom_citus.sharded_tables()
 returns text[]
 language plpgsql
@@ -6,7 +6,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- A table comes after those that it refers to.
+  -- A table comes after the tables that it refers to.
   return array[
     'logloom.logs', 'logloom_private.log_counts', 'logloom_private.log_days',
     'logloom_private.blocks', 'logloom_private.block_columns'
@@ -14,7 +14,7 @@ begin
 end;
 $$;
 
--- Whether the tables are sharded.
+-- Returns whether the tables are sharded.
 create or replace function logloom_citus.is_sharded()
 returns boolean
 language plpgsql
@@ -99,8 +99,8 @@ begin
             pg_get_function_result(p.oid)
           ) ~ format('\m%s\.%s\M', n.nspname, c.relname)
       )
-      -- Nor functions that use a composite type with a row of such a table: v_types leaves these
-      -- out.
+      -- Functions are left out too if they use a composite type with a row of such a table. v_types
+      -- does not have these types.
       and not exists (
         select
         from unnest(p.proargtypes::oid[] || p.proallargtypes || p.prorettype) o (oid)

@@ -1,4 +1,4 @@
--- One statement for each tenant and table.
+-- Runs one statement for each tenant and table.
 create or replace function logloom_citus.expired_days(
   p_tenant_ids text[],
   p_day date,
@@ -38,7 +38,7 @@ begin
 end;
 $$;
 
--- One statement at a time for each tenant. The writer waits, so that a record that arrives
+-- Runs one statement at a time for each tenant. The writer waits, so that a record that arrives
 -- meanwhile stays counted.
 create or replace function logloom_citus.forget_tenants_day(
   p_tenant_ids text[],
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 
--- For a sharded table, the bytes of its shards.
+-- Returns the bytes of all shards for a sharded table.
 create or replace function logloom_citus.relation_bytes(p_relation regclass)
 returns bigint
 language plpgsql

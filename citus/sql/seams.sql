@@ -1,5 +1,5 @@
--- Functions of logloom_private that the functions of the same name here replace if records are
--- sharded.
+-- Lists functions of logloom_private. If records are sharded, the function of the same name in this
+-- schema replaces each.
 create or replace function logloom_citus.seams()
 returns text[]
 language plpgsql
@@ -17,7 +17,7 @@ begin
 end;
 $$;
 
--- The core's definition of a function, replaced or not.
+-- Returns the core's definition of a function, even if it is replaced.
 create or replace function logloom_citus.core_definition(p_function regprocedure)
 returns text
 language plpgsql
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- All functions of the core that sharding replaces, with their new definition: the seams, the
--- readings, and functions that need a setting of this server.
+-- Lists all functions of the core that sharding replaces, with their new definitions: the seams,
+-- the readings, and functions that need a setting of this server.
 create or replace function logloom_citus.replacements()
 returns table (signature text, definition text)
 language plpgsql

@@ -1,5 +1,5 @@
--- The records of a select as columns: a node sends columns in binary, but a composite as a text,
--- which is slower on both sides.
+-- Returns the records of a select as columns. A node sends columns in binary form but a composite
+-- as text, which is slower on both sides.
 create or replace function logloom_citus.fetched_records(p_sql text)
 returns setof public.logloom_log_record
 language plpgsql
@@ -12,7 +12,8 @@ begin
 end;
 $$;
 
--- Nothing is read after it, so it needs no subtransaction, which a node would be told about.
+-- Nothing is read after the page, so it needs no subtransaction. A subtransaction would cost a
+-- message to the node.
 create or replace function logloom_citus.read_page(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -76,7 +77,7 @@ begin
 end;
 $$;
 
--- Functions that read a tenant's records for a request.
+-- Lists the functions that read a tenant's records for a request.
 create or replace function logloom_citus.readings()
 returns text[]
 language plpgsql
@@ -125,7 +126,7 @@ end;
 end;
 $$;
 
--- Null, because health must answer while a node is away.
+-- Returns null, because health must answer while a node is away.
 create or replace function logloom_citus.last_sealed()
 returns timestamptz
 language plpgsql

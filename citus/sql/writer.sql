@@ -24,7 +24,7 @@ declare
   v_new_tenant_ids text[];
   v_new_days date[];
 begin
-  -- A batch within one day has its day in ts_min.
+  -- If a batch is within one day, ts_min gives the day.
   execute format(
     $query$
       select array_agg(d.tenant_id), array_agg(d.day)
@@ -48,11 +48,11 @@ begin
   select distinct p_write_seq, d.day
   from unnest(v_days) d (day)
   on conflict do nothing;
-  -- A query of its own, because Citus would write the arrays into the insert as text.
+  -- This is a separate query, because Citus would write the arrays into the insert as text.
   select array_agg(d.tenant_id), array_agg(d.day) into v_noted_tenant_ids, v_noted_days
   from logloom_private.log_days d
   where d.tenant_id = any (v_tenant_ids) and d.day = any (v_days);
-  -- Nearly always all are noted already.
+  -- Usually all of them are noted already.
   select array_agg(n.tenant_id), array_agg(n.day) into v_new_tenant_ids, v_new_days
   from (
     select a.tenant_id, a.day from unnest(v_tenant_ids, v_days) a (tenant_id, day)
@@ -113,7 +113,8 @@ begin
   -- One connection for each node, not for each shard: every run opens new ones, which cost more
   -- than they save.
   perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-  -- Whether batches of a tenant overlap in ts. If so, ordering batches does not order their events.
+  -- Finds out whether batches of a tenant overlap in ts. If they do, sorted batches do not give
+  -- sorted events.
   execute format(
     $query$
       select exists (

@@ -64,7 +64,7 @@ language plpgsql
 as $$
 begin
   perform pg_temp.act_as_postgres();
-  -- As at the beginning of a request's transaction.
+  -- Simulates the beginning of a request's transaction.
   perform set_config('logloom.reads_again', '', true);
   perform setval('pg_temp.tries', 1, false);
   delete from logloom_private.failures;

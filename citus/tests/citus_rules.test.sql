@@ -18,8 +18,8 @@ where p.pronamespace in (
   'public'::regnamespace
 );
 
--- The statements that change one of these tables, from the verb to a semicolon, the end of the text
--- or the closing bracket around it.
+-- Finds the statements that change one of these tables. A statement goes from its verb to a
+-- semicolon, the end of the text, or the bracket that closes around it.
 create function pg_temp.changes_in(p_source text)
 returns setof text
 language plpgsql
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 
--- The functions that a part of a statement calls, found by name.
+-- Finds the functions that a part of a statement calls, by their names.
 create function pg_temp.calls_in(p_statement text)
 returns table (called name, volatility "char")
 language sql
@@ -62,8 +62,8 @@ as $$
   where n.nspname = coalesce(lower(m[1]), 'pg_catalog') and p.prokind = 'f'
 $$;
 
--- Functions that Citus refuses: volatile ones in an update or delete, and in an insert's "do update
--- set" all that are not immutable.
+-- Finds functions that Citus refuses: volatile functions in an update or delete, and functions that
+-- are not immutable in an insert's "do update set".
 create function pg_temp.refused_in(p_source text)
 returns setof text
 language sql
@@ -79,7 +79,7 @@ as $$
   ) c
 $$;
 
--- Calls that get a whole row of a sharded table, by its alias.
+-- Finds calls that pass a whole row of a sharded table, by its alias.
 create function pg_temp.rows_passed_in(p_source text)
 returns setof text
 language sql

@@ -25,7 +25,7 @@ async function errorOf(work: Promise<unknown>): Promise<postgres.PostgresError> 
   return error;
 }
 
-Deno.test("records, counts and blocks are colocated on the nodes, everything else on the coordinator", async () => {
+Deno.test("records, counts and blocks are colocated on the nodes, all other tables are on the coordinator", async () => {
   await using sql = openDatabase();
   const rows = await sql`
     select p.logicalrelid::text as name, c.shardcount,
@@ -125,7 +125,7 @@ Deno.test("the hint about another number of shards suggests nothing that would d
       where p.pronamespace = 'logloom_private'::regnamespace and p.proname = 'sealed_page'`;
     throw new Error(`${functions} left`);
   });
-  // If this ever keeps the function, the hint may suggest it.
+  // If a version of Citus ever keeps the function, the hint may suggest this call.
   assert.equal((await errorOf(kept)).message, "0 left");
 });
 
@@ -149,7 +149,7 @@ Deno.test("repair() restores PostgREST's pre-request check, which no node has", 
   assert.ok(settings.includes("pgrst.db_pre_request=logloom_private.check_request"));
 });
 
-Deno.test("a tenant's records are on one node, and those of many tenants on both", async () => {
+Deno.test("a tenant's records are on one node, and both nodes have records of tenants", async () => {
   await using sql = openDatabase();
   const nodes = new Set<number>();
   for (let n = 0; n < 8; n++) {
@@ -161,7 +161,7 @@ Deno.test("a tenant's records are on one node, and those of many tenants on both
   assert.equal(nodes.size, 2);
 });
 
-/** A connection of the service's owner, and the commands that it sends to the nodes. */
+/** Opens a connection of the service's owner and records the commands that it sends to the nodes. */
 async function withNodeLog(): Promise<{ sql: postgres.Sql; told: string[] }> {
   const told: string[] = [];
   const sql = postgres(stack.databaseUrl, {
@@ -195,7 +195,7 @@ Deno.test("a search asks the node for rows, and for sealed records only if the d
       await sql.end();
     }
     assert.deepEqual(told.filter((line) => line.startsWith("issuing ROLLBACK")), []);
-    // As columns, because a node sends a composite as a text.
+    // Records come as columns, because a node sends a composite as text.
     const records = told.filter((line) => line.includes("logloom_log_record"));
     assert.deepEqual(
       records.filter((line) => !/^issuing SELECT \(record\)\.id AS id,/.test(line)),
@@ -245,7 +245,7 @@ Deno.test("records of overlapping batches are stored in the order in which a sea
 });
 
 Deno.test("a step on one node is prepared there before the coordinator commits", async () => {
-  // Otherwise a kill between the two commits would repeat the step.
+  // Without this, a kill between the two commits would repeat the step.
   const tenant = await newTenant();
   await using db = openDatabase();
   const { sql, told } = await withNodeLog();

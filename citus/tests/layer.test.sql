@@ -82,7 +82,7 @@ select throws_ok(
   'Log streams do not work with records that are sharded over nodes', 'log streams are refused'
 );
 
--- A migration that replaces a seam.
+-- A migration may replace a seam.
 create or replace function logloom_private.last_sealed()
 returns timestamptz
 language plpgsql

@@ -2,12 +2,12 @@ import { type Database, openDatabase } from "../../tests/support/database.ts";
 import type { Tenant } from "../../tests/support/client.ts";
 import { databaseUrl } from "../../local/stack.ts";
 
-/** A superuser's connection to one node. Tests may kill the node meanwhile. */
+/** Opens a superuser's connection to one node. Tests may kill the node meanwhile. */
 export function onNode(port: number): Database {
   return openDatabase(databaseUrl("supabase_admin", port, "postgres"), 1, { isCut: true });
 }
 
-/** The port of the node that has the tenant's records. */
+/** Returns the port of the node that has the tenant's records. */
 export async function nodeOf(sql: Database, { id }: Tenant): Promise<number> {
   const [{ nodeport }] = await sql`
     select p.nodeport

@@ -34,7 +34,7 @@ async function portsOfWorkers(sql: Database): Promise<number[]> {
   return rows.map(({ nodeport }) => nodeport as number);
 }
 
-/** The number of prepared transactions on the nodes: they wait for the coordinator's decision. */
+/** Counts prepared transactions on the nodes, which wait for the coordinator's decision. */
 async function prepared(ports: number[]): Promise<number> {
   let count = 0;
   for (const port of ports) {
@@ -75,7 +75,7 @@ for (const name of nodes) {
   });
 }
 
-/** A tenant of the first worker that has sent events. */
+/** Returns a tenant of the first worker that has sent events. */
 async function senderOfFirstWorker(sql: Database): Promise<Sender> {
   const [first] = await portsOfWorkers(sql);
   while (true) {
@@ -178,7 +178,7 @@ Deno.test("an erasure on a node that goes away is finished when the node is back
     await using _down = await keepDown("postgres-1");
     await assert.rejects(
       sql`select logloom_private.run_deletion_step()`.execute(),
-      // 57P01: a backend of the node outlived its server.
+      // 57P01 means that a backend of the node outlived its server.
       (error: { code: string }) => ["08006", "57P01"].includes(error.code),
     );
     assert.deepEqual((await run()).map(({ status, error }) => ({ status, error })), [
@@ -192,7 +192,7 @@ Deno.test("an erasure on a node that goes away is finished when the node is back
   assert.deepEqual(await run(), [{ status: "done", records: sender.acknowledged, error: null }]);
 });
 
-/** The number of processes of a node that have run a statement and wait for a standby to answer. */
+/** Counts the processes of a node that have run a statement and wait for a standby to answer. */
 async function heldOn(port: number, statement: string): Promise<number> {
   await using sql = onNode(port);
   const [{ held }] = await sql`
@@ -201,7 +201,7 @@ async function heldOn(port: number, statement: string): Promise<number> {
   return held;
 }
 
-/** Makes a node's commits wait for a standby that does not exist, so that it answers nobody. */
+/** Makes a node's commits wait for a standby that does not exist, so that the node answers nobody. */
 async function holdAnswers(port: number): Promise<AsyncDisposable> {
   const sql = onNode(port);
   await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");
@@ -232,7 +232,7 @@ async function holdAnswers(port: number): Promise<AsyncDisposable> {
   };
 }
 
-/** The pid of the writer on the coordinator, once it has prepared a step on all nodes. */
+/** Returns the writer's pid on the coordinator, once the writer has prepared a step on all nodes. */
 async function decidingProcess(sql: Database, ports: number[]): Promise<number | undefined> {
   const [writer] = await sql`
     select a.pid from pg_stat_activity a
@@ -247,7 +247,10 @@ async function decidingProcess(sql: Database, ports: number[]): Promise<number |
   return writer.pid;
 }
 
-/** Runs something while all jobs but the writer are stopped: the writer would wait for their prepared transactions. */
+/**
+ * Stops all jobs but the writer while something runs, because the writer would wait for the jobs' prepared
+ * transactions.
+ */
 async function alone<T>(sql: Database, action: () => Promise<T>): Promise<T> {
   const jobs = await sql`
     select j.name from logloom_private.jobs j where j.lane not in ('write', 'ingest')`;
@@ -312,7 +315,7 @@ async function killBetween(
       return row !== undefined;
     });
   }
-  // Backends outlive their server for a moment, so the deciding one is killed first.
+  // Backends outlive their server for a moment, so the backend that decides is killed first.
   if (name === "postgres") signalIfThere(decider, "SIGKILL");
   signalIfThere(victim.pid, "SIGKILL");
   undo.defer(() => isBack(name, victim));

@@ -11,7 +11,7 @@ import { localShards } from "../local/nodes.ts";
 import { firstNode, workerNodes } from "../../local/processes/postgres.ts";
 import { copyOf, server, stack, startBeside, system } from "../../tests/support/second_server.ts";
 
-// The operations of docs/guides/scaling.md, while events arrive and are searched.
+// Runs the operations of docs/guides/scaling.md while events arrive and are searched.
 
 const coordinator = firstNode(system, stack);
 const workers = workerNodes(system, stack, 2);
@@ -172,7 +172,7 @@ Deno.test("all nodes are restored to one point, with everything acknowledged bef
       restore_command: `cp ${nodes[n].data}/pg_wal/%f "%p"`,
       recovery_target_name: "nightly",
       recovery_target_action: "promote",
-      // Until citus_update_node below, it would connect to the nodes that it was copied from.
+      // Until citus_update_node below, the copy would connect to the original's nodes.
       "citus.recover_2pc_interval": "-1",
       "cron.launch_active_jobs": "off",
     }, true)

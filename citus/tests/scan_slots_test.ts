@@ -10,7 +10,7 @@ import { noon, sealRecordsOf } from "./sealed_day.ts";
 
 const records = 2000;
 
-/** Questions that blocks answer by words, by a column and by numbers, with their answers. */
+/** Lists questions that blocks answer by words, by a column and by numbers, with the answers. */
 const questions: [query: string, value: number][] = [
   ["number | count()", records],
   ["NOT attrs.n:5000 | count()", records],
@@ -72,7 +72,7 @@ function valueOf({ status, body }: Answer): number {
   return group.value;
 }
 
-/** The coordinator and the node at a port. */
+/** Returns the coordinator and the node at a port. */
 function serversOf(port: number) {
   const coordinator = firstNode(system, stack).port;
   const ports = [coordinator, port];

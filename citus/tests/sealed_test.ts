@@ -56,7 +56,7 @@ Deno.test("over nodes a sealed day gives the same answers as its rows", async ()
   }
 });
 
-/** Rows and blocks take different messages as the example of a pattern. */
+/** Leaves out examples of patterns, because rows and blocks choose different messages. */
 function withoutExamples(answer: unknown): unknown {
   const text = JSON.stringify(answer, (key, value) => key === "example" ? typeof value : value);
   return JSON.parse(text);

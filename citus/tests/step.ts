@@ -18,7 +18,7 @@ export const citus: Step = {
   run: onNodes,
 };
 
-/** End-to-end tests whose operations read or write records; others do not depend on where they are. */
+/** The end-to-end tests whose operations read or write records. Other tests do not depend on where records are. */
 const operations = (
   "alerts health ingest ingest_tokens isolation quotas portal read retention search secret_key usage views"
 ).split(" ").map((name) => `tests/e2e/${name}_test.ts`);
@@ -26,7 +26,7 @@ const operations = (
 const upgradeTest = "citus/tests/upgrade_test.ts";
 /** Checks the tables right after sharding, so it runs first on its stack. */
 const sharding = "citus/tests/enable_citus_test.ts";
-/** Tests that other steps run on one server. */
+/** Other steps run these tests on one server. */
 const reading = ["sealed", "scan_slots"].map((name) => `citus/tests/${name}_test.ts`);
 
 const kills = [

@@ -33,7 +33,7 @@ const questions: Question[] = [
   ["list_log_fields", {}],
 ];
 
-/** The service's objects on the nodes without daily partitions, and the settings of operations. */
+/** Lists the service's objects on the nodes, without daily partitions, and the settings of operations. */
 async function onNodes(sql: Database): Promise<unknown[]> {
   const rows = await sql`
     select pg_describe_object(d.classid, d.objid, d.objsubid) as thing, p.proconfig as settings

@@ -22,11 +22,12 @@ alter role anon set statement_timeout to '3s';
 alter role authenticated set statement_timeout to '8s';
 alter role authenticator set statement_timeout to '8s';
 alter role authenticator set lock_timeout to '8s';
--- The server's timeout is not for those who look after it.
+-- The server's statement timeout does not apply to the superuser.
 alter role supabase_admin set statement_timeout to 0;
 alter role postgres set search_path to "$user", public, extensions;
 
--- Nothing in public is anybody's by default, as hosted since 30 October 2026.
+-- By default nobody gets rights on new objects in public, as on hosted projects since 30 October
+-- 2026.
 grant usage on schema public to anon, authenticated, service_role;
 grant all on schema public to postgres;
 
@@ -54,7 +55,8 @@ grant all on all tables in schema cron to postgres with grant option;
 revoke all on cron.job from postgres;
 grant select on cron.job to postgres with grant option;
 
--- Supabase's image has one that sees to pg_net where that is created, and names its functions.
+-- Supabase's image has a function of this name. It grants access to pg_net when that extension is
+-- created.
 create function extensions.grant_pg_net_access()
 returns event_trigger
 language plpgsql
@@ -80,7 +82,7 @@ create event trigger issue_pg_net_access on ddl_command_end
 when tag in ('CREATE EXTENSION')
 execute function extensions.grant_pg_net_access();
 
--- PostgREST learns of new functions without a restart.
+-- With this trigger PostgREST reads new functions without a restart.
 create function extensions.pgrst_ddl_watch()
 returns event_trigger
 language plpgsql

@@ -43,7 +43,7 @@ export async function applySql(
   }
 }
 
-/** The SQL that turns one database's objects into the other's; empty if they are equal. */
+/** Returns the SQL that turns one database's objects into the other's; empty if they are equal. */
 export async function difference(from: string, to: string): Promise<string> {
   const file = await Deno.makeTempFile({ suffix: ".sql" });
   try {

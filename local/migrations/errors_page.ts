@@ -21,7 +21,7 @@ export interface Register {
 
 const folder = `${checkout}/supabase/schemas/foundations/errors`;
 
-/** The page with a table for each register. */
+/** Writes the page with a table for each register. */
 export const errorsFile = `${checkout}/docs/reference/errors.md`;
 
 export async function registers(): Promise<Register[]> {
@@ -43,7 +43,7 @@ const row = new RegExp(
   "gy",
 );
 
-/** The rows of a register's values list, which has only literals. */
+/** Reads the rows of a register's values list, which has only literals. */
 export function registerIn(sql: string): Omit<Register, "name"> {
   const start = /(?:return query|from \()\s*values\s+/.exec(sql);
   if (!start) throw new Error("A register is a function that returns a list of values.");
@@ -75,7 +75,7 @@ export function registerIn(sql: string): Omit<Register, "name"> {
   return { hint: hint ? textOf(hint[1]) : null, errors };
 }
 
-/** The value of a literal; null for null. Literals on consecutive lines are one. */
+/** Returns the value of a literal, or null for null. Literals on consecutive lines are one literal. */
 function textOf(literal: string): string | null {
   if (literal === "null") return null;
   return [...literal.matchAll(/'((?:[^']|'')*)'/g)]
@@ -83,7 +83,7 @@ function textOf(literal: string): string | null {
     .join("");
 }
 
-/** The page with current tables between two markers each. */
+/** Returns the page with current tables, each between two markers. */
 export function pageOfErrors(page: string, all: Register[]): string {
   for (const register of all) {
     const opening = `<!-- errors: ${register.name} -->`;
@@ -115,12 +115,12 @@ function tableOf({ hint, errors }: Register): string {
   );
 }
 
-/** A format for readers: … stands for a value. */
+/** Makes a format readable: … stands for a value. */
 function shown(format: string): string {
   return format.replace(/(?:%(?:\d+\$)?s)+|%%/g, (found) => found === "%%" ? "%" : "…");
 }
 
-/** A text as Markdown without markup. */
+/** Escapes a text, so that Markdown shows it literally. */
 function plain(text: string): string {
   return text.replace(/[\\*<~[]/g, "\\$&");
 }

@@ -4,7 +4,7 @@ import postgres from "postgres";
 const parts =
   /(?:--[^\n]*|\/\*[\s\S]*?\*\/|\s+)+|([eE]'(?:[^'\\]|''|\\[\s\S])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\2\$)/g;
 
-/** SQL without its comments and with single blanks. Texts stay as they are. */
+/** Returns SQL without its comments and with single blanks. Texts stay as they are. */
 export function withoutComments(sql: string): string {
   return sql.replace(parts, (_, text: string | undefined) => text ?? " ").trim();
 }

@@ -20,7 +20,7 @@ const listFile = `${checkout}/supabase/schemas/foundations/operations.sql`;
 const pageFile = `${checkout}/docs/reference/api/callers.md`;
 const moduleFile = `${checkout}/supabase/functions/logloom-read/operations.ts`;
 
-/** The callers of every operation, from the list in `supabase/schemas`. */
+/** Returns the callers of every operation, from the list in `supabase/schemas`. */
 export async function allCallers(): Promise<Callers[]> {
   const list = await Deno.readTextFile(listFile);
   const rows = list.matchAll(
@@ -42,7 +42,7 @@ export async function allCallers(): Promise<Callers[]> {
   });
 }
 
-/** Every file that is written from the list, with its text. */
+/** Returns every file that is written from the list, with its text. */
 export async function filesOfOperations(): Promise<Map<string, string>> {
   const all = await allCallers();
   const reading = all.filter(({ key }) => key).map(({ operation }) => operation);
@@ -59,7 +59,7 @@ export async function filesOfOperations(): Promise<Map<string, string>> {
 
 const marker = "<!-- callers -->";
 
-/** The page with the current table between its two markers. */
+/** Returns the page with the current table between its two markers. */
 function pageWithCallers(page: string, all: readonly Callers[]): string {
   const parts = page.split(marker);
   if (parts.length !== 3) {

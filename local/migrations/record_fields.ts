@@ -29,7 +29,7 @@ export async function recordFields(): Promise<RecordField[]> {
   return JSON.parse(list.replaceAll("''", "'"));
 }
 
-/** The query language's words for each level. */
+/** Returns the query language's words for each level. */
 async function levelWords(): Promise<Record<string, string[]>> {
   const sql = await Deno.readTextFile(levelsFile);
   const [list = ""] = /^ +values\n[^]*?\) l \(level, words\)$/m.exec(sql) ?? [];
@@ -40,7 +40,7 @@ async function levelWords(): Promise<Record<string, string[]>> {
   );
 }
 
-/** Every file that is written from the list, with its text. */
+/** Returns every file that is written from the list, with its text. */
 export async function filesOfFields(): Promise<Map<string, string>> {
   const fields = await recordFields();
   const texts = new Map<string, string>();
@@ -58,7 +58,7 @@ export async function filesOfFields(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** A text as `deno fmt` writes it. */
+/** Formats a text with `deno fmt`. */
 export async function formatted(text: string, suffix: string): Promise<string> {
   const file = await Deno.makeTempFile({ suffix });
   try {
@@ -121,7 +121,7 @@ function chosen(fields: RecordField[], which: string, but: string[]): RecordFiel
   return all.filter(({ name }) => !but.includes(name));
 }
 
-/** Items with commas between them, in as few lines as possible. */
+/** Joins items by commas, in as few lines as possible. */
 function wrapped(items: string[], width: number): string[] {
   const lines: string[] = [];
   items.forEach((item, index) => {
@@ -161,7 +161,7 @@ export function pageWithFields(page: string, fields: RecordField[]): string {
   );
 }
 
-/** The TypeScript module of the fields. */
+/** Returns the TypeScript module of the fields. */
 function moduleOf(fields: RecordField[], levels: Record<string, string[]>): string {
   const named = (members: { name: string }[]) => JSON.stringify(members.map(({ name }) => name));
   const sent = fields.filter((field) => field.sent);

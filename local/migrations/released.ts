@@ -3,10 +3,10 @@ import { checkout } from "../stack.ts";
 
 export const migrationsFolder = `${checkout}/supabase/migrations`;
 
-/** The format of sha256sum: a line for each released migration, which nobody may edit. */
+/** The file has the format of sha256sum: a line for each released migration. Nobody may edit a released migration. */
 export const releasedFile = `${checkout}/supabase/released-migrations.sha256`;
 
-/** The names of all migrations, in the order in which they are applied. */
+/** Returns the names of all migrations, in the order in which they are applied. */
 export async function migrations(folder = migrationsFolder): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of Deno.readDir(folder)) {
@@ -15,7 +15,7 @@ export async function migrations(folder = migrationsFolder): Promise<string[]> {
   return names.sort();
 }
 
-/** The digests of the released migrations by name, in the order of application. */
+/** Returns the digests of the released migrations by name, in the order of application. */
 export async function releasedMigrations(file = releasedFile): Promise<Map<string, string>> {
   const released = new Map<string, string>();
   for (const line of (await Deno.readTextFile(file)).split("\n")) {
@@ -28,7 +28,7 @@ export async function releasedMigrations(file = releasedFile): Promise<Map<strin
   return released;
 }
 
-/** Released migrations that changed, and new ones that sort before a released one. */
+/** Returns released migrations that changed, and new ones that sort before a released one. */
 export async function editedMigrations(
   folder = migrationsFolder,
   file = releasedFile,

@@ -5,7 +5,7 @@ import { rooms, schemaFiles } from "./schemas.ts";
 export const pictureFile = `${checkout}/docs/background/architecture.md`;
 const marks = ["<!-- rooms: npm run migration draws this -->", "<!-- rooms -->"];
 
-/** A use: a file of one room names something that another room defines. */
+/** A file of one room uses something that another room defines. */
 export interface Use {
   room: string;
   file: string;
@@ -17,7 +17,7 @@ export interface Use {
 const definition =
   /^\s*create (?:or replace )?(?:function|procedure|(?:unlogged )?table|type|domain|view|sequence)(?: if not exists)? ((?:public|logloom|logloom_private)\.\w+)/gm;
 
-/** All uses between rooms in the text of the schemas, dynamic SQL included. */
+/** Finds all uses between rooms in the text of the schemas, dynamic SQL included. */
 export async function uses(): Promise<Use[]> {
   const sources = await Promise.all((await schemaFiles()).map(async (path) => ({
     path,
@@ -50,21 +50,21 @@ function roomOf(path: string): string {
   return path.split("/")[2];
 }
 
-/** The text without comments and `comment on`. */
+/** Returns the text without comments and `comment on`. */
 function codeOf(text: string): string {
   return text
     .replace(/--[^\n]*/g, "")
     .replace(/^\s*comment on [^;']*?\bis\s+(?:'(?:[^']|'')*'\s*)+;/gm, "");
 }
 
-/** Uses of a later room, as sentences. */
+/** Describes each use of a later room in a sentence. */
 export function upwardArrows(found: Use[], order: string[]): string[] {
   return found
     .filter(({ room, usedRoom }) => order.indexOf(usedRoom) > order.indexOf(room))
     .map(({ file, name, usedRoom }) => `${file} uses ${name} of ${usedRoom}, a later room`);
 }
 
-/** The uses as a Mermaid graph, without indirect arrows. */
+/** Draws the uses as a Mermaid graph, without indirect arrows. */
 export function picture(found: Use[], order: string[]): string {
   const direct = new Map(order.map((room) => [room, new Set<string>()]));
   for (const { room, usedRoom } of found) {
@@ -92,7 +92,7 @@ function reachable(room: string, direct: Map<string, Set<string>>): Set<string> 
   return found;
 }
 
-/** The page with the current picture. */
+/** Returns the page with the current picture. */
 export async function pageWithPicture(): Promise<string> {
   const page = await Deno.readTextFile(pictureFile);
   const start = page.indexOf(marks[0]) + marks[0].length;

@@ -35,8 +35,8 @@ export function functionsOf(files: { path: string; text: string }[]): SchemaFunc
 }
 
 /**
- * The names of the functions that a text calls, also in dynamic SQL. An incomplete name in a format stands for all names
- * with this beginning or end.
+ * Finds the names of the functions that a text calls, also in dynamic SQL. An incomplete name in a format stands for
+ * all names with the same beginning or end.
  */
 export function callsIn(text: string, names: Set<string>): Set<string> {
   const calls = new Set<string>();

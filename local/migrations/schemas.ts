@@ -7,13 +7,13 @@ export const firstStatement = "set local search_path = pg_catalog, pg_temp;";
 /** Every migration ends with this, which grants and revokes the rights on new objects. */
 export const lastStatement = "select logloom_private.finish_migration();";
 
-/** A difference without the revokes on private functions, because the last statement does them all. */
+/** Removes the revokes on private functions from a difference, because the migration's last statement does them all. */
 export function withoutRevokes(sql: string): string {
   const revoke = /^REVOKE ALL ON (?:FUNCTION|PROCEDURE) "logloom_private"\.[^;]* FROM PUBLIC;\n*/gm;
   return sql.replace(revoke, "").trimEnd();
 }
 
-/** The SQL sources in their order: the globs of config.toml, each file once. */
+/** Returns the SQL sources in their order: the globs of config.toml, each file once. */
 export async function schemaFiles(): Promise<string[]> {
   const config = await Deno.readTextFile(`${checkout}/supabase/config.toml`);
   const block = /^schema_paths = \[\n([^\]]*)\]/m.exec(config)?.[1];
@@ -29,7 +29,7 @@ export async function schemaFiles(): Promise<string[]> {
   return [...files];
 }
 
-/** The SQL that makes a database like the schemas, in order. */
+/** Returns the SQL that makes a database like the schemas, in order. */
 export async function schemaTexts(): Promise<{ path: string; text: string }[]> {
   const files = await Promise.all((await schemaFiles()).map(async (path) => ({
     path,
@@ -38,7 +38,7 @@ export async function schemaTexts(): Promise<{ path: string; text: string }[]> {
   return [...files, { path: "the last statement", text: lastStatement }];
 }
 
-/** The rooms, each after the rooms that it uses. */
+/** Lists the rooms, each after the rooms that it uses. */
 export async function rooms(): Promise<string[]> {
   return [...new Set((await schemaFiles()).map(roomOf))];
 }

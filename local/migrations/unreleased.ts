@@ -9,7 +9,10 @@ import { firstStatement, lastStatement, schemaTexts, withoutRevokes } from "./sc
 import { changesLogsUnheld } from "./writers_held.ts";
 import { followingVersion, versionAt } from "../../packages/logloom/src/cli/guest/versions.ts";
 
-/** Hand-written SQL that a comparison cannot find: renames in before.sql, rows and jobs in after.sql. Both are optional. */
+/**
+ * SQL that is written by hand, because a comparison of databases cannot find it: renames in before.sql, rows and jobs
+ * in after.sql. Both files are optional.
+ */
 export const handWrittenFolder = `${checkout}/supabase/unreleased`;
 
 const header =
@@ -36,7 +39,7 @@ export async function unreleasedMigration(stack: Stack): Promise<Unreleased> {
   const released = [...(await releasedMigrations()).keys()].map((name) =>
     `${migrationsFolder}/${name}`
   );
-  // Not in parallel, because some objects belong to the whole cluster.
+  // The two databases are not made in parallel, because some objects belong to the whole cluster.
   await applySql(
     from,
     await Promise.all(
@@ -54,7 +57,7 @@ export async function unreleasedMigration(stack: Stack): Promise<Unreleased> {
   return { text, from, to, rows: await rowDifferences(from, to) };
 }
 
-/** The text of the migration; null if there is nothing to do. */
+/** Returns the text of the migration, or null if there is nothing to do. */
 export function assemble(before: string, changes: string, after: string): string | null {
   const parts = [before, changes, after].filter((part) => part !== "");
   if (parts.length === 0) return null;

@@ -5,8 +5,8 @@ const change =
 const hold = /\blogloom_private\.hold_writers\(\)/;
 
 /**
- * Whether a migration changes logloom.logs or a partition without holding the writers first: under load it would
- * deadlock with them.
+ * Returns whether a migration changes logloom.logs or a partition without holding the writers first. Under load this
+ * migration would deadlock with them.
  */
 export function changesLogsUnheld(migration: string): boolean {
   // Bodies of functions do not count: they run only when called.

@@ -11,7 +11,7 @@ export function installBucket(progress: (step: string) => void): Promise<void> {
   return addPackages(program, ["python3-moto", "python3-flask-cors"], progress);
 }
 
-/** The variables of logloom-archive for the bucket. moto accepts any key. */
+/** Returns the variables of logloom-archive for the bucket. moto accepts any key. */
 export function bucketEnv(stack: Stack): Record<string, string> {
   return {
     LOGLOOM_ARCHIVE_ENDPOINT: `http://127.0.0.1:${stack.ports.bucket}`,
@@ -21,7 +21,7 @@ export function bucketEnv(stack: Stack): Record<string, string> {
   };
 }
 
-/** The command that serves buckets at a port. */
+/** Returns the command that serves buckets at a port. */
 export function bucketCommand(system: System, port: number): [string, ...string[]] {
   return system.command("www-data", program, ["--host", "127.0.0.1", "--port", `${port}`]);
 }

@@ -23,7 +23,7 @@ export interface Serving {
 
 export const oneOfEach: Serving = { runtime: currentRuntime, processes: 1 };
 
-/** The edge functions of this checkout. */
+/** Returns the edge functions of this checkout. */
 export async function presentFunctions(): Promise<FunctionName[]> {
   const present: FunctionName[] = [];
   for (const name of functionNames) if (await exists(source(name))) present.push(name);
@@ -36,7 +36,7 @@ function source(name: FunctionName, folder = sources): string {
   return `${folder}/${name}/index.ts`;
 }
 
-/** The program of a function's process: the function itself, with its port. */
+/** Returns the program of a function's process: the function itself, with its port. */
 function program(stack: Stack, name: FunctionName): string {
   return `${stack.folder}/functions/${name}.ts`;
 }
@@ -55,7 +55,7 @@ export async function writePrograms(
   }
 }
 
-/** The functions that send to tenants' addresses and open secrets for it. */
+/** These functions send to tenants' addresses and open the secrets for it. */
 const sending: readonly FunctionName[] = ["logloom-notify", "logloom-stream"];
 
 /** Variables LOGLOOM_… that you may set when you start the stack: a local receiver, and your own keys. */
@@ -92,7 +92,7 @@ function archiveEnv(): Record<string, string> {
   return env;
 }
 
-/** The processes of each edge function. */
+/** Makes the processes of each edge function. */
 export function functionProcesses(
   stack: Stack,
   functions: FunctionName[],
@@ -103,7 +103,7 @@ export function functionProcesses(
   );
 }
 
-/** An edge function in its own process, with as few rights as possible. */
+/** Runs an edge function in its own process, with as few rights as possible. */
 function functionProcess(
   stack: Stack,
   name: FunctionName,
@@ -112,7 +112,7 @@ function functionProcess(
 ): ProcessDefinition {
   const port = functionPort(stack, name, n);
   const env = {
-    // The gateway's internal port, whose calls are not in the access log.
+    // This is the gateway's internal port. Its calls are not in the access log.
     SUPABASE_URL: stack.internalUrl,
     SUPABASE_ANON_KEY: anonKey,
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: secretApiKey }),
@@ -124,7 +124,7 @@ function functionProcess(
     ...(name === "logloom-notify" ? notifyEnv() : {}),
     ...(name === "logloom-archive" ? archiveEnv() : {}),
   };
-  // Receivers and buckets can be anywhere; the other functions call one address.
+  // Receivers and buckets can be anywhere. All other functions call only one address.
   const net = sending.includes(name) || name === "logloom-archive"
     ? "--allow-net"
     : `--allow-net=127.0.0.1:${port},${new URL(stack.internalUrl).host}`;
@@ -137,7 +137,7 @@ function functionProcess(
       "--no-lock",
       "--no-prompt",
       "--cached-only",
-      // The memory of a hosted function.
+      // A hosted function has this memory.
       "--v8-flags=--max-old-space-size=256",
       net,
       // @lezer/lr reads LOG when it is loaded; ingest reads the deployment id of hosted functions.

@@ -21,7 +21,7 @@ function folder(system: System, stack: Stack): string {
   return `${system.folder(stack)}/gateway`;
 }
 
-/** The folder with the console's files, as nginx sees it. */
+/** Returns the folder with the console's files, as nginx sees it. */
 export function consoleFolder(system: System, stack: Stack): string {
   return `${system.folder(stack)}/console`;
 }
@@ -222,7 +222,7 @@ ${routes(functions)}
 `;
 }
 
-/** Headers for the upstream. A location with its own headers inherits none of these. */
+/** These headers are sent to the upstream. A location with its own headers inherits none of them. */
 function proxyHeaders(indent: string): string {
   return [
     'proxy_set_header Connection "";',
@@ -318,7 +318,7 @@ ${errorPages("    ")}
     }`;
 }
 
-/** Errors of nginx itself. A location with its own error_page inherits none of these. */
+/** These pages are for nginx's own errors. A location with its own error_page inherits none of them. */
 function errorPages(indent: string): string {
   return [
     "error_page 400 405 408 494 501 505 /malformed;",
@@ -331,7 +331,7 @@ function errorPages(indent: string): string {
 /** The seconds in which a request must arrive. */
 const patience = 30;
 
-/** The time limit of PostgREST, which equals Envoy's, the gateway of self-hosted projects. */
+/** The time limit for PostgREST. Envoy, the gateway of self-hosted projects, has the same limit. */
 const restSeconds = 30;
 
 /** The longest query string of an operation. Only a project's own functions may have one. */
@@ -363,7 +363,9 @@ const manyNames = (() => {
   return `'~(?(DEFINE)(${before}))${counted}'`;
 })();
 
-/** Operations of users go through the internal port, so that the whole body is checked before PostgREST gets it. */
+/**
+ * Users' calls of operations go through the internal port, so that the whole body is checked before PostgREST gets it.
+ */
 function operationRoutes(hasLua: boolean): string {
   return `
     location ~ "^/rest/v1/rpc/[^/]{64,}" {
@@ -400,7 +402,7 @@ const bodyDeadline = `
       access_by_lua_block {
         local is_read = false
         local reading = ngx.thread.spawn(function() ngx.req.read_body() is_read = true end)
-        -- Most bodies come with their heads.
+        -- Most bodies arrive together with their heads.
         if is_read then return end
         local waiting = ngx.thread.spawn(function() ngx.sleep(${patience}) end)
         ngx.thread.wait(reading, waiting)

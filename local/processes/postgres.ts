@@ -12,12 +12,12 @@ export interface Node {
   data: string;
 }
 
-/** The server that everything connects to; with Citus, the coordinator. */
+/** Returns the server that everything connects to; with Citus, the coordinator. */
 export function firstNode(system: System, stack: Stack): Node {
   return { name: "postgres", port: stack.ports.postgres, data: `${system.folder(stack)}/data` };
 }
 
-/** The workers of a sharded stack, from 1. */
+/** Returns the workers of a sharded stack, from 1. */
 export function workerNodes(system: System, stack: Stack, workers: number): Node[] {
   return stack.ports.workers.slice(0, workers).map((port, index) => ({
     name: `postgres-${index + 1}`,
@@ -30,7 +30,7 @@ export function workerNodes(system: System, stack: Stack, workers: number): Node
 const settings: Record<string, string> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  // In the data folder, because /dev/shm of the Debian root is not cleared at boot.
+  // Shared memory is in the data folder, because /dev/shm of the Debian root is not cleared at boot.
   dynamic_shared_memory_type: "mmap",
   shared_preload_libraries: "pg_cron,pg_stat_statements",
   "cron.database_name": "postgres",
@@ -48,7 +48,7 @@ const settings: Record<string, string> = {
   effective_cache_size: "2GB",
   maintenance_work_mem: "128MB",
   wal_level: "replica",
-  // For a base backup and a replica, as on hosted projects.
+  // Base backups and replicas need this, as on hosted projects.
   max_wal_senders: "5",
   max_logical_replication_workers: "0",
   max_wal_size: "4GB",
@@ -72,7 +72,7 @@ const nodeSettings: Record<string, string> = {
   wal_level: "logical",
   max_wal_senders: "10",
   max_logical_replication_workers: "8",
-  // Each connection of a coordinator may open one to each worker.
+  // Each connection of a coordinator may open a connection to each worker.
   max_connections: "200",
 };
 
@@ -96,9 +96,9 @@ export function postgresProcess(
     ...isOneOfSeveral && nodeSettings,
   };
   if (isOneOfSeveral) {
-    // A worker sends results to the coordinator as text, so with every digit.
+    // A worker sends results to the coordinator as text, so it must print every digit.
     if (isWorker) chosen.extra_float_digits = "1";
-    // The plan limits the processes of a search, on the coordinator.
+    // Only the coordinator knows how many processes the plan allows a search.
     if (isWorker) chosen.max_parallel_workers_per_gather = "0";
     // Citus must come first; jobs run only on the coordinator.
     chosen.shared_preload_libraries = isWorker
@@ -131,7 +131,7 @@ export function postgresProcess(
       const sql = postgres(databaseUrl("supabase_admin", node.port, "postgres"), {
         max: 1,
         connect_timeout: 2,
-        // Fetching types would fail in a promise that nobody can catch.
+        // Without this, fetching types would fail in a promise that nobody can catch.
         fetch_types: false,
       });
       try {

@@ -5,7 +5,7 @@ import { npmProgram } from "../system.ts";
 /** Variables that the command line reads even if they are not set. */
 const alsoRead = ["INIT_CWD", "LOGLOOM_DEBUG", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"];
 
-/** Sends the gateway's access log to the demo tenant: real events on a new machine, with our own tool. */
+/** Sends the gateway's access log to the demo tenant with our own tool, so that a new machine has real events. */
 export function shipperProcess(stack: Stack, apiKey: string, file: string): ProcessDefinition {
   const env = { LOGLOOM_URL: stack.url, LOGLOOM_API_KEY: apiKey };
   const command = [

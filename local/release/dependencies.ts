@@ -20,7 +20,7 @@ interface LockFile {
   packages: Record<string, { license?: string; link?: boolean }>;
 }
 
-/** The folders with an npm lock file, the root first, without those for tests only. */
+/** Returns the folders with an npm lock file, the root first, without those for tests only. */
 export async function lockedFolders(): Promise<string[]> {
   const files = await walk(["console", "local", "packages", "site", "supabase"]);
   return [
@@ -30,7 +30,7 @@ export async function lockedFolders(): Promise<string[]> {
   ];
 }
 
-/** The dependencies in a lock file without an allowed licence. */
+/** Returns the dependencies in a lock file without an allowed licence. */
 export function otherLicences({ packages }: LockFile): string[] {
   return Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && !link)
@@ -38,7 +38,7 @@ export function otherLicences({ packages }: LockFile): string[] {
     .map(([path, { license }]) => `${path}: ${license ?? "no licence"}`);
 }
 
-/** Whether an SPDX expression is allowed: at least one part between OR, and each part between AND. */
+/** Returns whether an SPDX expression is allowed: at least one part between OR, and each part between AND. */
 function isAllowed(expression: string): boolean {
   return expression.replace(/[()]/g, "").split(/ or /i).some((choice) =>
     choice.split(/ and /i).every((name) => allowed.has(name.trim()))

@@ -8,7 +8,7 @@ export const advisors: Step = {
   run: adviceOn,
 };
 
-/** What the advisors find and we mean so, by the beginning of its key. */
+/** Lists findings of the advisors that are intended, by the beginning of their keys. */
 const committing =
   "a procedure that commits cannot carry a set clause; it qualifies every name instead";
 const hosts =
@@ -56,7 +56,7 @@ async function adviceOn({ stack }: Context): Promise<StepResult> {
   return result.failed > 0 ? { ...result, passed: 0 } : result;
 }
 
-/** Private expressions in standard SQL: their names were found when they were made. */
+/** These private expressions are in standard SQL. PostgreSQL resolved their names when they were created. */
 async function expressionsOf(databaseUrl: string): Promise<string[]> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {

@@ -10,7 +10,7 @@ import { asUser } from "../support/users.ts";
 import { type Row, row } from "../sealing/arbitrary.ts";
 import type { Bucket } from "../support/s3_server.ts";
 
-/** A tenant whose plan has an archive. */
+/** Makes a tenant whose plan has an archive. */
 export async function archivingTenant(
   sql: Database,
   limits: Record<string, number> = {},
@@ -37,27 +37,27 @@ export async function archiveInto(sql: Database, prefix: string): Promise<AsyncD
   return undo;
 }
 
-/** Otherwise health would report files whose bucket is gone, and plans with an archive. */
+/** Without this, health would report files whose bucket is gone, and plans with an archive. */
 export async function forgetArchive(sql: Database): Promise<void> {
   await sql`delete from logloom.archive_parts`;
   await sql`update logloom.plans set archive_days = default where archive_days > 0`;
 }
 
-/** When this file of tests began, so that its days stay the same over midnight. */
+/** The time at which this test file began. Days are counted from it, so that they stay the same over midnight. */
 const began = new Date();
 
-/** The UTC day that is so many days before the tests began, as YYYY-MM-DD. */
+/** Returns the UTC day that many days before the tests began, as YYYY-MM-DD. */
 export function daysAgo(days: number): string {
   return new Date(began.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** The first day of the month that is so many months before. */
+/** Returns the first day of the month that many months ago. */
 export function monthsAgo(months: number): string {
   return new Date(Date.UTC(began.getUTCFullYear(), began.getUTCMonth() - months, 1))
     .toISOString().slice(0, 10);
 }
 
-/** Records of a day: half of them arbitrary, half like those of real services. */
+/** Makes records of a day: half of them arbitrary, half like records of real services. */
 export function recordsOf(day: string, count: number, seed: number): Row[] {
   const odd = fc.sample(row, { seed, numRuns: Math.ceil(count / 2) });
   return Array.from({ length: count }, (_, n): Row => {
@@ -108,7 +108,7 @@ export async function addRecords(sql: Database, tenant: Tenant, rows: Row[]): Pr
   });
 }
 
-/** All records of a tenant in the database, rows and sealed, as answers show them, by id. */
+/** Returns all records of a tenant in the database, rows and sealed, as answers show them, by id. */
 export async function storedRecords(sql: Database, tenant: Tenant): Promise<string[]> {
   const rows = await sql`
     select (to_jsonb(r) - '{write_seq,record_bytes,tenant_id}'::text[])::text as record
@@ -173,7 +173,7 @@ export async function isArchived(sql: Database, tenant: Tenant): Promise<Part[]>
   return await partsOf(sql, tenant);
 }
 
-/** The differences between files and archived records, as a verification describes them. */
+/** Returns the differences between files and archived records, as a verification describes them. */
 async function differencesOf(sql: Database, tenant: Tenant): Promise<string[]> {
   const rows = await sql`
     select distinct d.detail
@@ -201,7 +201,7 @@ export async function hurry(sql: Database, tenant: Tenant): Promise<void> {
     where tenant_id = ${tenant.id} and next_attempt_at > now()`;
 }
 
-/** Lets the next step of the job plan passes, not the one in an hour. */
+/** Lets the job plan passes in its next step, not in an hour. */
 export async function planAgain(sql: Database): Promise<void> {
   await sql`
     update logloom_private.archive_bucket set planned_at = null, planned_through = null`;
@@ -250,7 +250,7 @@ export async function isAllThere(
   return { archived: archived.size, kept: kept.size };
 }
 
-/** The health check of the archive. */
+/** Returns the health check of the archive. */
 export async function archiveHealth(
   sql: Database,
 ): Promise<{ status: string; reason: string | null; garbage: number; passes: number }> {
@@ -296,7 +296,7 @@ export async function lastRestored(sql: Database, tenant: Tenant): Promise<numbe
   return records;
 }
 
-/** Restores days. Returns how many records. */
+/** Restores days and returns how many records were restored. */
 export async function restored(
   sql: Database,
   tenant: Tenant,

@@ -37,7 +37,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
   }
   await addRecords(sql, odd, recordsOf(daysAgo(40), 1100, 9));
   const exact = await archivingTenant(sql);
-  // Each in a file of its own, because DuckDB gives a column the widest type of all files.
+  // Each number is in its own file, because DuckDB gives a column the widest type of all files.
   for (const [n, attrs] of numbers.entries()) {
     await addRecords(
       sql,
@@ -45,7 +45,7 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
       recordsOf(daysAgo(80 + n), 1000, 30 + n).map((row) => ({ ...row, attrs })),
     );
   }
-  // Only now, because later records would get another file.
+  // The archive is switched on only now, because later records would get another file.
   await using _into = await archiveInto(sql, "duckdb");
   const counts = async (tenantId: string) =>
     JSON.stringify(

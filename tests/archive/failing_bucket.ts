@@ -10,14 +10,14 @@ export interface Asked {
 /** Forwards a request to the bucket; with bytes, only the first bytes of its body. */
 export type Pass = (bytes?: number) => Promise<Response>;
 
-/** Decides about a request: undefined lets it through; null answers like a broken gateway. */
+/** Decides the answer to a request. Undefined lets it through, null answers like a broken gateway. */
 export type Fault = (asked: Asked, pass: Pass) => Promise<Response | null> | undefined;
 
 /** An S3 server at the address that the function uses, which can be made to fail. */
 export interface TestBucket extends Bucket, AsyncDisposable {
   fault: Fault;
   readonly asked: Asked[];
-  /** The address without faults. */
+  /** The bucket's address without faults. */
   readonly url: string;
   /** Stops listening, until comeBack. The bucket keeps its objects. */
   goAway(): Promise<void>;
@@ -45,7 +45,7 @@ export async function startBucket(): Promise<TestBucket> {
     };
     asked.push(one);
     const answer = await (bucket.fault(one, pass) ?? pass());
-    // An answer of a gateway, not of a bucket.
+    // This answer comes from a gateway, not from a bucket.
     return answer ?? new Response("", { status: 502 });
   };
   const listen = () =>

@@ -32,7 +32,7 @@ const changed = (change: (bytes: Uint8Array<ArrayBuffer>) => BodyInit) => async 
   new Response(change(new Uint8Array(await (await pass()).arrayBuffer())), { status: 200 });
 const half = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(0, bytes.length >> 1);
 
-/** Each fault hits the first requests for a file. error: what the pass notes. */
+/** Each fault applies to the first requests for a file. error: the error that the pass notes. */
 const faults: {
   name: string;
   method: "GET" | "PUT";
@@ -218,7 +218,7 @@ Deno.test("a full database retries, and nothing is lost or stored twice", async 
   const day = daysAgo(45);
   await addRecords(sql, tenant, recordsOf(day, 1100, 4));
   const accepted = await storedRecords(sql, tenant);
-  // Meanwhile each insert or update of the table fails.
+  // Makes each insert or update of the table fail during the work.
   const full = async (table: string, work: () => Promise<void>) => {
     await sql.unsafe(`alter table ${table} add constraint no_room check (false) not valid`);
     try {
@@ -234,7 +234,7 @@ Deno.test("a full database retries, and nothing is lost or stored twice", async 
       select failures from ${sql(table)} where tenant_id = ${tenant.id}`;
     return row?.failures > 0;
   };
-  // The row exists as a draft before its claim is settled.
+  // A file's row exists as a draft before its claim is settled.
   await sql`
     alter table logloom.archive_parts
     add constraint no_room check (status <> 'verified') not valid`;
@@ -264,7 +264,7 @@ Deno.test("a full database retries, and nothing is lost or stored twice", async 
   assert.deepEqual(await isAllThere(sql, bucket, tenant, accepted), { archived: 1100, kept: 1100 });
 });
 
-/** What the check of the current bucket found. */
+/** Returns what the check of the current bucket found. */
 async function problemOfBucket(sql: Database): Promise<string> {
   const { problem } = await eventually("the bucket is checked", async () => {
     const [state] = await sql`

@@ -27,8 +27,7 @@ import { type Asked, startBucket, type TestBucket } from "./failing_bucket.ts";
 const generation = (key: string) => Number(/_(\d+)\.parquet$/.exec(key)?.[1] ?? 0);
 
 /**
- * A request to the bucket at which a process is killed. passes: whether the bucket still gets the
- * request.
+ * Describes a kill at a request to the bucket. passes: whether the bucket still gets the request.
  */
 interface Kill {
   readonly name: string;
@@ -37,7 +36,7 @@ interface Kill {
   readonly process?: ProcessName;
 }
 
-/** Kills the process at the first such request. isOver waits until it is back, and expires its claims. */
+/** Kills the process at the first matching request. isOver waits until the process is back, and expires its claims. */
 function kill(
   sql: Database,
   bucket: TestBucket,
@@ -56,7 +55,7 @@ function kill(
   };
   return {
     isOver: async () => {
-      // Waits until the database is back, because a client may wait for a missing one for ever.
+      // Waits until the process is back first, because a database client may wait for a missing server for ever.
       await isBack(process, await eventually(name, () => Promise.resolve(killed)));
       await endClaims(sql);
     },

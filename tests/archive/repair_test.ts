@@ -45,7 +45,7 @@ Deno.test("a database that is restored to before an erasure adopts the files aft
     return !open && parts[0].generation === 2 && parts;
   });
 
-  // As after restoring a dump from before the erasure.
+  // Simulates that a dump from before the erasure was restored.
   await sql`delete from logloom.archive_parts where tenant_id = ${tenant.id}`;
   await sql`
     insert into logloom.archive_parts overriding system value

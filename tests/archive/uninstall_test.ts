@@ -114,7 +114,7 @@ Deno.test("files of the archive stop uninstalling, stay with --keep-archive, and
   }
 });
 
-/** An uninstall.sql with this check only, because the stack is still needed. */
+/** Makes an uninstall.sql with this check only, because the stack is still needed. */
 async function onlyTheCheck(): Promise<{ folder: string } & AsyncDisposable> {
   const step = (await uninstallSteps(`${checkout}/supabase`)).find((one) => one.title === title);
   assert.ok(step);

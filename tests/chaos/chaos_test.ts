@@ -12,14 +12,14 @@ import { tell } from "../support/trial_counts.ts";
 
 const kills = Number(Deno.env.get("LOGLOOM_CHAOS_KILLS") ?? "20");
 
-/** About how many steps set the clock. After each of these health needs a minute to be healthy. */
+/** How many steps set the clock, on average. After each of them health needs a minute to be healthy. */
 const clockSteps = Number(Deno.env.get("LOGLOOM_CHAOS_CLOCK_STEPS") ?? Math.ceil(kills / 5));
 
-/** Repeats the random choices, but not their moments. */
+/** A seed repeats the random choices, but not their moments. */
 const seed = Number(Deno.env.get("LOGLOOM_CHAOS_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const random = randomOf(seed);
 
-/** A step of the chaos. Its promise is awaited before the next step. */
+/** Runs a step of the chaos. Its promise is awaited before the next step. */
 type Step = (sql: Database) => Promise<void>;
 
 const kill = (name: ProcessName): Step => async () => await isBack(name, await killProcess(name));
@@ -47,7 +47,7 @@ const steps: Record<string, Step> = {
       connection.close();
     }
   },
-  // The state after the clock was an hour ahead, and after it was an hour late.
+  // Simulates that the clock was an hour ahead and was set back, then that it was an hour late and was set ahead.
   "the clock, set back": (sql) => shiftClock(sql, "1 hour"),
   "the clock, set ahead": (sql) => shiftClock(sql, "-1 hour"),
 };
@@ -103,7 +103,7 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
     done.push(name);
     console.log(`${n + 1} of ${kills}: ${name}`);
     {
-      // A separate pool, because a kill ends all connections.
+      // This is a separate pool, because a kill ends all connections.
       await using db = openDatabase(undefined, 2, { isCut: true });
       await steps[name](db).catch((error) => console.log(`${name}: ${error.message}`));
     }

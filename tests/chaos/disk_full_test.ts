@@ -31,7 +31,7 @@ Deno.test({
   },
 });
 
-/** Only root can mount, and not in every container. */
+/** Returns whether we may mount: only root may, and not in every container. */
 async function canMount(): Promise<boolean> {
   const folder = await Deno.makeTempDir();
   try {
@@ -81,7 +81,7 @@ async function putOnSmallDisk(
   };
 }
 
-/** Whether a process works in a folder. */
+/** Returns whether a process works in a folder. */
 async function isCwd(folder: string): Promise<boolean> {
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;

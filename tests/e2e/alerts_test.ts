@@ -23,7 +23,7 @@ const ofShop = {
   p_threshold: 2,
 };
 
-// Both wait for the next round.
+// Both tests wait for the next round.
 atOnce({
   "an alert is sent soon after the event, by webhook and by email": async () => {
     const tenant = await newTenant("alerts");
@@ -108,7 +108,7 @@ atOnce({
     assert.deepEqual([evaluated.last_value, evaluated.last_error], [3, null]);
     assert.equal(Date.parse(evaluated.last_evaluated_at ?? "") % 60_000, 0);
 
-    // Answered by a person.
+    // A user acknowledges the alert.
     const stranger = await newTenant("alerts");
     const parameters = { p_alert_id: alert.alert_id };
     assertRpcError(
@@ -296,7 +296,7 @@ Deno.test("a tenant that creates, tests and deletes rules cannot mail strangers"
     mailbox.received.filter(({ to }) => to.some((address) => address.includes(tenant.id)));
   assert.deepEqual(mailsToStrangers(), []);
 
-  // A rule that stays cannot either: its ten codes of the day are used up.
+  // A rule that is kept mails no stranger either, because the day's ten codes are used up.
   const { rule_id } = await ruleFor(stranger(31));
   await db`
     insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
@@ -307,7 +307,7 @@ Deno.test("a tenant that creates, tests and deletes rules cannot mail strangers"
   assert.deepEqual([alert.notification_sent, alert.notification_channels], [false, []]);
   assert.match(alert.notification_error ?? "", /^email: The address is not confirmed: /);
 
-  // Another tenant keeps its rules. Strangers get mail, but without the tenant's text.
+  // Another tenant keeps its rules. Strangers get its mails, but without the tenant's text.
   const other = await newTenant("relay");
   for (const n of [1, 2, 3]) {
     await createRule(other, {
@@ -346,7 +346,7 @@ Deno.test("a tenant's webhooks are limited by the hour, also if its rules are de
         select ${tenant.id}, ${p_rule_id}, n, 2 from generate_series(1, 5) n`;
     }
   }
-  // Unless a new hour has begun.
+  // The limit counts per hour, so this is only checked if no new hour has begun.
   if (hour() === began) assert.deepEqual(tests, [200, 200, 200, 429]);
   await eventually("what is beyond waits", async () => {
     const [row] = await db`

@@ -11,10 +11,10 @@ import {
 } from "../support/database.ts";
 import { examples } from "../support/docs_examples.ts";
 
-/** What an operation answered. */
+/** The answer of an operation. */
 type Answered = [operation: string, answer: unknown];
 
-Deno.test("answers are what the client's types say, and null where these say so", async () => {
+Deno.test("answers match the client's types, and are null only where the types allow it", async () => {
   await using db = openDatabase();
   // The documented answers are real ones, which another test checks.
   const documented = (await examples()).map((one): Answered => [one.operation, one.response]);
@@ -37,7 +37,7 @@ Deno.test("answers are what the client's types say, and null where these say so"
   }
 });
 
-/** Answers with null in each place where the documented ones have none. */
+/** Returns answers with null in each place where no documented answer has null. */
 async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[]> {
   await using _sender = await stopJob(db, "send_notifications");
   const client = clientOf(tenant.token);
@@ -68,7 +68,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     portal_url: "https://logs.example/portal.html",
   });
   await call("create_log_portal_session", { p_link: true });
-  // As if the project itself had made it.
+  // Simulates that the project itself has made it.
   await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
   await call("list_log_portal_sessions", {});
 
@@ -78,7 +78,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     p_config: { url: "https://example.com/" },
     p_enabled: false,
   });
-  // As if the project itself had made it.
+  // Simulates that the project itself has made it.
   await db`update logloom.log_streams set maker = null where tenant_id = ${tenant.id}`;
   await call("list_log_streams", {});
   await db`
@@ -158,7 +158,7 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? inner : [{ ...value }, ...inner];
 }
 
-/** The compiler's errors for a module. */
+/** Returns the compiler's errors for a module. */
 async function complaints(text: string): Promise<string> {
   const path = `${checkout}/tests/e2e/.answers_${Deno.pid}.ts`;
   await Deno.writeTextFile(path, text);

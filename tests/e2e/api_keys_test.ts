@@ -160,7 +160,7 @@ Deno.test("the usage of a key is shown in whole days", async () => {
   assert.deepEqual([days_since_creation, since], [2, 1]);
 });
 
-Deno.test("a key that is not there, or another tenant's, is 404", async () => {
+Deno.test("a missing key and another tenant's key are 404", async () => {
   const tenant = await newTenant();
   const { key_id } = await createKey(await newTenant());
   for (const operation of ["revoke_api_key", "get_api_key_usage"]) {

@@ -41,7 +41,7 @@ async function canary(): Promise<Record<string, unknown>> {
 Deno.test("a canary takes the whole way, and health shows its result", async () => {
   await using sql = openDatabase();
   await using _job = await stopJob(sql, "run_canary");
-  // Left by an earlier run on this stack.
+  // An earlier run on this stack may have left events.
   await queueIsEmpty(sql);
   await removeRecords(sql, "l.tenant_id = 'logloom-canary'");
   await sql`delete from logloom_private.canary_rounds`;
@@ -86,7 +86,7 @@ Deno.test("a canary takes the whole way, and health shows its result", async () 
   );
 
   {
-    // Stores the record and answers late, once.
+    // Stores the record, but answers late the first time.
     let calls = 0;
     await using slow = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (
       request,

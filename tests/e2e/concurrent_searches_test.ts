@@ -53,7 +53,7 @@ function assertBusy({ status, headers, body }: Answer, what: string): void {
 
 const search = ({ token }: Tenant) => rpc(token, "search_logs", { p_query_dsl: "anything" });
 
-/** With an API key, or the token of a portal session. */
+/** Calls an operation with an API key, or the token of a portal session. */
 const readBy = (secret: string, operation: string, p_query_dsl: string) =>
   call(`/functions/v1/logloom-read/v1/${operation}`, {
     method: "POST",
@@ -72,7 +72,7 @@ const counted = ({ status, body }: Answer) => {
   return [status, group.value];
 };
 
-/** How many searches wait for a scan slot. */
+/** Returns how many searches wait for a scan slot. */
 async function waiting(db: Database): Promise<number> {
   const [{ waiting }] = await db`
     select count(*)::integer as waiting from pg_stat_activity a
@@ -82,7 +82,7 @@ async function waiting(db: Database): Promise<number> {
 
 const numbers = Array.from({ length: 5000 }, (_, n) => ({ msg: `number ${n}` }));
 
-/** Requests of every operation that reads records. */
+/** Makes a request of every operation that reads records. */
 function everyKind({ token }: Tenant, count: number): Promise<Answer>[] {
   const ts_from = new Date(Date.now() - 60_000).toISOString();
   const preview = { p_threshold: 1, p_comparison: "gt", p_window_minutes: 5 };
@@ -181,7 +181,7 @@ Deno.test("a key and a portal session end at once, also during a search", async 
   for (const secret of secrets) assert.equal((await searchBy(secret)).status, 401);
 });
 
-Deno.test("a tenant's first search has the parallel workers of its plan, those beside it have none", async () => {
+Deno.test("a tenant's first search has the parallel workers of its plan, searches at the same time have none", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   await putOnPlan(db, tenant, { concurrent_searches: 2, concurrent_scans: 2 });
@@ -200,7 +200,7 @@ Deno.test("a tenant's first search has the parallel workers of its plan, those b
   assert.equal(await db.begin(workers), "0");
 });
 
-Deno.test("of a tenant's slow searches one reads on, the others wait for their turn", async () => {
+Deno.test("of a tenant's slow searches one continues, the others wait for their turn", async () => {
   await using db = openDatabase();
   await using _settings = await changeSettings(db, { search_free_time: "0" });
   const [noisy, quiet] = [await newTenant("noisy"), await newTenant("quiet")];
@@ -281,7 +281,7 @@ Deno.test("a killed search frees its slot", async () => {
   assert.equal(flights[1].answers[0].status, 200);
 });
 
-Deno.test("all tenants' searches leave connections free, and the last are for who has none", async () => {
+Deno.test("all tenants' searches leave connections free, and the last slots are for tenants without a search", async () => {
   await using db = openDatabase();
   await using _settings = await changeSettings(db, { api_pool_size: 16 });
   const [noisy, second, third, fourth] = await Promise.all(
@@ -343,6 +343,6 @@ Deno.test("a tenant can validate two queries at a time, and forty at once do no 
   const flood = await Promise.all(Array.from({ length: 40 }, () => validate(noisy)));
   assert.deepEqual(flood.filter(({ status }) => status !== 200 && status !== 429), []);
   assert.ok(flood.some(({ status }) => status === 200));
-  // In turn all are answered.
+  // One after another, all are answered.
   for (let n = 0; n < 5; n++) assert.equal((await validate(noisy)).status, 200);
 });

@@ -8,7 +8,7 @@ import { userToken } from "../support/tokens.ts";
 import { asUser, newUser, type User } from "../support/users.ts";
 import { onlyIf } from "../support/skip_unless.ts";
 
-/** A user with a new token. */
+/** Makes a user with a new token. */
 async function ownerOf(tenantId: string | undefined, id: string): Promise<User> {
   const token = await userToken({ sub: id, tenant_id: tenantId });
   return asUser({ id: tenantId ?? "", userId: id, token });
@@ -58,7 +58,7 @@ for (const [way, send] of Object.entries(ways)) {
       const user = await newUser();
       await user.client.call("update_tenant_settings", {});
       await db`update logloom.tenants set plan_id = 'pro' where tenant_id = ${user.tenantId}`;
-      // The page's values for ids and names that differ in each run.
+      // Replaces the page's ids and names by those of this run.
       const actual = new Map([
         ["demo", user.tenantId],
         ["11111111-1111-4111-8111-111111111111", user.id],
@@ -85,7 +85,7 @@ for (const [way, send] of Object.entries(ways)) {
             )`;
         }
         if (operation === "list_alert_incidents") {
-          // An incident, as if the page's rule had fired.
+          // Adds an incident, as if the page's rule had fired.
           await db`
             insert into logloom.alert_incidents (
               tenant_id, rule_id, rule_name, query_dsl, window_minutes, threshold, comparison,
@@ -112,7 +112,7 @@ for (const [way, send] of Object.entries(ways)) {
             )`;
         }
         if (operation === "confirm_alert_address") {
-          // As if the mail with the code had arrived.
+          // Simulates that the mail with the code has arrived.
           const { p_email, p_code } = request as { p_email: string; p_code: string };
           await db`
             delete from logloom_private.notifications
@@ -136,7 +136,7 @@ for (const [way, send] of Object.entries(ways)) {
         assertAsDocumented(answer, response, actual, operation);
         if (operation === "list_log_archive_restores") {
           await db`update logloom_private.settings set archive_bucket = null`;
-          // The bucket does not exist.
+          // There is no bucket, so the restore would fail.
           await db`delete from logloom.archive_restores where tenant_id = ${user.tenantId}`;
           await db`delete from logloom.archive_parts where tenant_id = ${user.tenantId}`;
           await db`delete from logloom_private.kept_longer where tenant_id = ${user.tenantId}`;
@@ -187,7 +187,7 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
   });
 }
 
-/** The value with the page's placeholders replaced. */
+/** Replaces the page's placeholders in a value. */
 function inserted(value: unknown, actual: Map<string, string>): unknown {
   return JSON.parse(
     JSON.stringify(value),
@@ -206,7 +206,9 @@ const shapes = [
 ];
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$/;
 
-/** Asserts equality, except that an id of the page stands for one id everywhere, and a time for any time. */
+/**
+ * Asserts equality with two exceptions: an id of the page stands for the same id everywhere, and a time for any time.
+ */
 function assertAsDocumented(
   answer: unknown,
   documented: unknown,

@@ -11,7 +11,7 @@ import { putOnPlan } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
 import { newStream, sealed } from "../support/streams.ts";
 
-/** The whole database as plain SQL. */
+/** Returns the whole database as plain SQL. */
 async function dump(): Promise<string> {
   const system = await findSystem();
   assert.ok(system, "the stack that is dumped runs on a system");
@@ -27,7 +27,10 @@ async function dump(): Promise<string> {
   );
 }
 
-/** The forms of a text in a dump: plain, in hexadecimal (bytea), and in both base64s at each of the three alignments. */
+/**
+ * Returns the forms that a text may have in a dump: plain, in hexadecimal (bytea), and in both kinds of base64 at each
+ * of the three alignments.
+ */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   // Neighbouring text changes the first and last characters, so these are left out.
@@ -62,7 +65,7 @@ Deno.test("a dump holds no secret of a stream, a channel, a webhook or a key", a
   await putOnPlan(sql, tenant, { max_log_streams: 4 });
   const client = clientOf(tenant.token);
   const unique = () => crypto.randomUUID();
-  // Nothing is sent here; only the stored data counts.
+  // Nothing is sent in this test; only the stored data counts.
   const ofStreams = {
     webhook: {
       signing_secret: `whsec_${btoa(unique().slice(0, 32))}`,

@@ -33,7 +33,7 @@ function linesOf(text: string): Line[] {
   return text.trimEnd().split("\n").map((line) => JSON.parse(line));
 }
 
-/** Waits until the watermark has passed, which an export waits for. */
+/** Waits until the watermark has passed the records, because an export has only records before it. */
 async function watermarkPasses(db: Database, received: Date): Promise<void> {
   await eventually("the watermark has passed", async () => {
     const [{ passed }] = await db`
@@ -48,7 +48,7 @@ async function withRecords(name: string, events: Record<string, unknown>[]) {
   await ingest(tenant.headers, events);
   await using db = openDatabase();
   await recordsOf(db, tenant.id, events.length);
-  // As if they had been received earlier, so that the export need not wait for the watermark.
+  // Makes the records' time of receipt earlier, so that the export need not wait for the watermark.
   await db`
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id = ${tenant.id}`;
@@ -182,7 +182,7 @@ Deno.test("invalid parameters are refused before anything is sent", async () => 
         { after: `${at(-3600)},${crypto.randomUUID()}` },
         "Invalid p_after: it lies outside the range",
       ],
-      // … at the other end.
+      // With the other order, the other end of the range has moved.
       ...[{ order: "desc" }, { query: "* | sort by ts desc", from: "now-1h" }].map((moving) =>
         [
           { after: `${at(0)},${crypto.randomUUID()}`, ...moving },
@@ -300,7 +300,7 @@ Deno.test("an export continues although a day was sealed and late records arrive
   assert.deepEqual(rest.pop(), { complete: true });
   const had = linesOf(first.text);
   assert.deepEqual([...had, ...rest].map(({ id }) => id), whole.map(({ id }) => id));
-  // From any line, also one whose time other records share.
+  // Continues after any line, also after a line whose time other records share.
   for (const n of [0, 700, 2699, 2700, count - 1]) {
     const answer = await get(headers, {
       ...range,

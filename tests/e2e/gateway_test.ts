@@ -100,7 +100,7 @@ Deno.test("a body too large for any operation is refused with 413", async () => 
 
 Deno.test("a key of the project counts where no token came, and is replaced by its role's token", async () => {
   const [user, other] = [await newTenant(), await newTenant()];
-  /** The statuses of an operation for users, and of one for the service only. */
+  /** Returns the statuses of an operation for users and of an operation for the service only. */
   const statuses = (headers: Record<string, string>) =>
     Promise.all([user, other].map(async ({ id }) => {
       const { status } = await call("/rest/v1/rpc/list_api_keys", {
@@ -179,7 +179,7 @@ Deno.test("/logs, where pino-logflare sends to, is the receiver's", async () => 
     headers: { "x-api-key": "ll_x", "content-type": "application/json" },
     body: '{"batch":[]}',
   });
-  // In the words of Logflare.
+  // The error has Logflare's form.
   assert.deepEqual([status, Object.keys(body)], [401, ["error", "message"]]);
 });
 

@@ -38,7 +38,7 @@ async function ask(endpoint: string): Promise<Answer<Report>> {
   return await health(endpoint) as unknown as Answer<Report>;
 }
 
-/** HTTP status and status of each endpoint, by name. */
+/** Returns the HTTP status and the health status of each endpoint, by name. */
 async function statuses(): Promise<Record<string, [number, string]>> {
   const answers = endpoints.map(async (endpoint): Promise<[string, [number, string]]> => {
     const { status, body } = await ask(endpoint);
@@ -74,7 +74,7 @@ async function stopUnmissed(db: Database): Promise<AsyncDisposable> {
   return all.move();
 }
 
-/** The names of an object's members, recursively. */
+/** Returns the names of an object's members, recursively. */
 function membersOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return null;
   return Object.fromEntries(
@@ -206,7 +206,7 @@ Deno.test("health shows a deep and an old queue, and counts its events", async (
   await using db = openDatabase();
   {
     await using _writer = await stopUnmissed(db);
-    // How old it is comes later.
+    // The age of the queue is tested later.
     await using _patient = await changeSettings(db, { queue_degraded_age: "1 hour" });
     const depth = async () => Number((await ask("/queue")).body.checks.queue.depth);
     const before = await depth();
@@ -245,7 +245,7 @@ Deno.test("health shows a deep and an old queue, and counts its events", async (
   assert.equal((await recordsOf(db, tenant.id, 50)).length, 50);
 });
 
-Deno.test("a partition that is missing is told of: tomorrow's degraded, today's unhealthy", async () => {
+Deno.test("health is degraded if tomorrow's partition is missing, and unhealthy if today's is", async () => {
   await isHealthyAgain();
   await using db = openDatabase(stack.databaseUrl, 1);
   await using admin = openDatabase();
@@ -279,7 +279,7 @@ Deno.test("a partition that is missing is told of: tomorrow's degraded, today's 
 });
 
 async function detach(db: Database, name: string): Promise<AsyncDisposable> {
-  // Its rows would be missed meanwhile, but nobody else uses this stack.
+  // The partition's rows are missing meanwhile, but nobody else uses this stack.
   const day = name.slice(5).replaceAll("_", "-");
   await db.unsafe(`alter table logloom.logs detach partition logloom.${name}`);
   return {

@@ -16,7 +16,7 @@ const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 }
 const unauthenticated = { error: "Invalid token, API key, or missing tenant_id" };
 const limit = 512_000;
 
-/** The partition of a record, without the number of a shard. */
+/** Returns the partition of a record, without the number of a shard. */
 const partition = (sql: Database) =>
   sql`regexp_replace(tableoid::regclass::text, '(_[0-9]{2}_[0-9]{2})_[0-9]+$', '\\1')`;
 
@@ -67,7 +67,7 @@ Deno.test("every field of an event arrives in the partition of its day", async (
   assert.equal(name, `logloom.logs_${sentTs.slice(0, 10).replaceAll("-", "_")}`);
 });
 
-Deno.test("what was acknowledged is visible seconds later, with nobody's help", async () => {
+Deno.test("an acknowledged event is visible seconds later, without any further call", async () => {
   const tenant = await newTenant();
   assertAnswer(await ingest(tenant.headers, [{ msg: "a" }, { msg: "b" }]), 200, accepted(2));
   await using db = openDatabase();
@@ -261,7 +261,7 @@ Deno.test("levels, numbers, booleans and unknown members are kept as documented"
   }
 });
 
-/** jsonb keeps the members of an object by the length of their names, then by the names. */
+/** Sorts members like jsonb: by the length of their names, then by the names. */
 function sortedAsJsonb(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const byName = ([a]: [string, unknown], [b]: [string, unknown]) =>
@@ -434,7 +434,7 @@ Deno.test("an answer that does not depend on the body arrives however large the 
   }
 });
 
-/** The last six characters of an API key: the CRC32 of those before, in base 62. */
+/** Returns the last six characters of an API key: the CRC32 of those before, in base 62. */
 function checksum(text: string): string {
   let crc = 0xffffffff;
   for (const byte of new TextEncoder().encode(text)) {

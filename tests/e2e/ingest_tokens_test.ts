@@ -126,7 +126,7 @@ Deno.test("an expired token is refused, and says so", async () => {
   );
 });
 
-Deno.test("a token ends with its maker's membership", async () => {
+Deno.test("a token ends when its creator is removed from the tenant", async () => {
   const owner = await newTenant();
   const userId = crypto.randomUUID();
   assert.equal(
@@ -157,7 +157,7 @@ Deno.test("the project makes tokens for a tenant that it names, which end with t
   assert.equal((await ingest(bearer(token), [{}])).status, 401);
 });
 
-Deno.test("tokens have limits of the plan, and none of the tenant's goes beyond them", async () => {
+Deno.test("the plan limits how many tokens a tenant creates in a minute, also in concurrent calls", async () => {
   const tenant = await newTenant();
   await newToken(tenant);
   await using db = openDatabase();

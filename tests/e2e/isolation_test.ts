@@ -47,7 +47,7 @@ Deno.test("the tables show a tenant only its own rows", {
     await createKey(tenant);
     await ingest(tenant.headers, [{ msg: tenant.id }]);
   }
-  // The owner of the database may act as the API roles, as PostgREST does for a request.
+  // The database's owner may act as an API role, like PostgREST for a request.
   await using db = openDatabase(stack.databaseUrl, 1);
   await using admin = openDatabase();
   for (const tenant of [mine, other]) await recordsOf(admin, tenant.id, 1);
@@ -70,7 +70,7 @@ Deno.test("the tables show a tenant only its own rows", {
   }
 });
 
-Deno.test("another tenant's key is neither listed nor revoked nor told of", async () => {
+Deno.test("another tenant's API key is not listed; revoking it or reading its usage is 404", async () => {
   const [mine, other] = await Promise.all([newTenant("mine"), newTenant("other")]);
   const { key_id, key_value } = await createKey(other);
   assert.deepEqual((await rpc(mine.token, "list_api_keys")).body, []);
@@ -80,10 +80,10 @@ Deno.test("another tenant's key is neither listed nor revoked nor told of", asyn
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
 });
 
-/** A kind of reader, and its headers. */
+/** The name of a kind of reader, and its headers. */
 type Reader = readonly [name: string, headers: Record<string, string>];
 
-/** Every kind of reader that a tenant may have. */
+/** Makes one reader of every kind that a tenant may have. */
 async function readersOf(tenant: Tenant): Promise<Reader[]> {
   const { body: view } = await rpc<{ view_id: string }>(tenant.token, "create_log_view", {
     p_name: "all",
@@ -129,14 +129,14 @@ async function neighbours(): Promise<Neighbours> {
   await using db = openDatabase();
   await recordsOf(db, mine.id, 1);
   const [{ id, ts }] = await recordsOf(db, other.id, 1);
-  // An export has what the watermark has passed: as if they had come a while ago.
+  // An export only has records before the watermark, so these get an earlier time of receipt.
   await db`
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id in (${mine.id}, ${other.id})`;
   return { mine, other, own, marker, id, ts };
 }
 
-Deno.test("no reader shows what is another tenant's", async () => {
+Deno.test("no reading operation returns another tenant's record, to any kind of reader", async () => {
   const { mine, other, marker, id, ts } = await neighbours();
   await rpc(other.token, "create_saved_search", {
     p_name: marker,
@@ -185,7 +185,7 @@ Deno.test("no reader shows what is another tenant's", async () => {
 
 const reading = "/functions/v1/logloom-read";
 
-/** Requests of the other protocols: for everything, and for records with a text. */
+/** Makes requests of the other protocols: for all records, and for records with a text. */
 const protocols: Record<
   string,
   (headers: Record<string, string>, text?: string) => Promise<Answer<unknown>>
@@ -293,7 +293,7 @@ Deno.test("credentials that only send, or only open a session, read by no protoc
   assert.ok(JSON.stringify(body).includes(own));
 });
 
-/** The parameters with which an operation shows the most. */
+/** Gives an operation the parameters with which it shows the most. */
 function asked(operation: string, { id, ts }: { id: unknown; ts: unknown }) {
   const range = { p_ts_from: "now-1h", p_ts_to: "now+1h" };
   switch (operation) {

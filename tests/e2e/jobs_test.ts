@@ -17,9 +17,8 @@ import { eventually } from "../support/eventually.ts";
 import { ownDatabase } from "../support/own_database.ts";
 import { putOnPlan } from "../support/plans.ts";
 
-// A run of pg_cron is one statement, which is cancelled as a whole at statement_timeout: each job is
-// run with 3 seconds of it, as the database's postgres has 2 minutes on a hosted project, and with
-// more work than fits.
+// A run of pg_cron is one statement, and statement_timeout cancels the whole statement. Here each job has a timeout of
+// 3 seconds and more work than fits. On a hosted project the timeout of postgres is 2 minutes.
 
 const hosted = "3s";
 
@@ -54,7 +53,7 @@ async function runsOf(
   timeout = hosted,
 ): Promise<number> {
   let cancelled = 0;
-  // A limit for a machine of any speed.
+  // This limit suffices for a machine of any speed.
   for (let runs = 1; runs <= 600; runs++) {
     try {
       await runJob(name, timeout);
@@ -147,7 +146,7 @@ Deno.test("an alert round evaluates every tenant once, in as many runs as it tak
   await using _job = await stopJob(db, "evaluate_alerts");
   const tenants = await Promise.all(Array.from({ length: 12 }, () => newTenant()));
   for (const tenant of tenants) await createRule(tenant, { p_name: "slow", p_threshold: 0 });
-  // As if they were older, so that the next round has all of them.
+  // Makes the rules older, so that the next round has all of them.
   await db`update logloom.alert_rules set asked_at = now() - interval '1 hour' where name = 'slow'`;
   await using _pace = await changeConstant(db, "alert_step_rules", "2");
   // Every evaluation of one of these rules takes a quarter of a second.
@@ -232,7 +231,7 @@ Deno.test("a run of the writer continues while more than one step is waiting", a
   );
 });
 
-/** Rows past their lifetime in a table that a purge empties, some a batch. */
+/** Adds rows past their lifetime to a table that a purge empties in batches. */
 const oldRows: Record<string, (db: Database, rows: number) => Promise<() => Promise<number>>> = {
   "audit events": async (db, rows) => {
     await db`

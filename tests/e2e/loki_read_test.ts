@@ -13,7 +13,7 @@ import { keyChecksum } from "../../supabase/functions/_shared/auth.ts";
 import { grafanaRequests } from "../../supabase/functions/logloom-read/loki/grafana_requests.ts";
 import { stack } from "../support/stack.ts";
 
-/** A full minute, ten minutes ago. The records are in the three minutes from then on. */
+/** A full minute, ten minutes ago. The records are in the three minutes after it. */
 const base = Math.floor(Date.now() / 60_000) * 60 - 600;
 
 function at(seconds: number): string {
@@ -59,7 +59,7 @@ async function withRecords(name: string, events: readonly object[] = records): P
 }
 
 let shared: Promise<Reader> | undefined;
-/** A tenant with the records above, for tests that only read. */
+/** Makes a tenant with the records above, for tests that only read. */
 const sharedReader = () => shared ??= withRecords("loki");
 
 const range = { start: ns(0), end: ns(180) };
@@ -79,7 +79,7 @@ async function ask(
   return { status: answer.status, text, body: (isJson ? JSON.parse(text) : undefined) as any };
 }
 
-/** The body of an answer, which must not be refused. */
+/** Returns the body of an answer, which must not be refused. */
 async function answerOf(
   reader: Pick<Reader, "headers">,
   path: string,
@@ -98,7 +98,7 @@ async function linesOf(reader: Reader, query: string): Promise<string[]> {
   return entries.sort((a, b) => Number(BigInt(a[0]) - BigInt(b[0]))).map(([, line]) => line);
 }
 
-/** Labels, and the values by seconds since the records' first minute. */
+/** Returns labels, and values by seconds since the records' first minute. */
 async function matrixOf(reader: Reader, query: string, step = "60s") {
   const body = await answerOf(reader, "query_range", { query, step });
   assert.equal(body.data.resultType, "matrix");
@@ -294,7 +294,7 @@ Deno.test("selectors, line filters and label filters find the same as in Loki", 
     ['{service="api"}', [refused, served, quoted]],
     ['{service!="api"}', [json, logfmt]],
     ['{host=~"web-."}', [refused, served, quoted]],
-    // Of a label the whole value is compared.
+    // A selector compares the whole value of a label.
     ['{host=~"web"}', []],
     ['{host=~"web-1|web-2"}', [refused, served, quoted]],
     ['{host!~"web-1", service="api"}', [served]],
@@ -586,7 +586,7 @@ Deno.test("sizes are compared with numbers and with texts", async () => {
 });
 
 Deno.test("a cut answer has a warning, and calculations use all series", async () => {
-  // The 30th host has most at the second minute and little in all.
+  // The 30th host has the most records in the second minute, but few in total.
   const many = Array.from({ length: 30 }, (_, n) =>
     (n === 29 ? [1, 61, 61] : [1, 1, 1, 1])
       .map((second) => ({ ts: at(second), service: "s", host: `h${n}` }))).flat();

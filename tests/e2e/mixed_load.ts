@@ -16,11 +16,11 @@ export interface MixedLoad {
   latencies: number[];
 }
 
-/** Names of tenants under load; every object carries its tenant's name, so that a leak is visible. */
+/** Names a tenant under load. Every object contains its tenant's name, so that a leak is visible. */
 export const tenantName = () => `load-${crypto.randomUUID()}`;
 const tenantNames = /load-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** A tenant, and all tenants together, may run a few of these: one more is 429. */
+/** A tenant may run only a few of these at a time, and so may all tenants together. One more is 429. */
 const takeSlots = [
   "search_logs",
   "log_stats",

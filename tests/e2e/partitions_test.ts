@@ -5,7 +5,7 @@ import { putOnPlan } from "../support/plans.ts";
 
 const day = 86_400_000;
 
-/** An event of each of the last 400 days, the newest first. */
+/** Makes an event of each of the last 400 days, the newest first. */
 const everyDay = () =>
   Array.from({ length: 400 }, (_, ago) => ({
     ts: new Date(Date.now() - ago * day).toISOString(),

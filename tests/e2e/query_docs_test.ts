@@ -14,7 +14,7 @@ function date(ago: number): string {
   return new Date(Date.now() - ago).toISOString().slice(0, 10);
 }
 
-/** The rows of every table under a heading, cells without their backticks and escapes. */
+/** Returns the rows of every table under a heading, cells without their backticks and escapes. */
 function rows(heading: string): string[][] {
   const section = page.split(/^## /m).find((one) => one.startsWith(`${heading}\n`));
   assert.ok(section, `no section ${heading}`);

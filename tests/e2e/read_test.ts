@@ -30,7 +30,7 @@ function read(
   });
 }
 
-/** The name of an error, for programs. */
+/** Returns the name of an error, for programs. */
 const nameOf = ({ details }: Record<string, unknown>) => JSON.parse(String(details))?.name;
 
 async function withRecords(name: string): Promise<Tenant> {
@@ -112,7 +112,7 @@ Deno.test("a key is accepted in all headers of ingest, and never in an address",
     assert.deepEqual([status, (body.logs as unknown[]).length], [200, 3]);
   }
   assert.equal((await ingest(apiKey(key_value), [])).status, 200);
-  // Not even if a header also has it, because proxies log addresses.
+  // A key in an address is refused even if a header has it too, because proxies log addresses.
   for (const headers of [{}, apiKey(key_value)]) {
     for (const query of [`api_key=${key_value}`, `token=${key_value}`, `${key_value}=1`]) {
       const { status, body } = await read(headers, `search_logs?${query}`);
@@ -167,7 +167,7 @@ Deno.test("a key without the needed scope is 403, and a revoked or unknown one 4
   }
 });
 
-Deno.test("what a key's request lacks is said in the form of RPC", async () => {
+Deno.test("errors of a key's request have the form of RPC", async () => {
   const tenant = await newTenant("read-errors");
   const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
   const named: [string, unknown, string][] = [

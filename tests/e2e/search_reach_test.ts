@@ -28,7 +28,7 @@ const samples = [
   "host:web-1",
   "host:10.0.0.0/8",
   "route:/api*",
-  // In the middle of a sealed day, at any hour.
+  // This time is in the middle of a sealed day, at any hour.
   `ts:>${new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10)}T12:00:00Z`,
   "attrs.status:*",
   "level:error | fields msg, attrs.status",
@@ -57,7 +57,7 @@ Deno.test("a search uses few functions, and calls are not deeply nested", async 
 
 const nothingStays = new Error("The transaction is rolled back.");
 
-/** Names of the functions that PostgreSQL ran for the samples, over rows and over blocks. */
+/** Returns names of the functions that PostgreSQL ran for the samples, over rows and over blocks. */
 async function runBySamples(sql: postgres.Sql): Promise<Set<string>> {
   const run = new Set<string>();
   await sql.begin(async (sql) => {
@@ -119,7 +119,7 @@ async function counted(sql: postgres.TransactionSql): Promise<Map<string, number
   return new Map(rows.map(({ name, calls }) => [name, calls]));
 }
 
-/** The longest chain of calls from a function. */
+/** Returns the longest chain of calls from a function. */
 function longestPath(
   from: string,
   calls: Map<string, Set<string>>,

@@ -45,7 +45,7 @@ interface Tail {
 
 const minute = 60_000;
 
-/** Yesterday, at this time of the day. */
+/** This time of the day, yesterday. */
 function yesterday(time: string): string {
   return `${beforeToday}${time}`;
 }
@@ -85,7 +85,7 @@ Deno.test("an acknowledged event is found soon after", async () => {
   console.log(`found after ${delays.map(Math.round).join(", ")} ms`);
 });
 
-Deno.test("a search returns whole records, its range and at most the limit", async () => {
+Deno.test("a search returns its range, and whole records up to its limit", async () => {
   const tenant = await newTenant();
   const event = {
     ts: yesterday("10:00:00.123456Z"),
@@ -156,7 +156,7 @@ Deno.test("pages have each record once, while others are written", async () => {
   assert.deepEqual(seen.toSorted(), sent.map(({ msg }) => msg).toSorted());
 });
 
-/** A row of statistics for count(), without its group. */
+/** Returns a row of statistics for count(), without its group. */
 function counted(value: number, groups: number) {
   return { value, values: { count: value }, total_groups: groups, warnings: [] };
 }
@@ -307,7 +307,7 @@ Deno.test("a live tail shows every event once, late ones too, while many are sen
       sent.push(...events);
       const answer = await ingest(
         tenant.headers,
-        // Now, an hour ago, another day.
+        // The times are now, an hour ago, and on another day.
         events.map((msg, i) => ({ msg, ts: ago([0, 60 * minute, 49 * 60 * minute][i]) })),
       );
       assert.equal(answer.status, 200);

@@ -17,7 +17,7 @@ import { userToken } from "../support/tokens.ts";
 const secret = bearer(secretApiKey);
 const free = {};
 
-/** Two existing tenants, ordered by name. */
+/** Makes two tenants and returns them ordered by name. */
 async function twoTenants() {
   await using db = openDatabase();
   const tenants = [await newTenant("a"), await newTenant("b")];

@@ -126,7 +126,7 @@ Deno.test("events that cannot be sent are sent later, once", async () => {
   const { key_value } = await createKey(tenant);
   let run: Awaited<ReturnType<typeof start>>;
   {
-    // Down before the shipper starts, because it sends everything at once.
+    // PostgREST is down before the shipper starts, because the shipper sends everything at once.
     await using _down = await keepDown("postgrest");
     run = await start([path], Promise.resolve(tenant), key_value);
     await eventually("the shipper tries again", () => {

@@ -6,7 +6,7 @@ import { putOnPlan } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
 import { newStream, type OwnReceiver, ownReceivers } from "../support/streams.ts";
 
-/** Ordinary events, and events that are hard to transport. */
+/** Makes ordinary events, and events that are hard to transport. */
 function events(count: number): Record<string, unknown>[] {
   const shapes: Record<string, unknown>[] = [
     { level: "info", msg: "plain", service: "shop", env: "prod", host: "web-1" },
@@ -39,7 +39,7 @@ function events(count: number): Record<string, unknown>[] {
 const exact = `{"msg":"numbers","attrs":{"big":12345678901234567890123,` +
   `"long":0.12345678901234567890123,"int64":9007199254740993,"small":0.000001}}`;
 
-/** How many records differ from their originals, are missing, or came twice. */
+/** Counts how many records differ from their originals, are missing, or came twice. */
 async function differences(
   sql: Database,
   source: Tenant,

@@ -8,7 +8,7 @@ import { stack } from "../support/stack.ts";
 
 const most = 64 * 1024 * 1024;
 
-/** Bytes of temporary files by the database process that wrote them, from the log. */
+/** Returns from the log how many bytes of temporary files each database process wrote. */
 async function temporaryBytes(): Promise<Map<string, number>> {
   const log = await Deno.readTextFile(`${dirname(stack.stateFile)}/logs/postgres.log`);
   const bytes = new Map<string, number>();

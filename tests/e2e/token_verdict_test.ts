@@ -3,10 +3,13 @@ import { assertAnswer, assertRpcError, bearer, ingest, rpc } from "../support/cl
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { tokenOfText, userToken } from "../support/tokens.ts";
 
-/** Seconds from now. */
+/** Returns the Unix time so many seconds from now. */
 const at = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-/** The answers of ingest and operations to a token with these claims beside the usual ones; undefined omits a claim. */
+/**
+ * Returns the statuses of ingest and operations for a token with these claims and the usual ones; undefined omits a
+ * claim.
+ */
 const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({}), 200],
   [() => ({ exp: undefined }), 401],
@@ -57,7 +60,7 @@ const verdicts: [claims: () => Record<string, unknown>, status: 200 | 401][] = [
   [() => ({ tenant_id: "x".repeat(256) }), 401],
   [() => ({ tenant_id: "\u{1f600}".repeat(255) }), 200],
   [() => ({ user_metadata: { name: "a\u0000b" } }), 401],
-  // Spaces of every script alone are refused; beside a letter they are part of a name.
+  // A name of spaces alone is refused, whatever their script. Next to a letter they are part of the name.
   ...[
     " ",
     "\u00a0",
@@ -130,7 +133,7 @@ Deno.test("a removed member is refused at once by ingest and operations", async 
   assert.deepEqual(await send(), [401, 401]);
 });
 
-Deno.test("a token with two members of one name is refused by ingest and operations", async () => {
+Deno.test("a token with a duplicate JSON key is refused by ingest and by operations", async () => {
   const exp = at(3600);
   const text = (members: string) => `{"role":"authenticated","sub":"u","exp":${exp},${members}}`;
   assert.deepEqual(await verdictsOf(await tokenOfText(text('"tenant_id":"doors-1"'))), [200, 200]);
@@ -202,7 +205,7 @@ Deno.test("the token of an OAuth client can read, and write only if the client i
   assertAnswer(await ingest(bearer(token), { msg: "x" }), 403, { error: readsOnly });
   const made = await rpc(await userToken(user), "get_current_tenant");
   assert.equal(made.status, 404, "the first write was refused, and no tenant made");
-  // Its user, without a client.
+  // The same user may write without a client.
   assert.equal((await create(await userToken(user))).status, 200);
 
   {

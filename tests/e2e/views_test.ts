@@ -75,7 +75,7 @@ Deno.test("a key in a view finds only the view's records, without hidden fields"
   assert.deepEqual(tail.body.logs.map(({ user_id }) => user_id), [null, null]);
 });
 
-Deno.test("Grafana sees no more", async () => {
+Deno.test("Grafana with a view's key sees only the view's records", async () => {
   const { headers } = await inView("view-loki");
   const loki = (path: string) =>
     call<{ data: { result: { values: [string, string][] }[] } & string[] }>(

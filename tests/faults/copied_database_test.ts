@@ -7,7 +7,7 @@ import { receiveWebhooks } from "../support/receivers.ts";
 import { stack } from "../support/stack.ts";
 import { newStream } from "../support/streams.ts";
 
-/** The log of the function logloom-stream. */
+/** Returns the log of the function logloom-stream. */
 async function streamLog(): Promise<string> {
   const folder = `${dirname(stack.stateFile)}/logs`;
   const names = [...Deno.readDirSync(folder)].map(({ name }) => name)
@@ -28,7 +28,7 @@ Deno.test("a copy of the database sends nothing until begin_anew, then only new 
   await send("before");
   assert.deepEqual(await sent(1), ["before"]);
 
-  // As if this were the database of another project, copied.
+  // Simulates that this database is a copy of another project's.
   await sql`update logloom_private.installation set project_url = 'https://first.example'`;
   await send("between");
   await recordsOf(sql, tenant.id, 2);

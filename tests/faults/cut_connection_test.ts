@@ -3,7 +3,7 @@ import net, { type AddressInfo } from "node:net";
 import { openDatabase } from "../support/database.ts";
 import { stack } from "../support/stack.ts";
 
-/** A proxy to the database that cuts each connection during its statements. */
+/** Makes a proxy to the database that cuts each connection during its statements. */
 async function cutter(): Promise<{ url: string } & AsyncDisposable> {
   const database = new URL(stack.adminDatabaseUrl);
   const server = net.createServer({ allowHalfOpen: true }, (client) => {

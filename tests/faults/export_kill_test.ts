@@ -32,7 +32,7 @@ async function withRecords() {
       select count(*)::integer as records from logloom.logs where tenant_id = ${tenant.id}`;
     return records === count;
   });
-  // As if they had been received earlier, so that the export need not wait for the watermark.
+  // Makes the records' time of receipt earlier, so that the export need not wait for the watermark.
   await db`
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id = ${tenant.id}`;
@@ -43,8 +43,8 @@ async function withRecords() {
 }
 
 /**
- * The complete lines of an answer until it ends or is cut off, and its cursor. After the first lines, waits for `middle`
- * before reading on.
+ * Returns the complete lines of an answer until it ends or is cut off, and its cursor. Waits for `middle` after the
+ * first lines, before it reads on.
  */
 async function linesOf(
   headers: Record<string, string>,

@@ -9,7 +9,7 @@ import { becomes } from "../support/eventually.ts";
 
 const accepted = (ingested: number) => ({ success: true, ingested, rejected: 0 });
 
-/** Whether an answer is the refusal of invalid JSON, with its place. */
+/** Returns whether an answer refuses invalid JSON and names the place. */
 function isInvalid(status: number, { error }: Answer["body"]): boolean {
   return status === 400 && /^Invalid JSON at line \d+, column \d+: /.test(`${error}`);
 }
@@ -20,7 +20,7 @@ async function assertNothingIsStuck(tenantId: string): Promise<void> {
   const [{ dead }] = await db`select count(*)::integer as dead from logloom_private.dead_letters
     where tenant_id = ${tenantId}`;
   assert.equal(dead, 0);
-  // Waits, because of kills in earlier tests or a slow database.
+  // Waits, because earlier tests may have killed processes, and the database may be slow.
   await becomes("healthy", async () => (await health("/detailed")).body.status);
 }
 
@@ -75,7 +75,7 @@ Deno.test("hostile bodies get the right status, and accepted events are stored",
   assert.equal(await countRecords(db, tenant.id), stored);
 });
 
-/** Random texts, because an index accepts long texts that compress well. */
+/** Makes random texts, because an index accepts long texts that compress well. */
 function eachField(size: number): Record<string, string> {
   const random = () => {
     const parts = Array.from({ length: size / 20_000 }, () => new Uint8Array(15_000));
@@ -217,7 +217,7 @@ Deno.test("hostile events are stored as sent", async () => {
   );
 });
 
-/** The text of a scalar in a text field. A number is written without exponent, up to 40 characters. */
+/** Returns the text of a scalar in a text field. A number is written without exponent, up to 40 characters. */
 function textOf(value: unknown): string {
   const sent = String(value);
   if (typeof value !== "number" || !sent.includes("e")) return sent;

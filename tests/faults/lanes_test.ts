@@ -6,7 +6,7 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 const lanes = ["write", "send", "tend"];
 
-/** The process of each lane. */
+/** Returns the process of each lane. */
 async function workers(db: Database): Promise<Map<string, number>> {
   const rows = await db`
     select pid, split_part(query, '''', 2) as lane
@@ -42,7 +42,7 @@ Deno.test("a lane whose process was ended gets another one within fifteen second
   ]);
 });
 
-Deno.test("with a short statement_timeout runs end before it", async () => {
+Deno.test("a run of a lane ends before a short statement_timeout", async () => {
   await using db = openDatabase();
   await db.unsafe("alter role postgres set statement_timeout = '4s'");
   try {
@@ -80,7 +80,7 @@ Deno.test("a step that waits for a lock fails and is tried again, while its lane
       from logloom_private.jobs where name = ${name}`;
     return row;
   };
-  // With this setting its row is written every second.
+  // With this setting the job's row is written every second.
   await db`update logloom_private.jobs set silence = '12 s' where name = 'evaluate_alerts'`;
   await holder.begin(async (held) => {
     await held`lock table logloom_private.notifications in access exclusive mode`;

@@ -66,7 +66,7 @@ Deno.test("events that cannot be written are set aside, and delay neither their 
   assert.match(refused[0].error_message, /log_level_is_known/);
   assert.match(refused[1].error_message, /log_attrs_is_object/);
 
-  // Unchanged ones stay dead letters after a replay; corrected ones become records.
+  // After a replay, unchanged dead letters stay, and corrected ones become records.
   await db`select logloom_private.replay_dead_letters()`;
   assert.equal((await deadLetters(db, poisoned.id))[0].attempts, 2);
   await db`

@@ -167,7 +167,7 @@ const insertRecords = `
     (array['api', 'web'])[1 + i % 2], jsonb_build_object('n', i)
   from generate_series(1, $3) i`;
 
-/** Three statements, for a transaction that keeps its snapshot. */
+/** Makes three statements for a transaction that keeps its snapshot. */
 const seenSql = (tenant: string, day: string) => `
   select s.value::text as found
   from logloom_private.log_stats_of(
@@ -184,7 +184,7 @@ const seenSql = (tenant: string, day: string) => `
   select count(*)::text as blocks from logloom_private.blocks c
   where c.tenant_id = '${tenant}'`;
 
-/** What the three statements from a place on answered. */
+/** Returns the answers of the three statements that begin at a place. */
 const seenAt = (rows: Row[][], place: number): Row =>
   Object.assign({}, ...rows.slice(place, place + 3).map(([row]) => row));
 

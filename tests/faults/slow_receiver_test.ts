@@ -30,7 +30,7 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
     await released.promise;
     return new Response("ok");
   });
-  // Also if the test fails, because closing the receiver waits for its answers.
+  // Releases the answers even if the test fails, because closing the receiver waits for its answers.
   using _release = { [Symbol.dispose]: () => released.resolve() };
   await using receiver = receiveWebhooks();
 
@@ -58,7 +58,8 @@ Deno.test("a tenant whose receiver hangs keeps no other tenant's notifications w
     await clientOf(other.token).call("test_alert_rule", { p_rule_id: ruleId });
   }
   await receiver.wait(5);
-  // On a slow machine a few had their time-out. Without taking turns, all 150 would have been attempted.
+  // On a slow machine a few attempts may have timed out. If tenants did not take turns, all 150 would have been
+  // attempted.
   const [ended] = await db`
     select count(*)::integer as deliveries from logloom_private.notifications
     where tenant_id = ${slow.id}

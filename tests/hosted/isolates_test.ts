@@ -47,7 +47,7 @@ function restarts(): AsyncDisposable & { count(): number } {
   };
 }
 
-/** A client that sends single events with no Idempotency-Key, so that each is sent once. */
+/** Makes a client that sends single events with no Idempotency-Key, so that each is sent once. */
 async function sendOnce(tenant: Tenant, first: number, events: number): Promise<Set<number>> {
   const acknowledged = new Set<number>();
   for (let n = first; n < first + events; n++) {
@@ -71,13 +71,13 @@ Deno.test("while processes end one after the other nothing acknowledged is lost 
     let isOver = false;
     const askers = (async () => {
       while (!isOver) {
-        // Any report counts, because the writer may lag on a slow machine.
+        // Any health report counts as an answer, because the writer may lag on a slow machine.
         const answer = await health("/ready").catch(() => undefined);
         if (answer?.body.checks === undefined) unanswered += 1;
         await pause(20);
       }
     })();
-    // Small requests of one caller at once: these share calls.
+    // Concurrent small requests of one caller share calls.
     const each = 300;
     acknowledged = await Promise.all(
       Array.from({ length: 8 }, (_, client) => sendOnce(other, client * each, each)),

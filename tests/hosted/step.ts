@@ -51,7 +51,10 @@ export async function functionTests(files: string[] = []): Promise<StepResult> {
   return await denoTests(["supabase/functions"], { files, stack: undefined }, { program });
 }
 
-/** Serves the stack's functions on the Deno of hosted ones, three processes of each. A kept stack stays as it is. */
+/**
+ * Serves the stack's functions on the Deno of hosted functions, with three processes of each. A kept stack stays as it
+ * is.
+ */
 async function serveAsHosted({ stack }: Context): Promise<void> {
   if (!stack) throw new Error("the functions need a stack to be served in");
   if (stack.isKept) return;

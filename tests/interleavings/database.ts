@@ -5,7 +5,7 @@ import { endingsOf, type Operation } from "./operations.ts";
 
 type Side = "a" | "b";
 
-/** A lock that one side does not take. "row of f": the "for update" in the function f. */
+/** A lock that one side does not take. "row of f" is the "for update" in the function f. */
 export interface Fault {
   side: Side;
   lock: string;
@@ -99,7 +99,7 @@ async function drop(stack: Stack, name: string): Promise<void> {
 export class ReadyPair implements AsyncDisposable {
   private constructor(
     private readonly sql: postgres.Sql,
-    /** Where each stops, alone or after the other: the names of its locks and commits. */
+    /** The places where each operation stops, alone or after the other: the names of its locks and commits. */
     readonly places: Record<Side, string[]>,
     private readonly cut: string[],
   ) {}
@@ -131,7 +131,7 @@ export class ReadyPair implements AsyncDisposable {
       for (const side of sides) {
         const found = await sql`
           select name from interleavings.places where side = ${side} order by place`;
-        // It may stop more often after the other one.
+        // An operation may stop more often when it runs after the other one.
         if (found.length > places[side].length) places[side] = found.map((row) => row.name);
       }
     }

@@ -46,7 +46,7 @@ export async function installTester(
 /** The result of a permutation. */
 export interface Outcome {
   order: Order;
-  /** A beginning that need not be tried: every order that begins like this is equivalent to another. */
+  /** A beginning of orders that need not be tried: every order with this beginning is equivalent to another order. */
   leftOut?: { beginning: Order; reason: string };
   /** What the invariant or the tester reported. */
   fault?: string;
@@ -115,7 +115,7 @@ function outcomesIn(text: string): Outcome[] {
   });
 }
 
-/** A spec for the tester: the steps of a and b, and the orders to run. */
+/** Writes a spec for the tester: the steps of a and b, and the orders to run. */
 export function specOf(
   names: { a: string; b: string },
   places: { a: string[]; b: string[] },

@@ -3,7 +3,7 @@ import { checkout } from "../../local/stack.ts";
 /** An operation of the service, described by a file in operations/. */
 export interface Operation {
   name: string;
-  /** What it needs; runs before each permutation. */
+  /** Statements that prepare the operation; they run before each permutation. */
   setUp: string;
   /** The statements that are cut into steps. */
   statements: string;
@@ -11,7 +11,9 @@ export interface Operation {
   afterwards: string;
 }
 
-/** In the order of the set-ups: those that queue events come last, after those that wait for the queue. */
+/**
+ * The operations in the order of their set-ups. Set-ups that queue events come after set-ups that wait for the queue.
+ */
 const names = [
   "compact-counts",
   "upgrade",
@@ -29,7 +31,7 @@ const names = [
   "enqueue",
 ];
 
-/** In the order of finishing. */
+/** The operations in the order in which they are finished. */
 const endings = [
   "enqueue",
   "flip",
@@ -56,14 +58,14 @@ export async function readOperations(): Promise<Operation[]> {
   }));
 }
 
-/** All pairs, each operation also with itself. */
+/** Returns all pairs, each operation also with itself. */
 export function pairsOf(operations: Operation[]): [Operation, Operation][] {
   return operations.flatMap((a, n) =>
     operations.slice(n).map((b): [Operation, Operation] => [a, b])
   );
 }
 
-/** The statements that finish both. */
+/** Returns the statements that finish both operations. */
 export function endingsOf(operations: Operation[]): string[] {
   const found = endings.flatMap((name) =>
     operations.filter((operation) => operation.name === name).map(({ afterwards }) => afterwards)

@@ -1,7 +1,7 @@
 /** An order of the steps of two operations: whose turn it is at each step, such as "abba". */
 export type Order = string;
 
-/** All orders of a steps of one operation and b steps of the other. */
+/** Returns all orders of a steps of one operation and b steps of the other. */
 export function allOrders(a: number, b: number): Order[] {
   if (a === 0 || b === 0) return ["a".repeat(a) + "b".repeat(b)];
   return [
@@ -10,13 +10,13 @@ export function allOrders(a: number, b: number): Order[] {
   ];
 }
 
-/** The names of the steps in an order: a1 b1 b2 a2. */
+/** Returns the names of the steps in an order: a1 b1 b2 a2. */
 export function stepsOf(order: Order): string[] {
   const taken: Record<string, number> = { a: 0, b: 0 };
   return [...order].map((side) => `${side}${++taken[side]}`);
 }
 
-/** The order that such names describe. */
+/** Returns the order that such names describe. */
 export function orderOf(steps: string[]): Order {
   return steps.map((step) => step[0]).join("");
 }

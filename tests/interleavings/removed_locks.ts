@@ -13,9 +13,9 @@ const tries = 60;
 /** The result of removing locks of two operations. */
 export interface FaultRun {
   pair: string;
-  /** What was removed, and from which operation; empty: they share no lock. */
+  /** The removed locks, and the operation of each; empty if the operations share no lock. */
   removed: string;
-  /** The order that failed, and how; empty: none failed. */
+  /** The order that failed, and its error; empty if none failed. */
   noticed: string;
 }
 
@@ -57,13 +57,16 @@ export async function tryFaults(
         : faults.map(({ side, lock }) => `${lock} of ${side === "a" ? a : b}`).join(", "),
       noticed: first ? `${stepsOf(first.order).join(" ")}: ${first.fault}` : "",
     });
-    // If the invariant does not notice all, it does not notice one.
+    // If the invariant does not notice that all locks are missing, it does not notice that one is.
     if (faults === all ? !first : first) break;
   }
   return runs;
 }
 
-/** The locks that both take, in their order: advisory locks and rows. Each row lock has its own name. */
+/**
+ * Returns the locks that both operations take, in their order: advisory locks and row locks. Each row lock has its own
+ * name.
+ */
 function sharedLocks(a: string[], b: string[]): [string, string][] {
   const isLock = (name: string) => !["begin", "commit", "table", "settings", "logs"].includes(name);
   return a.filter((name, n) => isLock(name) && a.indexOf(name) === n).flatMap((name) =>
@@ -75,7 +78,7 @@ function sharedLocks(a: string[], b: string[]): [string, string][] {
   );
 }
 
-/** First all locks of both sides, then single ones. */
+/** Lists the faults to try: first all locks of both sides, then single locks. */
 function faultsOf(shared: [string, string][]): Fault[][] {
   const single = shared.flatMap(([a, b]): Fault[] => [
     { side: "a", lock: a },

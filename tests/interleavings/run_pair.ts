@@ -60,7 +60,7 @@ export async function runPair(
   const leftOut = new Map<Order, string>();
   const done: Order[] = [];
   while (waiting.length > 0 && !(isForOneFault && result.faults.length > 0)) {
-    // Orders that are far apart.
+    // Draws orders that are far apart.
     const length = isForOneFault ? roundLength.untilOneFails : roundLength.all;
     const stride = Math.max(1, Math.floor(waiting.length / length));
     const round = waiting.filter((_, n) => n % stride === 0).slice(0, length);

@@ -99,7 +99,7 @@ function faultSummary(faults: FaultRun[]): StepResult {
   return { passed: noticed.size, failed: sharing.size - noticed.size };
 }
 
-/** A pair that fails without interleaving. */
+/** Reports a pair that fails even without interleaving. */
 function notBegun(pair: [Operation, Operation], error: Error): PairRun {
   return {
     pair: pair.map(({ name }) => name).join(" "),
@@ -112,7 +112,7 @@ function notBegun(pair: [Operation, Operation], error: Error): PairRun {
   };
 }
 
-/** The pairs named by INTERLEAVINGS_PAIRS. */
+/** Returns the pairs named by INTERLEAVINGS_PAIRS. */
 function chosenPairs(pairs: [Operation, Operation][]): [Operation, Operation][] | undefined {
   return Deno.env.get("INTERLEAVINGS_PAIRS")?.split(",").map((pair) => {
     const [a, b] = pair.trim().split(" ");

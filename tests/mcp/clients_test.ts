@@ -118,7 +118,7 @@ for (const [name, connect] of Object.entries(clients)) {
   Deno.test(`${name}: wrong input is refused, with the compiler's text`, async () => {
     const { headers } = await withRecords("mcp-wrong", "x");
     const client = await connect(headers);
-    // Some clients throw errors that others return.
+    // Some clients throw an error, others return it.
     const ask = async (tool: string, given: Record<string, unknown>) => {
       const answer = await client.call(tool, given).catch((error) => ({
         text: String(error),

@@ -61,7 +61,7 @@ class Memory implements OAuthClientProvider {
   }
 }
 
-/** A browser that follows redirects up to the assistant's own address. */
+/** Acts as a browser that follows redirects up to the assistant's own address. */
 async function browse(from: URL): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = from;
@@ -153,7 +153,7 @@ Deno.test("an assistant with an expired token gets another one without a new sig
   try {
     const memory = new Memory();
     const client = await signedIn(project, memory);
-    // As if the token had expired.
+    // Simulates that the token has expired.
     const ended = memory.kept?.access_token ?? "";
     const before = project.asked.length;
     memory.kept = { ...memory.kept!, access_token: `${ended.slice(0, -8)}AAAAAAAA` };

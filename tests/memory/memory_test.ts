@@ -4,7 +4,7 @@ import { openDatabase, stopJob } from "../support/database.ts";
 import { keepRecords } from "../support/plans.ts";
 import { type Shape, shapes } from "./record_shapes.ts";
 
-// Measures the memory of a backend with hostile records: RssAnon during its work, minus the value before, in MiB.
+// Measures the memory of a backend that works on hostile records: RssAnon during its work minus RssAnon before, in MiB.
 // MEMORY_SHAPES selects shapes by a part of the name.
 
 const limits = { sealing: 150, search: 64 };
@@ -86,7 +86,7 @@ for (const [name, shape] of chosen) {
         const read = () => measured(search(id), (reader) => warmUp(reader, tenant, search(warmId)));
         let used = await read();
         const answer = Number(used.rows?.[0]?.octet_length ?? 0) / 2 ** 20;
-        // The allocator's rest differs by some MiB between backends.
+        // The memory that the allocator keeps differs by some MiB between backends.
         for (let n = 0; n < 4 && used.mib - answer > limits.search; n++) {
           const again = await read();
           if (again.mib < used.mib) used = again;
@@ -128,7 +128,7 @@ for (const [name, shape] of chosen) {
 
 async function seal(sql: Database, tenant: string) {
   for (let chunks = 0;; chunks++) {
-    // With the same lock as the job.
+    // Takes the same lock as the job.
     const [{ sealed }] = await sql.unsafe(
       `select pg_advisory_xact_lock(logloom_private.lock_key('deletion')),
         logloom_private.seal_block($1, '{2026-11-02}') as sealed`,

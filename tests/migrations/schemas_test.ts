@@ -17,7 +17,7 @@ Deno.test("the schemas make the same database as the migrations", async () => {
 
   await assertDaysComeByJobs(from);
 
-  // Shows that the comparison of rows finds a change.
+  // Checks that the comparison of rows finds a change.
   await applySql(to, [{
     path: "a change",
     text: `

@@ -22,7 +22,7 @@ import { complete, outcomeOf, Sender } from "../support/sender.ts";
 
 const folder = `${Deno.env.get("LOGLOOM_PROJECT")}/supabase/migrations`;
 
-/** The operations that show everything that a tenant has. */
+/** These operations show everything that a tenant has. */
 const readings: [operation: string, parameters: Record<string, unknown>][] = [
   ["get_current_tenant", {}],
   ["get_tenant_settings", {}],
@@ -34,7 +34,7 @@ const readings: [operation: string, parameters: Record<string, unknown>][] = [
   ["log_stats", { p_query_dsl: "service:shop | count() by level" }],
 ];
 
-/** A tenant with objects of all kinds. */
+/** Makes a tenant with objects of all kinds. */
 async function tenantWithEverything(sql: Database): Promise<Tenant> {
   const tenant = await newTenant("upgraded");
   await createKey(tenant);
@@ -47,7 +47,7 @@ async function tenantWithEverything(sql: Database): Promise<Tenant> {
       p_comparison: "gt",
       p_window_minutes: 5,
       p_cooldown_minutes: 5,
-      // Disabled, because a round would change it.
+      // The rule is disabled, because a round would change it.
       p_enabled: false,
     }],
     ["update_tenant_settings", { pipeline_config: { retention_days: 5 } }],
@@ -97,7 +97,7 @@ function withoutRange(body: unknown): unknown {
   return Array.isArray(body) ? body : rest;
 }
 
-/** The answer without members that a newer version added. */
+/** Returns the answer without members that a newer version added. */
 function asKnown(answer: unknown, before: unknown): unknown {
   if (Array.isArray(answer) && Array.isArray(before)) {
     return answer.map((one, n) => asKnown(one, before[n]));
@@ -115,8 +115,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A substitute while there is no newer migration: replaces every function by itself, and changes the table that each
- * request reads and the table of records.
+ * Stands in for a newer migration as long as there is none: replaces every function by itself, and changes the table
+ * that each request reads and the table of records.
  */
 async function migrationOfNothing(sql: Database): Promise<string> {
   const functions = await sql`
@@ -140,7 +140,7 @@ async function migrationOfNothing(sql: Database): Promise<string> {
 const dayStart = (daysAgo: number) => Math.floor(Date.now() / 86_400_000 - daysAgo) * 86_400_000;
 const hour = 3_600_000;
 
-/** A tenant with an event an hour from four hours before a midnight of UTC to ten after it, sealed. */
+/** Makes a tenant with a sealed event for each hour, from four hours before a UTC midnight to ten hours after it. */
 async function sealedAcrossMidnight(sql: Database): Promise<Tenant & { midnight: number }> {
   const tenant = await newTenant("sealed");
   const midnight = dayStart(3);

@@ -3,7 +3,7 @@ import type { LogRecord, Reader } from "../../packages/logloom/src/read.ts";
 import type { At } from "./command.ts";
 import { everything, type Kept, type Range, today } from "./tenant_model.ts";
 
-/** Asks again if a day ended meanwhile, because retention depends on the day. */
+/** Asks again if a UTC day ended meanwhile, because retention depends on the day. */
 export async function onOneDay(ask: (today: number) => Promise<void>): Promise<void> {
   const asked = today();
   try {
@@ -24,9 +24,9 @@ function keptOf({ ts, level, service, msg, attrs }: LogRecord) {
 const byNumber = (a: Pick<LogRecord, "attrs">, b: Pick<LogRecord, "attrs">) =>
   Number(a.attrs?.n) - Number(b.attrs?.n);
 
-/** The records are exactly the expected ones, each once and in order. */
+/** Asserts that the records are exactly the expected ones, each once and in order. */
 export function assertFound(found: LogRecord[], expected: Kept[], order: "asc" | "desc"): void {
-  // Numbers first: they make the clearest message.
+  // Compares the records' numbers first, because their difference is the clearest message.
   assert.deepEqual(numbersOf(found), numbersOf(expected));
   assert.deepEqual(found.map(keptOf).toSorted(byNumber as never), expected.toSorted(byNumber));
   const places = found.map(({ ts, id }) => `${new Date(ts).toISOString()} ${id}`);
@@ -40,7 +40,7 @@ export async function all(reader: Reader, query: string, range: Range, order: "a
   return await Array.fromAsync(reader.records(query, { ...timesOf(range), order }));
 }
 
-/** The tenant's records, counts and usage are those of the model. */
+/** Asserts that the tenant's records, counts and usage equal the model's. */
 export async function assertComplete({ known, real, service }: At): Promise<void> {
   await service.settle();
   await onOneDay(async (today) => {

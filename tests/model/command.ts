@@ -4,7 +4,7 @@ import type { Model, TenantModel } from "./tenant_model.ts";
 
 export type ModelCommand = fc.AsyncCommand<Model, Service>;
 
-/** A tenant of the model and of the stack, with both. */
+/** A tenant, in the model and on the stack. */
 export interface At {
   known: TenantModel;
   real: RealTenant;
@@ -12,13 +12,13 @@ export interface At {
   service: Service;
 }
 
-/** The number of commands that ran in this process, and the time after which the rest of a run is skipped. */
+/** How many commands ran in this process, and the time after which the rest of a run is skipped. */
 export const ran = { commands: 0, until: Infinity };
 
 /** A repeated run prints each command. */
 const isTold = Deno.env.has("MODEL_SEED") && !Deno.env.has("MODEL_SECONDS");
 
-/** A command on one of the tenants with drawn values. A counterexample shows its name and values. */
+/** Makes a command on one of the tenants with drawn values. A counterexample shows its name and values. */
 export function command<Drawn extends Record<string, fc.Arbitrary<unknown>>>(
   name: string,
   drawn: Drawn,

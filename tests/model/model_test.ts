@@ -10,7 +10,7 @@ import { upkeep } from "./commands/sealing_and_retention.ts";
 import { realTenant, Service, statusOf } from "./service.ts";
 import { Model, retentionAtFirst, viewQuery } from "./tenant_model.ts";
 
-// Runs random commands on the stack and on a model of it in memory; both must agree after each. Runs go on for
+// Runs random commands on the stack and on a model in memory; both must agree after each command. Runs are repeated for
 // MODEL_SECONDS, each with its own seed. MODEL_SEED=… repeats a run; with MODEL_PATH=… MODEL_REPLAY=… (path and
 // replayPath of a failure) it repeats the shrunk run.
 

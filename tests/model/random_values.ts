@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Draft, Range, When } from "./tenant_model.ts";
 import { day, everything, today } from "./tenant_model.ts";
 
-// Few values of each kind, so that queries find something and some times are equal.
+// There are few values of each kind, so that queries find something and some times are equal.
 
 /** Times within the first retention and older, and up to 24 hours from now and later. */
 const when: fc.Arbitrary<When> = fc.oneof(

@@ -1,7 +1,7 @@
 import type { At } from "./command.ts";
 import { day, today } from "./tenant_model.ts";
 
-/** Some consecutive days of a tenant that are over. */
+/** Returns some consecutive days of a tenant that are over. */
 export function pastDays({ known }: At, first: number, count: number): string[] {
   const all = [...new Set(known.records.map(({ ts }) => Math.floor(ts / day) * day))]
     .filter((one) => one < today()).toSorted((a, b) => a - b);
@@ -10,7 +10,7 @@ export function pastDays({ known }: At, first: number, count: number): string[] 
   return all.slice(from, from + count).map((one) => new Date(one).toISOString().slice(0, 10));
 }
 
-/** SQL that seals days of a tenant like the job seal_logs, which may merge small blocks. */
+/** Returns SQL that seals days of a tenant like the job seal_logs, which may merge small blocks. */
 export function sealSql(tenantId: string, days: string[], merges: boolean): string {
   const together = days.length > 1;
   const list = `'{${days.join(",")}}'::date[]`;

@@ -51,7 +51,7 @@ export async function realTenant(): Promise<RealTenant> {
   return { owner, asOwner: patient(owner), other, asOther: patient(other), viewId: "" };
 }
 
-/** A client that repeats requests that fail on a connection that a kill has broken. */
+/** Makes a client that repeats requests that fail on a connection that a kill has broken. */
 function patient({ token }: Tenant): Reader {
   const key = stack.anonKey;
   return createReader({ url: stack.url, key, token, fetch: fetchPatiently }, { patienceMs: 0 });
@@ -72,7 +72,7 @@ async function fetchPatiently(input: RequestInfo | URL, init?: RequestInit): Pro
 
 async function isOfKill(response: Response): Promise<boolean> {
   if (response.status === 503) return true;
-  // Only a broken connection makes PostgREST answer this.
+  // PostgREST gives this answer only if its connection is broken.
   if (response.status !== 400 && response.status !== 500) return false;
   const { code } = await response.clone().json().catch(() => ({}));
   return code === "" || /^57P0\d$/.test(code);
@@ -89,7 +89,7 @@ export async function sendPatiently(
   }, { every: 20 });
 }
 
-/** The status of a call: 200 or the status of its error. */
+/** Returns the status of a call: 200, or the status of its error. */
 export async function statusOf(call: Promise<unknown>): Promise<number> {
   try {
     await call;

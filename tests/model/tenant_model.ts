@@ -1,7 +1,7 @@
 import type { Event } from "../query/event.ts";
 import { readQuery } from "../query/evaluator.ts";
 
-// A model of the service in memory: lists of records, and the simple evaluator of queries.
+// Models the service in memory by lists of records and the tests' simple evaluator of queries.
 
 export const day = 86_400_000;
 
@@ -17,7 +17,7 @@ export interface Draft {
   size: number;
 }
 
-/** A record that must be found. n is unique in a run. */
+/** A record that searches must find. n is unique in a run. */
 export interface Kept {
   ts: number;
   level: Draft["level"];
@@ -63,7 +63,7 @@ export class TenantModel {
   readonly keys: Key[] = [];
   /** The number of all acknowledged records: usage counts them. */
   acknowledged = 0;
-  /** The time of acknowledgement by n. */
+  /** The time of acknowledgement of each record, by its n. */
   readonly acknowledgedAt = new Map<number, number>();
   retentionDays = retentionAtFirst;
   role: Role = "member";
@@ -75,7 +75,7 @@ export class TenantModel {
     for (const { attrs } of records) this.acknowledgedAt.set(attrs.n, Date.now());
   }
 
-  /** The records that a query finds on this day. */
+  /** Returns the records that a query finds on this day. */
   found(query: string, range: Range, today: number): Kept[] {
     return matching(this.records, query).filter(({ ts }) =>
       ts >= range.from && ts < range.to && this.keeps(ts, today)
@@ -121,7 +121,7 @@ function eventOf({ ts, level, service, msg, attrs }: Kept): Event {
   };
 }
 
-/** The beginning of the UTC day. */
+/** Returns the beginning of the UTC day. */
 export function today(): number {
   return Math.floor(Date.now() / day) * day;
 }
@@ -132,7 +132,7 @@ export function timeOf(when: When): number {
     : today() - when.daysAgo * day + when.hour * 3_600_000;
 }
 
-/** A range that covers all records. */
+/** Returns a range that covers all records. */
 export function everything(): Range {
   return { from: today() - 60 * day, to: today() + 3 * day };
 }

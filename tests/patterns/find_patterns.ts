@@ -11,7 +11,7 @@ export interface Pattern {
 /** Replaces a value that is inserted into a pattern at run time. */
 const interpolated = "interpolated";
 
-/** Every regular expression of the functions and of the files that they import. */
+/** Finds every regular expression of the edge functions and of the files that they import. */
 export async function functionPatterns(): Promise<Pattern[]> {
   const patterns: Pattern[] = [];
   const files = new Set(functionNames.map((name) => `supabase/functions/${name}/index.ts`));
@@ -25,7 +25,7 @@ export async function functionPatterns(): Promise<Pattern[]> {
   return patterns;
 }
 
-/** The patterns that a file builds from parts and exports as `patterns`. */
+/** Returns the patterns that a file builds from parts and exports as `patterns`. */
 async function madePatterns(file: string): Promise<Pattern[]> {
   const { patterns } = await import(`file://${checkout}/${file}`) as { patterns?: RegExp[] };
   if (!patterns) {
@@ -38,7 +38,7 @@ async function madePatterns(file: string): Promise<Pattern[]> {
   }));
 }
 
-/** The regular expressions in a text, and our files that it imports. */
+/** Finds the regular expressions in a text, and our files that it imports. */
 export function patternsIn(
   file: string,
   text: string,

@@ -1,9 +1,9 @@
-/** A text that may keep a pattern busy: `before`, then `again` repeated, then `after`. */
+/** The parts of a text that may keep a pattern busy: `before`, then `again` repeated, then `after`. */
 export interface Letters {
   readonly before: string;
   readonly again: string;
   readonly after: string;
-  /** Whether it is only the repeated text of a loop. */
+  /** Whether the text is only the repeated text of a loop. */
   readonly isLoop: boolean;
 }
 
@@ -17,7 +17,7 @@ type Node =
 const many = 50;
 
 /**
- * Texts for a pattern, made from its parts: the text before each loop, repeated text that the loop and its neighbours
+ * Makes texts for a pattern from its parts: the text before each loop, repeated text that the loop and its neighbours
  * match, and an end that does not match.
  */
 export function lettersFor(source: string, flags: string): Letters[] {
@@ -87,7 +87,7 @@ const asked = [
   ..."\u00a0\u00e9\u2028\ud800\ufffd",
 ];
 
-/** A letter for each combination of sets, and one that matches none. */
+/** Returns a letter for each combination of sets, and one that matches none. */
 function lettersOfEachKind(sources: readonly string[], flags: string): Kind[] {
   const patterns = sources.map((source) => [source, new RegExp(`^(?:${source})$`, flags)] as const);
   const kinds = new Map<string, Kind>();

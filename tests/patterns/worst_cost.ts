@@ -10,19 +10,19 @@ export interface Cost {
   readonly milliseconds: readonly number[];
 }
 
-/** The most for a linear cost, which doubles, plus effects of caches and other processes. */
+/** The highest factor of a linear cost. A linear cost doubles; the rest is for caches and other processes. */
 export const mostForDouble = 2.6;
 
-/** A quadratic cost comes near to this; noise does not do so twice. */
+/** A quadratic cost comes near to this factor. Noise does not reach it twice. */
 const squareDoubles = 3.6;
 
 /** The best of this many rounds counts. */
 const rounds = 5;
-/** A first look uses up to this many letters. */
+/** The first measurement uses up to this many letters. */
 const firstLength = 400;
 /** Shorter times cannot be measured. */
 const leastLookMs = 0.01;
-/** A first look of this time is measured at once. Linear patterns take a twentieth. */
+/** A text whose first measurement takes this long is measured exactly at once. Linear patterns take a twentieth. */
 const suspiciousMs = 0.1;
 /** This many slow texts are tried again with more letters, and the slowest of them are measured. */
 const lookedAt = 40;
@@ -35,7 +35,7 @@ const leastMs = 1;
 /** A time that is long enough, so that no longer text is tried. */
 const plainMs = 100;
 
-/** The worst cost of a pattern, or the first that is too high. */
+/** Returns the worst cost of a pattern, or the first cost that is too high. */
 export function worstCost(source: string, flags: string): Cost {
   const pattern = new RegExp(source, flags);
   const all = lettersFor(source, flags);
@@ -44,7 +44,7 @@ export function worstCost(source: string, flags: string): Cost {
   for (const letters of all) {
     let took = firstLook(pattern, letters);
     if (slowest.length === lookedAt && took <= slowest[lookedAt - 1].took) continue;
-    // Once more, because another process may have disturbed the first time.
+    // Measures once more, because another process may have disturbed the first measurement.
     took = Math.min(took, firstLook(pattern, letters));
     if (took === Infinity) return endless(letters);
     if (took > suspiciousMs) {
@@ -80,7 +80,7 @@ function firstLook(pattern: RegExp, letters: Letters): number {
   for (let length = 12; length < firstLength; length *= last > leastLookMs ? 1.3 : 2) {
     const text = textOf(letters, length);
     took = wallMs(pattern, text);
-    // More looks, because another process may have used the processor.
+    // Measures more often, because another process may have used the processor.
     for (let look = 0; took > 0.5 && took > 4 * last; look++) {
       if (look === 20) return Infinity;
       took = Math.min(took, wallMs(pattern, text));
@@ -107,7 +107,7 @@ function costFrom(pattern: RegExp, letters: Letters, length: number): Cost {
   for (const text of texts) run(pattern, text);
   const milliseconds = texts.map(() => Infinity);
   let doubling = Infinity;
-  // More rounds on a busy machine. A quadratic cost shows in every round.
+  // A busy machine needs more rounds. A quadratic cost shows in every round.
   for (let round = 0; round < rounds && doubling > mostForDouble; round++) {
     if (round === 2 && doubling > squareDoubles) break;
     for (const [n, text] of texts.entries()) {
@@ -123,7 +123,7 @@ function textOf({ before, again, after }: Letters, length: number): string {
   return before + again.repeat(Math.ceil(length / again.length)) + after;
 }
 
-/** Whether a text of the largest body's length exceeds the memory for backtracking. */
+/** Returns whether a text of the largest body's length exceeds the memory for backtracking. */
 function isBeyond(pattern: RegExp, letters: Letters): boolean {
   let last = Infinity;
   for (let length = longest / 512; length <= longest; length *= 8) {
@@ -160,7 +160,7 @@ function run(pattern: RegExp, text: string): void {
   }
 }
 
-/** Run as a program: patterns in, on standard input, their costs out, as JSON. */
+/** As a program: reads patterns from standard input and prints their costs as JSON. */
 if (import.meta.main) {
   const patterns: { source: string; flags: string }[] = JSON.parse(
     await new Response(Deno.stdin.readable).text(),

@@ -22,7 +22,7 @@ export const pgtap: Step = {
 async function proveAll({ files, stack: testStack }: Context): Promise<StepResult> {
   if (!testStack) throw new Error("pgTAP needs a stack");
   const { stack, system } = testStack;
-  // What tests include is named .psql, so that no runner takes it for a test.
+  // Files that tests include end in .psql, so that no runner takes them for tests.
   const all = (await walk(["supabase/tests", "citus"])).filter((path) => /\.p?sql$/.test(path));
   const tests = await chosenTests(
     files.length ? files : ["supabase/tests", "citus/tests"],
@@ -67,7 +67,8 @@ async function proveAll({ files, stack: testStack }: Context): Promise<StepResul
       files: proveFileTimes(text.replaceAll(`${folder}/`, "")),
     };
   };
-  // What reads records answers the same whether they are rows, sealed, or some of them sealed.
+  // Tests that read records run three times: with rows, with sealed records, and with both. The answers must be the
+  // same.
   const reading = tests.filter((path) =>
     /\/tests\/search\/(?!plans|counts_|days\.|a_slow)/.test(path)
   );

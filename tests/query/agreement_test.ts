@@ -106,7 +106,7 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
       aggregate.kind === "rate" ? members.length / minutes : aggregateOf(aggregate, members)
     );
   const names = plan.aggregates.map(({ name }) => name);
-  // A sum may differ in its last digit, and where may depend on it.
+  // A sum may differ in its last digit, and the stage where may depend on this digit.
   const isExact = plan.having.every(({ name }) => {
     const kind = plan.aggregates.find((one) => one.name === name)?.kind ?? "";
     return ["count", "count_distinct", "min", "max"].includes(kind);
@@ -139,7 +139,7 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
   });
 }
 
-/** By the keys of sort, nulls last, or the bucket and the first value. */
+/** Sorts by the keys of sort with nulls last, or by the bucket and the first value. */
 function compareOrder(plan: Plan, a: Row, b: Row): number {
   const byDefault = [
     ...(plan.bucket === null ? [] : [{ name: "ts", descending: false }]),
@@ -180,7 +180,7 @@ function holds(value: number | null, operator: string, number: number): boolean 
   }
 }
 
-/** The beginning of a bucket, in seconds since 1970; weeks begin on Mondays. */
+/** Returns the beginning of a bucket, in seconds since 1970; weeks begin on Mondays. */
 function startOf(seconds: number, width: number): number {
   const origin = width % 604800 === 0 ? 4 * 86400 : 0;
   return Math.floor((seconds - origin) / width) * width + origin;
@@ -193,7 +193,7 @@ function groupOf(plan: Plan, event: Event): (string | null)[] {
   return [...bucket, ...plan.by.map(({ field }) => groupText(field, event))];
 }
 
-/** The events after the stages json, logfmt and where. */
+/** Returns the events after the stages json, logfmt and where. */
 function staged(plan: Plan, events: Event[]): Event[] {
   let left = events;
   for (const stage of plan.rows) {

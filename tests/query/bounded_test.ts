@@ -45,7 +45,7 @@ Deno.test(`compiling any query takes at most 20,000 steps, seed ${seed}`, async 
   }
 });
 
-/** The text of a JSON object with a value this many levels deep; the object is the first level. */
+/** Returns the text of a JSON object with a value this many levels deep; the object is the first level. */
 function nested(depth: number, value: string, open = "[", close = "]"): string {
   return `{"a":${open.repeat(depth - 1)}${value}${close.repeat(depth - 1)}}`;
 }

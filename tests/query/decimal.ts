@@ -6,7 +6,7 @@ export interface Decimal {
   scale: number;
 }
 
-/** The value of a number as JSON writes it. */
+/** Returns the value of a number as JSON writes it. */
 export function decimal(text: string): Decimal {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!match) throw new Error(`not a number: ${text}`);
@@ -32,13 +32,13 @@ function times(a: Decimal, factor: Decimal): Decimal {
   return { digits: a.digits * factor.digits, scale: a.scale + factor.scale };
 }
 
-/** The number of a value or of its text in the syntax of the language, or null. */
+/** Returns the number of a value, or of a text in the syntax of the query language; otherwise null. */
 export function numberOf(value: Json | undefined): Decimal | null {
   if (typeof value === "number") return decimal(JSON.stringify(value));
   if (typeof value !== "string" || value.length > 300) return null;
   const match = /^-?(\d+(?:\.\d+)?)(?:[eE][+-]?0*\d{1,3})?$/.exec(value);
   if (!match) return null;
-  // Not a number if no double can hold it: too large, or so small that it would be 0.
+  // A number that no double can hold does not count as one: it is too large, or so small that it would be 0.
   const isZero = !/[1-9]/.test(match[1]);
   const double = Number(value);
   return Number.isFinite(double) && (double === 0) === isZero ? decimal(value) : null;
@@ -60,7 +60,7 @@ const seconds: Record<string, string> = {
 };
 const duration = String.raw`(\d{1,15}(?:\.\d{1,9})?) ?(ns|us|µs|μs|ms|s|m|h|d|w)`;
 
-/** The quantity of a text with a unit, or null. */
+/** Returns the quantity of a text with a unit, or null. */
 export function quantityOf(text: string, unit: Unit): Decimal | null {
   if (new TextEncoder().encode(text).length > 64) return null;
   if (unit === "bytes") {

@@ -1,7 +1,7 @@
 import { fieldKinds } from "../../supabase/functions/_shared/record_fields.ts";
 
-// Reads the grammar of docs/reference/query-language.md and checks queries by trying every way that it allows, so that
-// the page alone decides.
+// Reads the grammar from docs/reference/query-language.md and checks queries against it. It tries every possible parse,
+// so the result depends only on the documented grammar.
 
 type Expression =
   | { kind: "text"; text: string }
@@ -18,7 +18,10 @@ interface Rule {
   isPhrase: boolean;
 }
 
-/** Parts that the grammar describes in words: the end of such a part that begins at `at`, or -1. */
+/**
+ * Recognizes the parts that the grammar describes in words. Each function returns the end of a part that begins at
+ * `at`, or -1.
+ */
 const inWords: Record<string, (text: string[], at: number) => number> = {
   "a character": (text, at) => at < text.length ? at + 1 : -1,
   'a character but white space, ( ) [ ] { } " | and \\': (text, at) =>
@@ -43,7 +46,7 @@ const inWords: Record<string, (text: string[], at: number) => number> = {
 const isBlank = (c: string | undefined) => c !== undefined && /[ \t\r\n\u00a0]/.test(c);
 const isEnd = (c: string | undefined) => isBlank(c) || /^[()[\]{}|]?$/.test(c ?? "");
 
-/** A function that says whether a text is a query by the grammar in the page's code blocks. */
+/** Returns a function that says whether a text is a query by the grammar in the page's code blocks. */
 export function readGrammar(page: string): (query: string) => boolean {
   const blocks = [...page.matchAll(/^```ebnf\n([\s\S]*?)^```/gm)].map(([, block]) => block);
   if (blocks.length !== 2) throw new Error("the page has two blocks: phrases, then words");
@@ -104,7 +107,7 @@ function readRules(block: string, isPhrase: boolean): [string, Rule][] {
 }
 
 class Reading {
-  /** The ends of a rule by its name and beginning, so that each is tried once. */
+  /** Remembers the ends of each rule by its name and beginning, so that each is tried once. */
   readonly #known = new Map<string, ReadonlySet<number>>();
 
   constructor(readonly rules: Map<string, Rule>, readonly text: string[]) {}
@@ -130,7 +133,7 @@ class Reading {
     return ends;
   }
 
-  /** All positions where an expression that begins at `at` may end. */
+  /** Returns all positions where an expression that begins at `at` may end. */
   #ends(expression: Expression, at: number, isPhrase: boolean): ReadonlySet<number> {
     switch (expression.kind) {
       case "text":

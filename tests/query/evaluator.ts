@@ -14,8 +14,8 @@ import { isAddressIn, readNetwork } from "./network.ts";
 import { compileRegex } from "./regex.ts";
 import { Plan, readStage } from "./stages.ts";
 
-// A second implementation of the query language, as simple as possible: from the text straight to a
-// function over one event. It shares only the documentation with the compiler.
+// This is a second implementation of the query language, as simple as possible: it turns the text into a function over
+// one event. It shares only the documentation with the compiler.
 
 const brackets = new Set(["(", ")", "[", "]", "{", "}", "|"]);
 export interface Query {
@@ -23,7 +23,7 @@ export interface Query {
   plan: Plan;
 }
 
-/** A character of a term: itself, or a wildcard. */
+/** A character of a term, or a wildcard. */
 type Unit = string | { any: "one" | "many" };
 
 interface Span {
@@ -120,7 +120,7 @@ class Reader {
     this.#leaves++;
   }
 
-  /** Counts a text to search for inside others. */
+  /** Counts a text that is searched for inside others, for the limit. */
   #search(text: { length: number }, position: number): void {
     this.#searched += text.length;
     if (this.#searched > 512) this.#refuse("too much to search for", position);
@@ -397,7 +397,7 @@ class Reader {
     return (event) => textsOf(field, event).some(test);
   }
 
-  /** A word or a quoted text without a sign. Stays at its token. */
+  /** Reads a word or a quoted text without a sign. Stays at its token. */
   #term(field: Field): Predicate {
     const token = this.#token;
     if (token.text.join("") === "*" && field.kind !== "any") {
@@ -518,7 +518,7 @@ function tokenize(source: string[]): Token[] {
   return tokens;
 }
 
-/** The index of the first colon that is not escaped, or -1. */
+/** Returns the index of the first colon that is not escaped, or -1. */
 function colonOf(text: string[]): number {
   for (let at = 0; at < text.length; at++) {
     if (text[at] === ":") return at;
@@ -540,7 +540,7 @@ function unitsOf({ text }: Token): Unit[] {
   return units;
 }
 
-/** The text without escapes, with wildcards as written. */
+/** Returns the text without escapes, with wildcards as written. */
 function textOf(token: Token): string {
   return unitsOf(token)
     .map((unit) => (typeof unit === "string" ? unit : unit.any === "many" ? "*" : "?"))
@@ -603,7 +603,7 @@ function readNumber(token: Token): { unit: Measure | null; value: Decimal } {
   return { unit: null, value: decimal(text) };
 }
 
-/** Whether the text has the word, without a letter, digit or _ next to it. */
+/** Returns whether the text has the word, without a letter, digit or _ next to it. */
 function holdsWord(text: string, word: string): boolean {
   const [chars, wanted] = [[...text], [...word]];
   const isBoundary = (c: string | undefined) => c === undefined || !/[\p{Alphabetic}0-9_]/u.test(c);
@@ -616,7 +616,7 @@ function holdsWord(text: string, word: string): boolean {
   return false;
 }
 
-/** The texts that a term may match: at most one, except for an attribute with an array. */
+/** Returns the texts that a term may match: at most one, except for an attribute with an array. */
 function textsOf(field: Field, event: Event): string[] {
   switch (field.kind) {
     case "attrs": {

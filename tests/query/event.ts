@@ -30,12 +30,12 @@ export function compareText(a: string, b: string): number {
   return left.length - right.length;
 }
 
-/** Lower case, with one small sigma. JavaScript would turn U+0130 into two characters. */
+/** Turns a text into lower case, with one small sigma. JavaScript would turn U+0130 into two characters. */
 export function fold(text: string): string {
   return [...text].map((c) => (c === "\u0130" ? "i" : c === "ς" ? "σ" : c.toLowerCase())).join("");
 }
 
-/** The text of a JSON number as jsonb prints it: without an exponent. */
+/** Returns the text of a JSON number as jsonb prints it: without an exponent. */
 export function numberText(value: number): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(JSON.stringify(value));
   if (!match) throw new Error(`not a number: ${value}`);

@@ -62,7 +62,7 @@ export function scalarText(value: Json | undefined): string | null {
   }
 }
 
-/** The text that groups or counts a field. */
+/** Returns the text by which a field is grouped or counted. */
 export function groupText(field: Field, event: Event): string | null {
   switch (field.kind) {
     case "attrs": {
@@ -82,7 +82,7 @@ export function groupText(field: Field, event: Event): string | null {
   }
 }
 
-/** The text of a JSON value as jsonb prints it. */
+/** Returns the text of a JSON value as jsonb prints it. */
 function jsonText(value: Json): string {
   if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(", ")}]`;

@@ -8,13 +8,12 @@ import { event, query } from "./random_queries.ts";
 import { timestamp } from "./run_queries.ts";
 import { type Event, isRecord, type Json } from "./event.ts";
 
-// Two data sets that differ only in hidden values must give the same answers, byte for byte. Random
-// queries of every reading operation run over rows, and over blocks and rows; both must agree, too.
-// Half of the queries name a hidden field. Without the scope their answers must differ, or the test
-// would prove nothing. Hidden values differ in length (by 1 to 100,000), type and number; those of a
-// field with few values differ in which values occur and how often.
-// There are three scopes. npm test runs 420 queries, npm run trial 600 more each turn. QUERY_COUNT is
-// the number of queries for each scope. To repeat a run: QUERY_SEED=….
+// Two data sets that differ only in hidden values must give the same answers, byte for byte. Random queries of every
+// reading operation run over rows, and over rows and blocks; the two must agree as well. Half of the queries name a
+// hidden field. Without the scope their answers must differ, or the test would prove nothing. Hidden values differ in
+// length (by 1 to 100,000), type and number. In a field with few values, other values occur, and in other numbers.
+// There are three scopes. npm test runs 420 queries, npm run trial 600 more each turn. QUERY_COUNT is the number of
+// queries for each scope. To repeat a run: QUERY_SEED=….
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const queriesOfEach = Number(Deno.env.get("QUERY_COUNT") ?? 60);
@@ -25,11 +24,11 @@ const view = "018f0000-0000-7000-8000-ffffffffffff";
 interface Hidden {
   /** The hidden fields of the scope. */
   readonly fields: readonly string[];
-  /** The names by which a query can name one, and its value in a record. */
+  /** The names by which a query can name a hidden field, and the field's value in a record. */
   readonly named: readonly (readonly [string, (event: Event) => Json | undefined])[];
   /** Two visible fields, to group by. */
   readonly shown: readonly [string, string];
-  /** The query of a view that hides them; null: all records. */
+  /** The query of a view that hides these fields; null for all records. */
   readonly filter: string | null;
   /** Replaces the hidden values of an event. */
   readonly fill: (event: Event, values: Values) => Event;
@@ -95,7 +94,7 @@ const scopes: readonly Hidden[] = [
       ["@original_level", (event) => event.attrs?.original_level],
     ],
     shown: ["host", "env"],
-    // With a filter the counts could not answer.
+    // There is no filter, because counts cannot answer with one.
     filter: null,
     fill: (event, { value, text, level }) => ({
       ...event,
@@ -126,7 +125,7 @@ const range = { p_ts_from: "2026-11-17T00:00:00Z", p_ts_to: "2026-11-24T00:00:00
 /** A range that events fill as much as the range before it. */
 const halves = { p_ts_from: "2026-11-20T12:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
 
-/** The difference in length of a record's hidden texts between the sets. */
+/** Returns the difference in length of a record's hidden texts between the sets. */
 function difference(n: number, seed: number): number {
   const random = randomOf(seed + n);
   return n < 2 ? [1, 100_000][n] : Math.floor(100_000 ** (random(1000) / 1000));
@@ -304,7 +303,7 @@ interface Asked {
   /** For each set: the answers in the scope, and without it those to naming and listing calls. */
   readonly scoped: Kept[][];
   readonly open: Kept[][];
-  /** The whole lists in the scope. */
+  /** The whole lists that a reader in the scope gets. */
   readonly lists: string[][];
 }
 
@@ -353,7 +352,7 @@ async function askOfSets(hidden: Hidden, sealed: boolean, seed: number): Promise
         };
         asked.scoped.push(await askAll(calls, true));
         asked.lists.push(await ask(listingCalls, true));
-        // Rows suffice to see whether the sets differ.
+        // Rows are enough to see whether the sets differ.
         if (!sealed) asked.open.push(await askAll([...naming, ...listingCalls], false));
         throw nothingStays;
       }).catch(ignoreNothingStays);
@@ -398,7 +397,7 @@ async function compareSets(hidden: Hidden, sealed: boolean, seed: number): Promi
   return calls.map((call, n) => ({ call, answer: scoped[0][n] }));
 }
 
-/** The name and value of an item of a list. */
+/** Returns the name and value of an item of a list. */
 function nameAndValue(item: { [name: string]: unknown }): [unknown, unknown] {
   return [
     item.name ?? item.triggered_at,

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { type LiqeQuery, parse } from "liqe";
 import postgres from "postgres";
 
-// liqe is another parser of Lucene's syntax. For constructs that both languages have, both must get
-// the same tree. They differ in AND next to OR without brackets: liqe reads from the left, we bind
-// AND first, as Lucene's users expect. So the queries have brackets there.
+// liqe is another parser of Lucene's syntax. For constructs of both languages our compiler and liqe must make the same
+// tree. They differ in AND next to OR without brackets: liqe reads from the left, our compiler binds AND first. So the
+// queries have brackets there.
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -81,7 +81,7 @@ Deno.test(`the compiler gets the same trees as liqe, seed ${seed}`, async () => 
   }
 });
 
-/** An upper bound of the number of leaves. */
+/** Returns an upper bound of the number of leaves. */
 function leavesOf(source: string): number {
   return source.split(/\s+/).length;
 }

@@ -34,7 +34,7 @@ function readIpv6(text: string): Address | null {
   return { bits: all.reduce((bits, group) => bits * 65536n + BigInt(`0x${group}`), 0n), size: 128 };
 }
 
-/** A network; null if the text does not look like one, undefined if it is an invalid one. */
+/** Returns a network; null if the text does not look like one, undefined if it is an invalid one. */
 export function readNetwork(text: string): Network | null | undefined {
   const [address, prefix] = text.split("/");
   if (/^\d{1,3}(\.\d{1,3}){3}\/\d{1,2}$/.test(text)) {

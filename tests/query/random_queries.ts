@@ -5,7 +5,7 @@ import type { Event, Json } from "./event.ts";
 
 const { raw } = String;
 
-// Few words, so that queries find something, and difficult ones.
+// There are only a few words, so that queries find something. Some of them are difficult.
 const words = [
   ...raw`api API Api worker AND OR NOT TO or * ? a*b % _ a%b a_b axb \ a\b \d " ' o'k $$ {} (a) a:b
     10.0.0.1:80 - -5 5 5.0 10 1e3 1000 0.1 true false null ß SS ÄÖ äö İ i I k ΑΣ ας ασ 日本 日 👍
@@ -39,7 +39,7 @@ const words = [
   '=x a="unclosed b=1',
 ];
 
-/** One of the words of a text, or of further texts. */
+/** Draws one of the words of a text, or of further texts. */
 const oneOf = (text: string, ...further: string[]) =>
   fc.constantFrom(...text.split(/\s+/), ...further);
 
@@ -137,7 +137,7 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value;
 
-/** Few attributes with values that are almost equal: 5 and 5.0, a null, a path and a flat key. */
+/** There are few attributes, with values that are almost equal: 5 and 5.0, a null, a path and a flat key. */
 const near = fc.constantFrom<Json>(
   ...[5, "5", "5.0", "05", "10", 1000, "1e3", true, "true", null, "api", "API", 9007199254740992, [
     "api",
@@ -180,7 +180,7 @@ export const event: fc.Arbitrary<Event> = fc.record({
 
 const escape = (c: string) => `\\${c}`;
 
-/** A text as a word. Escapes all special characters and some others. */
+/** Writes a text as a word. Escapes all special characters and some others. */
 function asWord(value: string, extra: number): string {
   return [...value].map((c, i) =>
     /[ \t\r\n\u00a0()[\]{}"|\\*?:<>~-]/.test(c) || (i + extra) % 7 === 0 ? escape(c) : c
@@ -338,7 +338,7 @@ const fieldWith = (field: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.tuple(field, value).map(([name, written]) => `${name}:${written}`);
 const plainValue = fc.oneof(term, quoted);
 
-/** A value with a sign: exact, ignoring case, or a word. */
+/** Writes a value with a sign: exact, ignoring case, or a word. */
 const signed = (value: fc.Arbitrary<string>) =>
   fc.tuple(fc.constantFrom("=", "i=", "w=", "= ", "i="), fc.oneof(value, anyOf(value)))
     .map((parts) => parts.join(""));

@@ -1,8 +1,8 @@
 import { fold, QueryError } from "./event.ts";
 
 /**
- * The query language's regular expressions by JavaScript's. Characters are code points; `position`
- * is the position of the first. Only the compiler limits their complexity.
+ * Runs the query language's regular expressions with JavaScript's. Characters are code points; `position` is the
+ * position of the first one. Only the compiler limits complexity.
  */
 export function compileRegex(source: string[], position: number): (text: string) => boolean {
   const folded = source.slice(0, 4).join("") === "(?i)";
@@ -93,7 +93,7 @@ export function compileRegex(source: string[], position: number): (text: string)
     return `[${negated ? "^" : ""}${out}]`;
   }
 
-  /** The next atom, or undefined if the next part cannot be repeated. */
+  /** Returns the next atom, or undefined if the next part cannot be repeated. */
   function atom(): string | undefined {
     const where = at;
     const c = chars[at];

@@ -130,7 +130,7 @@ const setup = `
         v_records := null;
         execute 'select jsonb_agg(l.write_seq order by l.write_seq) from logs l where ' || v_query.filter
         into v_matches;
-        -- Stored counts lack the temporary table. Reading msg keeps a query from using them.
+        -- Stored counts do not include the temporary table. A query that reads msg does not use counts.
         v_query.tree := jsonb_build_object('type', 'and', 'items', jsonb_build_array(
           v_query.tree, '{"type": "all", "reads": ["msg"]}'::jsonb
         ));

@@ -9,7 +9,7 @@ import {
 } from "./event.ts";
 import { attributeOf, type Field, groupText, readField, space, type Token } from "./field.ts";
 
-// A second implementation of the stages, and of aggregates over events.
+// This is a second implementation of the stages, and of aggregates over events.
 
 export interface Aggregate {
   kind: string;
@@ -300,7 +300,7 @@ function tokenize(source: string[], position: number): Token[] {
   return tokens;
 }
 
-/** The value of an aggregate (except rate) over events. */
+/** Returns the value of an aggregate (except rate) over events. */
 export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number | null {
   if (field === null) return events.length;
   if (kind === "count_distinct") {
@@ -326,7 +326,7 @@ export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number
   return low + (high - low) * (place - Math.floor(place));
 }
 
-/** The number of a value in an aggregate; a quantity counts in seconds or bytes. */
+/** Returns the number of a value in an aggregate; a quantity counts in seconds or bytes. */
 function countedNumber(value: Json | undefined): number | null {
   if (typeof value === "number") return value;
   const number = numberOf(value) ??
@@ -334,7 +334,7 @@ function countedNumber(value: Json | undefined): number | null {
   return number === null ? null : Number(`${number.digits}e${-number.scale}`);
 }
 
-/** The attributes that json or logfmt extracts from a text. */
+/** Returns the attributes that json or logfmt extracts from a text. */
 export function extract(kind: "json" | "logfmt", text: string): { [key: string]: Json } {
   if (kind === "json") {
     if (new TextEncoder().encode(text).length > 65536 || !/^[ \t\r\n]*\{/.test(text)) return {};

@@ -71,7 +71,7 @@ Deno.test("reading operations give the same answers on a replica, and writing on
     };
   };
 
-  // A later event arrives by replication.
+  // An event that is sent now arrives by replication.
   await ingest(tenant.headers, [{ level: "error", msg: "the last one" }]);
   await recordsOf(sql, tenant.id, events.length + 1);
   await queueIsEmpty(sql);
@@ -107,7 +107,7 @@ async function assertRefused(
   }
 }
 
-/** An answer without its cursor, which contains the time of the first page. */
+/** Returns an answer without its cursor, which contains the time of the first page. */
 function withoutMoment(body: unknown): unknown {
   if (body === null || typeof body !== "object" || Array.isArray(body)) return body;
   const { next_cursor: _cursor, ...rest } = body as Record<string, unknown>;

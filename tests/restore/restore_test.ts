@@ -10,7 +10,7 @@ import { beginAnew } from "./begin_anew.ts";
 
 // After this test the stack uses the restored database, also for the following tests.
 
-/** The manual's commands for backup and restore: the dumps and their files, and the order of restoring. */
+/** Reads the commands for backup and restore from the manual: the dumps and their files, and the order of restoring. */
 async function manual(): Promise<
   { dumps: { file: string; options: string[] }[]; files: string[] }
 > {

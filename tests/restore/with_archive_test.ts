@@ -23,7 +23,7 @@ import { stack, system } from "../support/second_server.ts";
 import { asUser } from "../support/users.ts";
 import { beginAnew } from "./begin_anew.ts";
 
-/** The erasures of a tenant that are done, newest first. */
+/** Returns the finished erasures of a tenant, newest first. */
 async function isErased(sql: Database, tenant: Tenant) {
   return await eventually("the erasure is done", async () => {
     await hurry(sql, tenant);
@@ -49,7 +49,7 @@ Deno.test("erasures after the dump are repeated, in the database and in the buck
   const left = (await storedRecords(before, tenant))
     .filter((text) => JSON.parse(text).user_id !== "u-1");
   await runRetention(before);
-  // Not archived yet, so the dump has them.
+  // These records are not archived yet, so the dump has them.
   const recent = recordsOf(here, 30, 5).map((row, n) => ({
     ...row,
     ts: new Date().toISOString(),

@@ -27,7 +27,7 @@ export class DenoFileTimes {
   }
 }
 
-/** The times in the output of `pg_prove --timer`. A file that ran twice has the sum. */
+/** Reads the times in the output of `pg_prove --timer`. A file that ran twice has the sum. */
 export function proveFileTimes(text: string): FileTimes {
   const times: FileTimes = {};
   // Output of psql may come before the result, which is then on a line of its own.
@@ -53,7 +53,7 @@ export function sumOfTimes(all: FileTimes[]): FileTimes {
   return times;
 }
 
-/** The slowest files of all steps, the slowest first. */
+/** Returns the slowest files of all steps, the slowest first. */
 export function slowest(
   rows: { name: string; files?: FileTimes }[],
   count = 10,

@@ -18,7 +18,7 @@ const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions"
 const digestFile = `${stack.folder}/made-of`;
 const progress = (step: string) => console.log(`  ${step} …`);
 
-/** The stack of an earlier run, or a new one if its sources have changed. */
+/** Returns the stack of an earlier run, or a new one if the sources have changed. */
 export async function keptStack(): Promise<TestStack> {
   const system = await prepareSystem(progress);
   const running = await runningState(stack);
@@ -50,7 +50,7 @@ export async function keptStack(): Promise<TestStack> {
   };
 }
 
-/** Ends the kept stack and removes its data; false when there was none. */
+/** Ends the kept stack and removes its data. Returns false if there was none. */
 export async function endKeptStack(): Promise<boolean> {
   const wasRunning = await stop(stack);
   const system = await findSystem();
@@ -67,7 +67,7 @@ async function updateMigration(): Promise<void> {
   });
 }
 
-/** A digest of the sources, to see whether a running stack is current. */
+/** Returns a digest of the sources, to see whether a running stack is current. */
 async function digestOfSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const path of await walk(sources)) {

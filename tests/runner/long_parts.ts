@@ -12,7 +12,7 @@ export interface Part {
 
 /** How a long step is divided. Seconds are for two slow cores, beside two other stacks. */
 interface Division {
-  /** Folders with its test files; a step without any is one part. */
+  /** Folders with the step's test files. A step without folders is one part. */
   tests?: string[];
   /** A change below these paths concerns all parts. A change of a test file concerns only its own parts. */
   sources: string[];
@@ -20,7 +20,10 @@ interface Division {
   setup: number;
   /** Seconds of a part. */
   seconds: number;
-  /** Files that take longer. `shares`: into how many parts of this time their tests are dealt. */
+  /**
+   * Files that take longer. `shares` is the number of parts into which a file's tests are divided; each part takes this
+   * time.
+   */
   slow?: Record<string, { seconds: number; shares?: number }>;
   /** Variables that limit a test without an end of its own. */
   env?: Record<string, string>;
@@ -117,7 +120,7 @@ export const divisions: Record<string, Division> = {
   "interleavings-all": { sources: ["tests/interleavings/"], setup: 25, seconds: 105 },
 };
 
-/** All parts, in the order of the steps. */
+/** Returns all parts, in the order of the steps. */
 export async function longParts(): Promise<Part[]> {
   const parts: Part[] = [];
   for (const [step, { tests, seconds, slow }] of Object.entries(divisions)) {
@@ -134,7 +137,7 @@ export async function longParts(): Promise<Part[]> {
   return parts;
 }
 
-/** Whether a part tests one of these files. */
+/** Returns whether a part tests one of these files. */
 export function concerns(changed: string[], { step, file }: Part): boolean {
   return changed.some((path) =>
     path === file ||

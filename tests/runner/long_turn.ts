@@ -30,7 +30,7 @@ function secondsOf(group: Part[]): number {
   return group.reduce((sum, { seconds }) => sum + seconds, divisions[group[0].step].setup);
 }
 
-/** The time of parts in parallel. Steps that share the stack "scratch" run one after the other. */
+/** Estimates the time of parts that run in parallel. Steps that share the stack "scratch" run one after the other. */
 export function wallSeconds(parts: Part[], on = stacks): number {
   const lanes: number[] = new Array(on).fill(0);
   const all = [...groups(parts).values()].map((group) => ({ group, seconds: secondsOf(group) }));
@@ -117,7 +117,7 @@ function partsOf(turns: Turn[], parts: Part[]): Part[] {
   return parts.filter(({ name }) => turns.at(-1)?.parts.includes(name));
 }
 
-/** The steps of the turn, each with its files: npm test -- turn. */
+/** Returns the steps of the turn, each with its files: npm test -- turn. */
 export async function worksOfTurn(): Promise<Work[]> {
   const turns = await exists(`${checkout}/${file}`)
     ? JSON.parse(await Deno.readTextFile(`${checkout}/${file}`))
@@ -135,7 +135,7 @@ export async function worksOfTurn(): Promise<Work[]> {
     });
 }
 
-/** The shares of each file, such as "1,3/5"; files that run as a whole are left out. */
+/** Returns the shares of each file, such as "1,3/5"; files that run as a whole are left out. */
 export function sharesOf(parts: Part[]): Record<string, string> {
   const shares: Record<string, string> = {};
   for (const { file, share } of parts) {
@@ -146,7 +146,7 @@ export function sharesOf(parts: Part[]): Record<string, string> {
   return shares;
 }
 
-/** The output of git; undefined if it fails, as in a clone without history. */
+/** Returns the output of git; undefined if it fails, as in a clone without history. */
 async function git(...args: string[]): Promise<string | undefined> {
   return await command(["git", ...args], { cwd: checkout, failure: "git" }).catch(() => undefined);
 }

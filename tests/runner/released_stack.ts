@@ -18,8 +18,8 @@ export interface ReleasedStack {
 }
 
 /**
- * A stack with only the released migrations, or with all of the checkout's. Its database "bare" is a project's before
- * the first migration. With workers, tables are sharded over them.
+ * Starts a stack with only the released migrations, or with all of the checkout's. Its database "bare" is a project's
+ * database before the first migration. With workers, tables are sharded over them.
  */
 export async function startReleasedStack(
   version: "released" | "checkout" = "released",

@@ -24,7 +24,7 @@ export function report(rows: Row[]): boolean {
     console.log(`  ${seconds.toFixed(1).padStart(7)} s   ${step}: ${file}`);
   }
   console.log(`\n${closingLine(rows)}`);
-  // Last, because logs that are cut keep their end.
+  // Failures are printed last, because a log that is cut keeps its end.
   for (const { name, failures = [] } of rows) {
     for (const failure of failures) console.log(`\n== failed in ${name}: ${failure}`);
   }
@@ -32,7 +32,7 @@ export function report(rows: Row[]): boolean {
   return failed > 0 || passed + skipped === 0;
 }
 
-/** The result as text, with the tests that could not run and the reasons. */
+/** Returns the result as text, with the tests that could not run and the reasons. */
 export function verdict({ passed, failed, skipped = 0, notRun = [] }: StepResult): string {
   const reasons = notRun.join("; ") || "for an unknown reason";
   if (skipped === 0) return failed > 0 ? "FAILED" : passed > 0 ? "ok" : "nothing to test";

@@ -27,11 +27,11 @@ export interface Step {
   name: string;
   title: string;
   needsStack: boolean;
-  /** Whether it is independent, so that in a full run it runs beside the steps that share a stack. */
+  /** Whether the step is independent: in a full run it runs beside the steps that share a stack. */
   isBeside?: boolean;
-  /** Whether it uses the stack "scratch", so that it waits for other steps that use it. */
+  /** Whether the step uses the stack "scratch", so that it waits for other steps with this stack. */
   isOnScratch?: boolean;
-  /** Whether it only needs the processor and no stack, so that in a full run it begins at once. */
+  /** Whether the step needs no stack, only the processor, so that in a full run it begins at once. */
   isPure?: boolean;
   run(context: Context): Promise<StepResult>;
 }
@@ -48,7 +48,7 @@ interface DenoOptions {
   env: Record<string, string>;
 }
 
-// Ends early, because with a broken service every test would wait for nothing.
+// Stops after a few failures, because with a broken service every test would wait in vain.
 const denoTestOptions = [
   "--allow-all",
   "--no-check",
@@ -67,7 +67,7 @@ export async function denoTests(
   if (tests.length === 0) return { passed: 0, failed: 0 };
   const run = async (paths: string[], part = Deno.env.get(partName)): Promise<StepResult> => {
     const times = new DenoFileTimes();
-    // A share of the tests of each named file, or a share of all files.
+    // Runs a share of the tests of each named file, or a share of all files.
     const preload = `--preload=${checkout}/tests/support/choose_tests.ts`;
     const ofPart = !part ? [] : files.length > 0 ? [preload] : [`--shard=${part}`];
     const { code, text } = await output(
@@ -102,7 +102,7 @@ export function outOfTime(name: string): StepResult {
   return { passed: 0, failed: 0, skipped: 1, notRun: [`no time was left for ${name}`] };
 }
 
-/** The result in the output of `deno test`. */
+/** Reads the result from the output of `deno test`. */
 export function denoResult(text: string, code: number): StepResult {
   const [, passed, failed, skipped] =
     /^\w+ \| (\d+) passed[^|\n]*\| (\d+) failed(?: \| (\d+) ignored)?/m.exec(text) ?? [];
@@ -116,7 +116,7 @@ export function denoResult(text: string, code: number): StepResult {
 
 const reasonLength = 600;
 
-/** The errors that `deno test` lists at its end; without a list, its last output. */
+/** Returns the errors that `deno test` lists at its end, or without a list its last output. */
 function failuresIn(text: string, code: number): string[] {
   const at = text.lastIndexOf("\n ERRORS ");
   if (at < 0) return code === 0 ? [] : [text.trim().slice(-reasonLength)];
@@ -124,7 +124,7 @@ function failuresIn(text: string, code: number): string[] {
     .map((failure) => failure.trim().slice(0, reasonLength));
 }
 
-/** The test files at these paths, which may be folders. */
+/** Finds the test files at these paths, which may be folders. */
 export async function chosenTests(paths: string[], ending: string): Promise<string[]> {
   const found: string[] = [];
   for (const path of paths) {
@@ -136,7 +136,7 @@ export async function chosenTests(paths: string[], ending: string): Promise<stri
   return found;
 }
 
-/** The variables by which tests find the stack. */
+/** Returns the variables by which tests find the stack. */
 function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
   return {
     LOGLOOM_URL: stack.url,
@@ -150,7 +150,7 @@ function stackEnv({ stack }: Pick<TestStack, "stack">): Record<string, string> {
   };
 }
 
-/** The tests of a folder without those in `long`. */
+/** Returns the tests of a folder without those in `long`. */
 export async function quickTests(folder: string): Promise<string[]> {
   return (await chosenTests([folder], "_test.ts")).filter((path) => !path.includes("/long/"));
 }
@@ -160,7 +160,9 @@ export function atLeastOneFailure(code: number, passed: number, failed: number):
   return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
-/** A tool without output for this time hangs: a test takes at most three minutes, and five times as long beside others. */
+/**
+ * A tool without output for this time hangs: a test takes at most three minutes, and five times as long beside others.
+ */
 const longestSilence = 1_200_000;
 
 /**
@@ -228,7 +230,7 @@ export async function output(
   }
 }
 
-/** The sum of several results. */
+/** Returns the sum of several results. */
 export function sum(results: StepResult[]): StepResult {
   return {
     passed: results.reduce((total, { passed }) => total + passed, 0),

@@ -106,7 +106,7 @@ function object(members: Record<string, string>): string {
   return `{${parts.join(",")}}`;
 }
 
-/** Within eight days, rarely within a year, with and without whole milliseconds. */
+/** Times are within eight days, rarely within a year, with and without whole milliseconds. */
 const ts = fc.oneof(
   fc.nat(999).map((n) => n * 1000),
   fc.nat(999_999),
@@ -115,7 +115,7 @@ const ts = fc.oneof(
   { weight: 1, arbitrary: fc.nat(365 * 86400).map((s) => s * 1_000_000 + s % 1_000_000) },
 ).map((us) => timestamp(Date.UTC(2026, 10, 2) * 1000 + us));
 
-/** A time in microseconds since 1970, as ISO 8601. */
+/** Writes a time in microseconds since 1970 as ISO 8601. */
 export function timestamp(us: number): string {
   const micros = ((us % 1e6) + 1e6) % 1e6;
   const seconds = new Date((us - micros) / 1000).toISOString().slice(0, 19);

@@ -3,8 +3,8 @@ import type postgres from "postgres";
 import type { Database } from "../support/database.ts";
 import { ownDatabase } from "../support/own_database.ts";
 
-// A search over many days locks only some of them at a time, rows or sealed. For more than a year:
-// SEALING_DAYS=400
+// A search over many days locks only some of the days at a time, whether they are rows or sealed. SEALING_DAYS=400
+// tests more than a year.
 
 const days = Number(Deno.env.get("SEALING_DAYS") ?? 130);
 const tenant = "year";
@@ -39,7 +39,7 @@ Deno.test(`a search over ${days} days locks at most 100 relations`, async (t) =>
     select ${tenant}, logloom_private.utc_day(now()) - d
     from generate_series(0, ${days - 1}::integer) d`;
 
-  // A filter that only matches while more than 100 relations are locked.
+  // This filter matches only while more than 100 relations are locked.
   await sql.unsafe(`
     create or replace function logloom_private.address_in(p_text text, p_network inet)
     returns boolean
@@ -78,7 +78,7 @@ async function found(
   return await sql.begin((sql) => readAll(sql, filter));
 }
 
-/** How many records a filter finds, in each of the ways that operations read. */
+/** Returns how many records a filter finds, in each way in which operations read. */
 async function readAll(sql: postgres.TransactionSql, filter: string) {
   const [read] = await sql`
     with given as (
@@ -111,7 +111,7 @@ async function sealAll(sql: Database): Promise<void> {
     select (logloom_private.utc_day(now()) - d)::text as day
     from generate_series(0, ${days - 1}::integer) d`;
   for (const { day } of dates) {
-    // With the job's lock, because the job may be working on the same day.
+    // Takes the job's lock, because the job may be working on the same day.
     await sql`select pg_advisory_xact_lock(logloom_private.lock_key('deletion')),
       logloom_private.seal_block(${tenant}, array[${day}::date])`;
     await sql`select logloom_private.leave_days(array[${tenant}], array[${day}::date])`;

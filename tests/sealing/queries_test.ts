@@ -64,7 +64,7 @@ Deno.test(`a query finds the same records sealed as in rows, seed ${seed}`, asyn
 const setup = `
   create temporary table given (like logloom.logs);
   alter table given alter column tenant_id drop not null, alter column write_seq drop not null;
-  -- Counts and aggregates of numbers: from rows, or as operations answer them without records.
+  -- Returns counts and aggregates of numbers: from rows, or as operations answer them without reading records.
   create function pg_temp.numbers(
     p_query logloom_private.compiled_query, p_at integer, p_rows text, p_tenant text
   )
@@ -86,7 +86,7 @@ const setup = `
   begin
     p_query.by_fields := v_by.by_fields;
     p_query.by_sql := v_by.by_sql;
-    -- Aggregates in turn: all together, with count, and alone.
+    -- Tries aggregates in turn: all together, with count, and alone.
     v_aggregates := (
       select jsonb_agg(jsonb_build_object(
         'kind', k, 'name', k, 'fraction', substring(k from '^p([0-9.]+)$')::numeric / 100,
@@ -130,7 +130,7 @@ const setup = `
     return jsonb_build_array(v_answer);
   end;
   $$;
-  -- Groups by the values of fields, and by the shape of messages, in the same two ways.
+  -- Groups records by the values of fields, and by the shape of messages, in the same two ways.
   create function pg_temp.groups(
     p_query logloom_private.compiled_query, p_at integer, p_rows text, p_tenant text
   )

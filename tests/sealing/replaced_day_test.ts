@@ -13,7 +13,7 @@ const tenant = "late";
 Deno.test("a partition is not replaced by a copy that is out of date", async (t) => {
   await using sql = await ownDatabase("replaced_day", 3);
   await sql`insert into logloom.tenants (tenant_id, plan_id) values (${tenant}, 'pro')`;
-  // Long enough for a step of the test.
+  // The timeout is long enough for a step of the test.
   await sql`update logloom_private.settings set partition_drop_lock_timeout = '5 min'`;
   await sql`select logloom_private.create_partition(${day})`;
   await add(sql, 3);
@@ -62,7 +62,7 @@ Deno.test("counts are summed up while a day's partition is replaced", async () =
   job.release();
 });
 
-/** The outcome if a session with the writer's lock does something after the records were counted. */
+/** Returns the outcome if a session with the writer's lock does something after the records were counted. */
 async function replacedWhile(
   sql: Database,
   change: (writer: postgres.Sql) => Promise<unknown>,

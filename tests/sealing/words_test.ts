@@ -67,7 +67,7 @@ Deno.test(`the words of a text allow each part of it, in any case, seed ${seed}`
       const letters = [...text];
       const start = from % letters.length;
       const part = letters.slice(start, start + 1 + length % (letters.length - start)).join("");
-      // Repeated texts have few words.
+      // Texts that repeat have few different words.
       const [{ words, upper, lower, raw }] = await sql`
         select
           logloom_private.words_of(repeat(${text} || chr(31), 9)) is not null as words,
@@ -104,6 +104,6 @@ Deno.test("words exclude texts that are absent", async () => {
   for (const absent of ["refused", "led ass", "word or", "a_user", "0.0.x"]) {
     equal(await tests(absent), false, absent);
   }
-  // Words do not tell what stands after them; the templates do.
+  // Words do not say which character follows them; templates do.
   equal(await tests("failed."), true);
 });

@@ -7,7 +7,7 @@ export const secrets: Step = {
   run: secretsInLogs,
 };
 
-/** What no log may show: an API key (its first characters may), and a token of three parts. */
+/** No log may show an API key, except for its first characters, or a token of three parts. */
 const kinds = [/\bll_[0-9A-Za-z]{9,}/, /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/];
 
 /** A step on a stack of its own looks into its logs as well. */

@@ -68,7 +68,7 @@ async function unpackInto(place: string): Promise<void> {
   await Deno.rename(draft, place);
 }
 
-/** The variables by which unpacked programs find their libraries and modules. */
+/** Returns the variables by which unpacked programs find their libraries and modules. */
 export function debianEnv(place: string): Record<string, string> {
   const arch = Deno.build.arch === "aarch64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
   return {

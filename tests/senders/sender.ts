@@ -23,7 +23,7 @@ export async function withTrial(name: string, act: (trial: Trial) => Promise<voi
   await act({ tenant, key, db, env });
 }
 
-/** The block with this name (after its language) in a page of docs/guides/send. */
+/** Returns the block with this name (after its language) in a page of docs/guides/send. */
 export async function blockOf(page: string, name: string): Promise<string> {
   const text = await Deno.readTextFile(`${checkout}/docs/guides/send/${page}`);
   const block = new RegExp(`^\`\`\`\\w+ ${name.replaceAll(".", "\\.")}\n([\\s\\S]*?)^\`\`\``, "m")
@@ -176,7 +176,7 @@ export async function found({ tenant }: Trial, query: string, count = 1): Promis
   return await search();
 }
 
-/** A test that only the long step runs. */
+/** Registers a test that only the long step runs. */
 export function longTest(test: Deno.TestDefinition): void {
   if (Deno.env.get("LOGLOOM_LONG") === "1") Deno.test(test);
 }
@@ -192,13 +192,13 @@ export interface Promised {
   readonly isLeaky?: boolean;
 }
 
-/** Something that sends the trial's events. */
+/** Sends the trial's events. */
 export interface Sending {
   /** Sends the events from `from` up to `to`, some milliseconds apart. */
   readonly say: (from: number, to: number) => Promise<void>;
   /** Flushes the sender. */
   readonly end?: () => Promise<void>;
-  /** How long the sender takes to send refused events again, and so until duplicates would arrive. */
+  /** How long the sender takes to send refused events again. Duplicates would arrive by then. */
   readonly stayMs?: number;
 }
 
@@ -256,7 +256,7 @@ export async function flooded(trial: Trial, flood: Flood): Promise<void> {
   assert.ok(doubled <= mostDoubled, `${doubled} of ${many} are there twice`);
 }
 
-/** The same for a program that sends all events after the beginning of the outage and then ends. */
+/** Does the same with a program that sends all events after the beginning of the outage and then ends. */
 export async function intoAnOutage(
   trial: Trial,
   send: () => Promise<unknown>,
@@ -295,7 +295,7 @@ async function serviceRefuses({ tenant }: Trial): Promise<void> {
   });
 }
 
-/** The numbers of the arrived events, after checking the promise. */
+/** Checks the sender's promise and returns the numbers of the arrived events. */
 async function arrived(trial: Trial, { lost, doubled }: Promised): Promise<Set<number>> {
   await queueIsEmpty(trial.db);
   const numbers = await numbersOf(trial);
@@ -334,7 +334,7 @@ export interface NodeSender {
   readonly floods?: readonly Away[];
 }
 
-/** Tests that the page's block sends an event; in the long step, also through an outage. */
+/** Tests that the page's block sends an event. The long step also tests it through an outage. */
 export function testNodeSender(sender: NodeSender): void {
   const { name, page, block, variant = (text) => text, say, end, stayMs, promised } = sender;
   const trialName = name.replace(/\W+/g, "-");

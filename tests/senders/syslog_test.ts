@@ -103,7 +103,7 @@ async function withDaemon(
   }
 }
 
-/** A line of RFC 3164: an error of the program shop. */
+/** Returns a line of RFC 3164: an error of the program shop. */
 function line(text: string): string {
   const now = new Date();
   const month = now.toLocaleString("en", { month: "short", timeZone: "UTC" });

@@ -13,7 +13,7 @@ async function build(root: string, out: string, ...options: string[]) {
   return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-Deno.test("every page of docs/ is one of the site, and every link leads somewhere", async () => {
+Deno.test("the site has every page of docs/, and every link leads to an existing page", async () => {
   const out = await Deno.makeTempDir({ prefix: "logloom-site-" });
   try {
     const { code, said } = await build(checkout, out, "--base", "/logs/");
@@ -55,7 +55,7 @@ Deno.test("every page of docs/ is one of the site, and every link leads somewher
   }
 });
 
-Deno.test("a link to a file that is not there ends the build, and says where", async () => {
+Deno.test("a link to a missing file fails the build and is named with its page", async () => {
   const root = await Deno.makeTempDir({ prefix: "logloom-site-" });
   try {
     await cp(join(checkout, "site"), join(root, "site"), {

@@ -10,13 +10,13 @@ export const sql: Step = {
   run: sqlSources,
 };
 
-/** What a linter reads as PostgreSQL does, function bodies included; and how it is written. */
+/** Runs a linter that reads SQL like PostgreSQL, function bodies included, and checks our style rules. */
 async function sqlSources({ files }: Context): Promise<StepResult> {
   const all = (await walk(["supabase", "citus", "local"])).filter((path) => path.endsWith(".sql"));
-  // Migrations are made from what is checked here.
+  // Migrations are left out, because they are generated from the files that are checked here.
   const chosen = (files.length ? files : all)
     .filter((path) => !path.startsWith("supabase/migrations/"));
-  // Tests are psql's, with commands of its own.
+  // Tests are written for psql and have its commands, which the linter does not know.
   const linted = chosen.filter((path) => !/^(supabase|citus)\/tests\//.test(path));
   const result = linted.length === 0 ? { passed: 0, failed: 0 } : await check([
     `${checkout}/node_modules/.bin/postgres-language-server`,

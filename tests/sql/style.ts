@@ -1,4 +1,4 @@
-/** A place in an SQL text that is not written as the others are. */
+/** A line of SQL that breaks the style rules. */
 export interface StyleFault {
   line: number;
   message: string;
@@ -6,7 +6,7 @@ export interface StyleFault {
 
 const widest = 100;
 
-/** Checks what no formatter for this dialect does as we write it: lower case, two spaces, 100 columns. */
+/** Checks our style, which no formatter for this dialect produces: lower case, two spaces, 100 columns. */
 export function sqlStyleFaults(text: string): StyleFault[] {
   const faults: StyleFault[] = [];
   const lines = text.split("\n");

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { sqlStyleFaults } from "./style.ts";
 
-Deno.test("lower-case SQL in two-space steps is as it should be", () => {
+Deno.test("lower-case SQL with an indentation of two spaces has no fault", () => {
   const text = `-- A Comment may say SELECT.
 create function logloom_private.greet(p_name text)
 returns text
@@ -14,7 +14,7 @@ $$;
   deepStrictEqual(sqlStyleFaults(text), []);
 });
 
-Deno.test("each departure from the style is told with its line", () => {
+Deno.test("each fault of the style is reported with its line", () => {
   const text = `select 1;\n\tselect 2; \n\n\nSELECT 3;\n   select 4;\nselect '${
     "x".repeat(100)
   }';\nend`;

@@ -68,7 +68,7 @@ export function health(endpoint = "", init: RequestInit = {}): Promise<Answer> {
   return call(`/functions/v1/health${endpoint}`, init);
 }
 
-/** Waits until the service is ready, for example after a kill. */
+/** Waits until the service is ready, for example after a process was killed. */
 export async function isReady(): Promise<void> {
   await eventually("the service is ready", async () => (await health("/ready")).status === 200);
 }
@@ -81,12 +81,12 @@ export function apiKey(key: string): Record<string, string> {
   return { "x-api-key": key };
 }
 
-/** supabase-js in a signed-in user's browser. */
+/** Creates supabase-js as in a signed-in user's browser. */
 export function supabase(token: string): SupabaseClient {
   return createClient(stack.url, stack.anonKey, { accessToken: () => Promise.resolve(token) });
 }
 
-/** The package's client, without retries. */
+/** Creates the package's client, without retries. */
 export function clientOf(token: string): Reader {
   return createReader({ url: stack.url, key: stack.anonKey, token }, { patienceMs: 0 });
 }

@@ -39,7 +39,7 @@ function socketThatIsCut({ host: [host], port: [port] }: { host: string[]; port:
 /** A record of logloom.logs as JSON. */
 export type LogRecord = ShownRecord & { write_seq: number };
 
-/** The number of a tenant's stored records, as rows and in blocks. */
+/** Returns the number of a tenant's stored records, as rows and in blocks. */
 export async function countRecords(sql: Database, tenantId: string): Promise<number> {
   const [{ count }] = await sql`
     select (
@@ -82,7 +82,7 @@ export async function recordsOf(
   return rows.map((row) => row.record as LogRecord);
 }
 
-/** Removes records by a condition on the alias l, like the service. */
+/** Removes records like the service. The condition names them with the alias l. */
 export async function removeRecords(sql: Database, condition: string): Promise<void> {
   const [{ statement }] = await sql`
     select logloom_private.removed_records_sql(
@@ -159,7 +159,7 @@ export async function stopJob(sql: Database, name: string): Promise<AsyncDisposa
   return stopped.move();
 }
 
-/** Moves the whole queue, also while the writer is paused. A slot that is closed already goes first. */
+/** Moves the whole queue, even if the writer is paused. A slot that is already closed is moved first. */
 export async function runWriter(sql: Database): Promise<void> {
   for (let slot = 1; slot <= 2; slot++) {
     await callAsOwner(sql, "call logloom_private.run_job('write_logs')");

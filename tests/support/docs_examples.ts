@@ -7,7 +7,7 @@ export interface Example {
   response: unknown;
 }
 
-/** The examples of docs/reference/api, in the order of the API's first page. */
+/** Returns the examples of docs/reference/api, in the order of the API's first page. */
 export async function examples(): Promise<Example[]> {
   const folder = `${checkout}/docs/reference/api`;
   const index = await Deno.readTextFile(`${folder}/README.md`);

@@ -1,4 +1,4 @@
-/** A free port. */
+/** Returns a free port. */
 export function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return (listener.addr as Deno.NetAddr).port;

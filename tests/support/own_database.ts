@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from "./database.ts";
 import { stack } from "./stack.ts";
 
-/** A database without jobs. */
+/** Creates a database without jobs. */
 export async function ownDatabase(name: string, max = 1): Promise<Database> {
   const admin = openDatabase(undefined, 1);
   await admin`drop database if exists ${admin(name)} with (force)`;

@@ -42,7 +42,7 @@ export async function keepRecords(sql: Database, tenantId: string, days: number)
   });
 }
 
-/** The tenant's usage of this month. */
+/** Returns the tenant's usage of this month. */
 export async function usageOf(
   sql: Database,
   tenant: Tenant,

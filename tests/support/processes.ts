@@ -42,7 +42,7 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
   });
 }
 
-/** All processes of a part. */
+/** Returns the names of all processes of a part. */
 async function processesOf(name: ProcessName): Promise<ProcessName[]> {
   const { processes } = await stackState();
   return [name, `${name}-2`, `${name}-3`].filter((one) => one in processes) as ProcessName[];

@@ -1,4 +1,4 @@
-/** Random numbers that a seed repeats. */
+/** Makes random numbers; the same seed gives the same numbers. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -8,7 +8,7 @@ export function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** The items in an order that the seed determines. */
+/** Returns the items in an order that the seed determines. */
 export function shuffled<T>(items: readonly T[], seed: number): T[] {
   const random = randomOf(seed);
   const left = [...items];

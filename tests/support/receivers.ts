@@ -16,7 +16,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   wait(count: number): Promise<readonly ReceivedWebhook[]>;
 }
 
-/** An HTTP server for webhooks. `answer` gets the number of earlier requests, and the path. */
+/** Starts an HTTP server for webhooks. `answer` gets the number of earlier requests, and the path. */
 export function receiveWebhooks(
   answer: (before: number, path: string) => Response | Promise<Response> = () => new Response("ok"),
   port = 0,
@@ -60,7 +60,7 @@ export interface Mailbox extends AsyncDisposable {
   waitForCode(to: string): Promise<string>;
 }
 
-/** The mail server of the stack under test. */
+/** Returns the mail server of the stack under test. */
 export async function receiveEmails(): Promise<Mailbox> {
   const received: ReceivedEmail[] = [];
   const server = new SMTPServer({

@@ -48,7 +48,7 @@ export async function startS3(name: string): Promise<S3Server> {
   };
 }
 
-/** The bucket at an address. */
+/** Returns the bucket at an address. */
 export function bucketAt(url: string): Bucket {
   const key = { region: "us-east-1", accessKeyId: "local", secretAccessKey: "local" };
   const plain = async (method: string, path: string, body?: Uint8Array) => {

@@ -26,7 +26,7 @@ export async function startBeside(definitions: ProcessDefinition[]): Promise<Asy
   return { [Symbol.asyncDispose]: stop };
 }
 
-/** A PostgreSQL server like the stack's, with further settings. */
+/** Starts a PostgreSQL server like the stack's, with further settings. */
 export function server(
   node: Node,
   settings: Record<string, string> = {},
@@ -37,7 +37,7 @@ export function server(
   return { ...definition, command: [...definition.command, ...options] };
 }
 
-/** A base backup of a running server, without WAL. */
+/** Makes a base backup of a running server, without WAL. */
 export async function copyOf(node: Node, port: number): Promise<Node> {
   const data = `${system.folder(stack)}/copies/${node.name}`;
   await removeIfThere(system.outside(data));

@@ -74,7 +74,7 @@ export class Sender {
       msg: `event ${first + index} of a client that wants to know what becomes of it`,
       service: "sender",
       n: first + index,
-      // Different in each event, because equal texts in a request would be compressed.
+      // The ballast differs in each event, because equal texts in a request would be compressed.
       ballast: shifted(random, index),
     }));
     const body = JSON.stringify(events);
@@ -113,7 +113,7 @@ export interface Outcome {
   dead: number;
 }
 
-/** The stored events of a sender, after the queue is empty. */
+/** Returns the stored events of a sender, after the queue is empty. */
 export async function outcomeOf(sql: Database, tenant: Tenant): Promise<Outcome> {
   await queueIsEmpty(sql);
   const [row] = await sql`
@@ -133,7 +133,7 @@ export async function outcomeOf(sql: Database, tenant: Tenant): Promise<Outcome>
   };
 }
 
-/** The outcome if every event is stored exactly once. */
+/** Returns the expected outcome if every event is stored exactly once. */
 export function complete({ acknowledged }: Sender): Outcome {
   return {
     records: acknowledged,

@@ -36,7 +36,7 @@ export async function hurriedStreams(sql: Database): Promise<AsyncDisposable> {
 
 export type Stream = AnswerOf<"create_log_stream">;
 
-/** A stream of the tenant, with these secrets sealed for it. */
+/** Creates a stream of the tenant, with these secrets sealed for it. */
 export async function newStream(
   tenant: Pick<Tenant, "token">,
   parameters: Omit<ParametersOf<"create_log_stream">, "p_name" | "p_secrets">,

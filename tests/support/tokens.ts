@@ -4,7 +4,7 @@ import { stack } from "./stack.ts";
 
 const secret = new TextEncoder().encode(stack.jwtSecret);
 
-/** A token like Auth's, with changed claims; undefined omits a claim. */
+/** Makes a token like Auth's, with changed claims; undefined omits a claim. */
 export function userToken(claims: Record<string, unknown>, key = secret): Promise<string> {
   const all = {
     aud: "authenticated",
@@ -18,7 +18,7 @@ export function userToken(claims: Record<string, unknown>, key = secret): Promis
     .sign(key);
 }
 
-/** A token signed with the supabase CLI's key pair (ES256) for local projects. */
+/** Makes a token signed with the supabase CLI's key pair (ES256) for local projects. */
 export async function cliToken(claims: Record<string, unknown>): Promise<string> {
   const checkout = new URL("../..", import.meta.url);
   const arch = Deno.build.arch === "aarch64" ? "arm64" : "x64";
@@ -41,13 +41,13 @@ export async function cliToken(claims: Record<string, unknown>): Promise<string>
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** An unsigned token. */
+/** Makes an unsigned token. */
 export function unsignedToken(claims: Record<string, unknown>): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`;
 }
 
-/** A signed token with any text as its claims. */
+/** Makes a signed token with any text as its claims. */
 export function tokenOfText(payload: string): Promise<string> {
   return new CompactSign(new TextEncoder().encode(payload))
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })

@@ -7,7 +7,7 @@ export function tell(tally: Tally): void {
   if (file) Deno.writeTextFileSync(file, `${JSON.stringify(tally)}\n`, { append: true });
 }
 
-/** The counts in a file. */
+/** Returns the counts in a file. */
 export async function talliesIn(file: string): Promise<Tally[]> {
   const lines = (await Deno.readTextFile(file)).split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line));

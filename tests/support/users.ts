@@ -11,7 +11,7 @@ export interface User {
   client: Reader;
 }
 
-/** A user of a new tenant, or of the named one. */
+/** Makes a user of a new tenant, or of the named one. */
 export async function newUser(tenantId = `tenant-${crypto.randomUUID()}`): Promise<User> {
   const id = crypto.randomUUID();
   return asUser({

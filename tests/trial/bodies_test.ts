@@ -64,7 +64,7 @@ const anyBytes: fc.Arbitrary<Sent> = fc.record({
   body: new Uint8Array([...magic, ...bytes]),
 }));
 
-/** Events of any shape in the form of a protocol. */
+/** Makes events of any shape in the form of a protocol. */
 const wrapped: fc.Arbitrary<Sent> = fc.record({
   form: fc.constantFrom(...bodies),
   events: fc.array(event, { minLength: 1, maxLength: 4 }),

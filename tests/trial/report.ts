@@ -19,7 +19,7 @@ const lines: [counts: string, what: string, wanted: number | null][] = [
 
 const number = (value: number) => value.toLocaleString("en");
 
-/** The report of a trial, as Markdown. */
+/** Returns the report of a trial, as Markdown. */
 export function reportOf({ commit, began, seconds, reached, disagreements }: State): string {
   const all = {
     ...reached,

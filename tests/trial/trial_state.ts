@@ -14,7 +14,7 @@ export interface State {
 // Outside the stack's folder, which each start removes.
 const file = `${checkout}/.logloom/trial.json`;
 
-/** The state of an interrupted trial of this commit, or of a new one. */
+/** Returns the state of an interrupted trial of this commit, or of a new one. */
 export async function readState(commit: string): Promise<State> {
   const text = await Deno.readTextFile(file).catch(() => undefined);
   const earlier: State | undefined = text && JSON.parse(text);

@@ -4,7 +4,7 @@ import { runApart } from "../runner/run_in_process.ts";
 import { type Context, denoTests, partName, type StepResult } from "../runner/step.ts";
 import { talliesIn, type Tally } from "../support/trial_counts.ts";
 
-/** A kind of trial. The kind that is furthest from its target has the next turn. */
+/** A kind of trial. The kind that is furthest from its target gets the next turn. */
 export interface Kind {
   name: string;
   /** A turn of some minutes. */
@@ -37,7 +37,7 @@ function tests(step: string, file: string): Pick<Kind, "run" | "repeat"> {
   };
 }
 
-/** A turn of the interleavings: a number of orders for as many pairs as fit into two minutes. */
+/** Runs a turn of the interleavings: a number of orders for as many pairs as fit into two minutes. */
 async function runInterleavings(
   context: Pick<Context, "files" | "stack">,
   env: Record<string, string>,
@@ -50,10 +50,10 @@ async function runInterleavings(
   return { ...result, tallies: [{ orders: result.passed + result.failed }] };
 }
 
-// A copy from before the trial's stack sets its variables.
+// This copy is from before the trial's stack sets its variables.
 const ownEnv = Deno.env.toObject();
 
-/** A turn of a long step on its own stack: a quarter of its files, or of the tests in the named files. */
+/** Runs a turn of a long step on its own stack: a quarter of its files, or of the tests in the named files. */
 function fourth(step: string, wanted: number, files: string[] = []): Kind {
   return {
     name: `the step ${step}`,
@@ -140,7 +140,7 @@ export function kindsOf(wanted: string[]): Kind[] {
   return kinds.filter(({ counts }) => wanted.length === 0 || wanted.includes(counts));
 }
 
-/** The kind that is furthest from its target. */
+/** Returns the kind that is furthest from its target. */
 export function nextKind(chosen: Kind[], reached: Tally): Kind {
   const share = ({ counts, wanted }: Kind) => (reached[counts] ?? 0) / wanted;
   return chosen.reduce((least, kind) => share(kind) < share(least) ? kind : least);

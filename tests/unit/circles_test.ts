@@ -44,7 +44,7 @@ function importsIn(path: string, text: string): string[] {
   return [...named].map(([, name]) => join(dirname(path), name));
 }
 
-/** The files of each circular import. */
+/** Returns the files of each circular import. */
 function circles(imports: Imports): string[] {
   const reached = (from: string) => {
     const found = new Set<string>();

@@ -111,7 +111,7 @@ Deno.test("every link within the documents leads to a file, and to a heading of 
 
 const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub makes them. */
 function headings(page: string): string[] {
   return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")

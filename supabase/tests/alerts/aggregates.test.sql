@@ -2,7 +2,7 @@ begin;
 \ir rounds.psql
 select plan(16);
 
--- The value of a window, computed from its records.
+-- Computes the value of a window from its records.
 create function pg_temp.window_value(
   p_tenant_id text,
   p_filter text,
@@ -62,7 +62,7 @@ select pg_temp.round('12:01') \g /dev/null
 select pg_temp.arrive('12:07:10', p_attrs => '{"ms": 10}', p_level => 'error');
 select pg_temp.arrive('12:07:20', p_attrs => '{"ms": "40"}', p_level => 'error');
 select pg_temp.round('12:08') \g /dev/null
--- A late record, in a minute that has values.
+-- A late record arrives in a minute that has partial values already.
 select pg_temp.arrive('12:07:30', p_attrs => '{"ms": 0.5}', p_level => 'error');
 select pg_temp.arrive('12:08:30', p_level => 'error');
 select is(pg_temp.round('12:09') > 0, true, 'a round after several');

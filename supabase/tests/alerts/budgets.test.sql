@@ -17,8 +17,8 @@ begin
 end;
 $$;
 
--- A tenant with expensive rules, and another tenant. Budgets count records, so the machine's speed
--- does not matter.
+-- One tenant has expensive rules, the other does not. The budget in records decides, so the
+-- machine's speed does not matter.
 update logloom_private.settings set alert_rule_records = 100;
 select pg_temp.rule('common', 'gte', 1, 10, p_name => 'costly', p_tenant_id => 'umbrella')
 \g /dev/null

@@ -17,7 +17,7 @@ select is(
   'a new rule evaluates windows from its creation on'
 );
 
--- Whether a change of an hour-old rule starts it again.
+-- Returns whether a rule that is an hour old starts again after a change.
 create function pg_temp.begins_anew(p_change text)
 returns boolean
 language plpgsql

@@ -11,7 +11,7 @@ select pg_temp.rule('elsewhere', 'gte', 0, p_name => 'elsewhere', p_tenant_id =>
 select pg_temp.round('11:59') \g /dev/null
 delete from logloom.alert_history;
 
--- Rules that create_alert_rule refuses, and SQL that the compiler never writes.
+-- create_alert_rule would refuse these rules, and the compiler never writes this SQL.
 update logloom.alert_rules set query_dsl = 'level:nonsense' where name = 'unreadable';
 update logloom_private.alert_groups set filter = '1 / (l.write_seq - l.write_seq) = 1'
 where filter like '%error%';

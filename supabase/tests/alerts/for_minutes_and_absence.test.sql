@@ -34,7 +34,7 @@ begin
 end;
 $$;
 
--- for_minutes: only windows that no late record can open again.
+-- With for_minutes a rule only evaluates windows that no late record can change.
 select pg_temp.rule('wanted', 'gt', 0, 1, 0, 'late') \g /dev/null
 update logloom.alert_rules set for_minutes = 2 where name = 'late';
 select pg_temp.arrive('11:00:10', 'wanted');
@@ -131,7 +131,7 @@ select results_eq(
 );
 update logloom.alert_rules set enabled = false where name in ('many', 'few');
 
--- Groups of a new rule.
+-- A new rule with groups and for_minutes waits for its first window.
 select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'grouped') \g /dev/null
 update logloom.alert_rules set for_minutes = 1, asked_at = pg_temp.at('11:34:30')
 where name = 'grouped';
@@ -160,7 +160,7 @@ select is(
 );
 update logloom.alert_rules set enabled = false where name = 'changed';
 
--- on_absent.
+-- With on_absent a group that stops sending fires.
 select pg_temp.rule('ts:* | count() by service', 'gt', 5, 1, 0, 'missing') \g /dev/null
 update logloom.alert_rules set on_absent = 'fire' where name = 'missing';
 select pg_temp.arrive_of('12:13:10', 'api');
@@ -200,7 +200,7 @@ select results_eq(
   'after ten windows it is no longer watched, which is not a recovery'
 );
 
--- A window in which the condition holds because of a late record.
+-- A late record makes the condition hold in an earlier window.
 update logloom.alert_rules set enabled = false where name = 'missing';
 select pg_temp.rule('ts:* | count() by service', 'gt', 1, 1, 0, 'both') \g /dev/null
 update logloom.alert_rules set on_absent = 'fire' where name = 'both';
@@ -215,7 +215,7 @@ select results_eq(
 );
 update logloom.alert_rules set enabled = false where name = 'both';
 
--- Silences.
+-- A silence keeps alerts from being sent.
 select pg_temp.rule('ts:* | count() by service', 'gt', 0, 1, 0, 'loud') \g /dev/null
 update logloom.alert_rules set notification_destinations = '{webhook}',
   notification_config = '{"webhook_url": "https://example.com/hook"}' where name = 'loud';

@@ -5,8 +5,9 @@ set local timezone = 'UTC';
 \ir rounds.psql
 select plan(67);
 
--- The incidents of a rule in order: when it opened, how often it fired, its last and its farthest
--- value, until when the condition held, and how it ended. Times are windows.
+-- Lists the incidents of a rule, oldest first. Each has: group, when it opened, how often it fired,
+-- its last and its farthest value, until when the condition held, how it ended, and when the
+-- condition no longer held. Times are ends of windows.
 create function pg_temp.incidents(p_name text)
 returns setof text
 language plpgsql
@@ -25,7 +26,7 @@ begin
 end;
 $$;
 
--- Windows of one minute, so that a record is in one of them.
+-- Windows have one minute, so that each record is in exactly one window.
 select pg_temp.rule('ts:* host:none', 'gt', 1, 1, 0, 'empty') \g /dev/null
 select pg_temp.rule('wanted', 'gt', 1, 1, 0, 'plain') \g /dev/null
 select pg_temp.rule('wanted', 'gt', 1, 1, 5, 'cooled') \g /dev/null
@@ -86,7 +87,7 @@ select results_eq(
 );
 select pg_temp.round('12:09') \g /dev/null
 
--- Late records.
+-- Late records change values, but fire nothing twice.
 savepoint late;
 select pg_temp.arrive('12:08:10', 'wanted', p_count => 3);
 select pg_temp.round('12:10') \g /dev/null
@@ -106,7 +107,7 @@ select results_eq(
   'a late record in a fired window changes the value, and nothing fires again'
 );
 
--- Rounds that were missed.
+-- Windows of missed rounds are evaluated in order.
 select pg_temp.arrive('12:12:10', 'wanted', p_count => 2);
 select pg_temp.arrive('12:14:10', 'wanted', p_count => 2);
 select pg_temp.round('12:20') \g /dev/null
@@ -116,7 +117,7 @@ select results_eq(
   'missed windows are evaluated in order'
 );
 
--- A failing query says nothing. A window without a value ends the incident.
+-- A failing query does not end an incident. A window without a value does.
 select pg_temp.rule('wanted | avg(@ms)', 'gt', 1, 1, 0, 'average') \g /dev/null
 select pg_temp.arrive('12:20:10', 'wanted', '{"ms": 5}');
 select pg_temp.round('12:21') \g /dev/null
@@ -139,7 +140,7 @@ select results_eq(
   'a window without data ends it'
 );
 
--- Groups.
+-- Each group has its own incident.
 select pg_temp.rule('ts:* | count() by level', 'gte', 2, 1, 0, 'levels') \g /dev/null
 select pg_temp.arrive('12:22:10', 'a', null, 'error', 'acme', 3);
 select pg_temp.arrive('12:22:20', 'b', null, 'info', 'acme', 2);
@@ -158,7 +159,7 @@ select results_eq(
   array['error 12:23 2x 4 4 12:24 recovered 12:25'], 'it ends when the group sends no records'
 );
 
--- Rules that change.
+-- A change of the rule ends its incidents.
 select pg_temp.rule('ts:*', 'lt', 9, 1, 0, 'changed') \g /dev/null
 select pg_temp.round('12:26') \g /dev/null
 create function pg_temp.after(p_change text)
@@ -311,7 +312,7 @@ values
   ('acme', 'vera', 'viewer', 'vera@acme.example', '00000000-0000-4000-8000-000000000009'),
   ('umbrella', 'uma', 'owner', 'uma@umbrella.example', null);
 delete from logloom.audit_events where tenant_id = 'acme';
--- The changes of the open incident, as shown.
+-- Returns the user changes of the open incident, as users see them.
 create function pg_temp.done()
 returns text
 language plpgsql
@@ -457,7 +458,7 @@ select matches(pg_temp.done(), 'assigned to bob by bob', 'who is bob');
 rollback to unassigned;
 select pg_temp.act_as_postgres();
 
--- Firing after the acknowledgement.
+-- The rule fires again after the incident was acknowledged.
 select pg_temp.round('12:27') \g /dev/null
 select is(
   (select row(i.fired_count, i.acknowledged_by, i.resolved_at)::text

@@ -14,7 +14,7 @@ select pg_temp.rule('wanted | p50(@ms)', 'gt', 1, w, 0, 'new ' || w)
 from generate_series(4, 303) w \g /dev/null
 update logloom.alert_rules set asked_at = pg_temp.at('12:00:30') where name like 'new%';
 
--- A round in which no rule has had its turn.
+-- Starts a round in which no rule has had its turn yet.
 create temp table round as
 select (logloom_private.begin_alert_round(pg_temp.at('12:02:06'), pg_temp.at('12:02'))).*;
 update logloom_private.alert_rounds set finished_at = now();
@@ -59,7 +59,7 @@ select is(
 )
 from before b;
 
--- Late rules.
+-- A rule shows how late it is.
 select is(
   (select array_agg(distinct left(r.name, 3) || ' ' || logloom_private.late_seconds(r) order by
     left(r.name, 3) || ' ' || logloom_private.late_seconds(r)) from logloom.alert_rules r),

@@ -25,7 +25,7 @@ select is(
   'older queued batches hold it, newer ones do not'
 );
 
--- Health.
+-- Health reports rules that wait.
 select is(
   logloom_private.alert_health(pg_temp.at('12:05'), pg_temp.at('12:00')),
   '{"status": "healthy", "waiting": false, "watermark_age_seconds": 300, "evaluated_until": null,

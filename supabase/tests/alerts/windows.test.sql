@@ -24,7 +24,7 @@ select is(
     from logloom_private.alert_groups), 1, 'rules with the same filter share a group'
 );
 
--- The writer is behind.
+-- Rules wait while the writer is behind.
 select is(
   pg_temp.round('12:02', '2 minutes 1 second'), null,
   'rules wait while the watermark is over two minutes behind'
@@ -51,7 +51,7 @@ select results_eq(
   'and only windows without records are below one'
 );
 
--- Late records.
+-- A late record counts in its own window.
 select pg_temp.rule('late', 'gte', 1, 1, p_name => 'late') \g /dev/null
 select is(pg_temp.round('12:08'), 2, 'before the late record nothing fires');
 select pg_temp.arrive('12:07:59', 'late');
@@ -80,7 +80,7 @@ select results_eq(
   'each record is in one minute, once'
 );
 
--- Events in the future.
+-- An event in the future counts once its minute is over.
 select pg_temp.rule('ahead', 'gte', 1, 1, p_name => 'ahead') \g /dev/null
 select pg_temp.round('12:13') \g /dev/null
 select pg_temp.arrive('12:15:30', 'ahead');
@@ -99,7 +99,7 @@ select results_eq(
   $$select * from pg_temp.fired('ahead')$$, array['12:16 1'], 'it counts after its minute'
 );
 
--- Changes of a rule.
+-- A changed rule starts again.
 update logloom.alert_rules set enabled = false where name in ('late', 'ahead');
 update logloom.alert_rules set window_minutes = 30, asked_at = pg_temp.at('12:16:30')
 where name = 'none';
@@ -134,7 +134,7 @@ select results_eq(
   'after hours without a round everything is read again'
 );
 
--- With such a grace windows would end within a minute, and no round would evaluate them.
+-- A grace with seconds would end windows within a minute, where no round evaluates them.
 select throws_ok(
   'update logloom_private.settings set ' || c, '23514', null, c || ' is refused'
 )

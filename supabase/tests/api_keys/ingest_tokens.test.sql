@@ -82,7 +82,7 @@ select is(
   'it ends with the checksum of the rest'
 );
 
--- Sending.
+-- A token sends for its service only.
 set local role service_role;
 create temp table answer as
 select pg_temp.send_request(
@@ -125,7 +125,7 @@ select is(
 ) from made m;
 reset role;
 
--- The end of a token.
+-- A token ends.
 select is(pg_temp.verdict(m.token), 'let in', 'a new token is valid') from made m;
 select is(
   pg_temp.verdict('llt_another'),
@@ -166,7 +166,7 @@ select is(
   'the purge deletes expired tokens'
 );
 
--- Sessions of Supabase Auth.
+-- A token ends with its user's session of Supabase Auth.
 insert into auth.sessions (id) values ('5e551011-0000-4000-8000-000000000000');
 select pg_temp.act_as_user('acme', 'alice');
 select set_config(
@@ -195,7 +195,7 @@ select is(
 select is(pg_temp.verdict(o.token), 'let in', 'sessions of other issuers do not count')
 from of_others o;
 
--- Tokens of the project itself.
+-- The project makes tokens with its secret key.
 select pg_temp.act_as_service_role();
 create temp table of_project as
 select * from public.create_ingest_token(p_tenant_id => 'acme', p_service => 'project');
@@ -206,7 +206,7 @@ select throws_ok(
 select pg_temp.act_as_postgres();
 select is(pg_temp.verdict(o.token), 'let in', 'a token of the project is valid') from of_project o;
 
--- Limits.
+-- The plan limits tokens.
 update logloom.plans set max_ingest_tokens = 5, ingest_tokens_per_minute = 5
 where plan_id = 'free';
 select pg_temp.act_as_user('acme', 'alice');

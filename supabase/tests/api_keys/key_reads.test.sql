@@ -17,7 +17,7 @@ select lives_ok(
   'a key reads'
 );
 select pg_temp.act_as_postgres();
--- Rows as concurrent reads leave them, and rows of past days.
+-- Adds rows like those of concurrent reads, and rows of past days.
 insert into logloom_private.key_reads (key_id, day, operation, reads)
 select '00000000-0000-4000-8000-000000000001', logloom_private.utc_day(now()) - d,
   'log_histogram', 5

@@ -1,4 +1,4 @@
--- The plan limits active API keys, and as many ended keys are kept.
+-- The plan limits active API keys. Up to the same number of ended keys is kept.
 begin;
 \ir ../actors.psql
 select plan(7);

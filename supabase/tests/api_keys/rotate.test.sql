@@ -76,7 +76,7 @@ select is(
   (select r.expires_at from short s, public.rotate_api_key(p_key_id => s.key_id) r),
   now() + interval '10 minutes', 'a short overlap does not shorten the new key'
 );
--- During one of these the clocks of New York change, whatever day it is.
+-- During one of these lifetimes the clocks of New York change, whatever day it is.
 create temp table long as
 select k.*, h.hours
 from unnest(array[120, 240]) d (days)

@@ -7,7 +7,7 @@ select plan(23);
 
 create temp table clock as
 select
-  -- A month that ended long ago, and a day of it.
+  -- The first day of a month that ended long ago, and a day of this month.
   date_trunc('month', now() at time zone 'UTC' - interval '100 days')::date as month,
   (date_trunc('month', now() at time zone 'UTC' - interval '100 days') + interval '10 days')::date
     as day;
@@ -43,7 +43,7 @@ $$;
 
 create temp table given_out (tenant_id text, id uuid, first_day date, last_day date);
 
--- Does all due work like the function, without a bucket. Returns the number of files.
+-- Does all due work like the edge function, but without a bucket. Returns the number of files.
 create function pg_temp.archive()
 returns integer
 language plpgsql
@@ -79,7 +79,7 @@ begin
 end;
 $$;
 
--- How many records of the tenant were not archived exactly once.
+-- Returns how many records of the tenant were not archived exactly once.
 create function pg_temp.amiss(p_tenant text)
 returns bigint
 language sql
@@ -141,7 +141,7 @@ select ok(
 from clock c;
 select is(pg_temp.archive(), 0, 'nothing is archived twice');
 
--- A record stays archived when it is stored in another way.
+-- A record stays archived when it moves between rows and blocks.
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.seal_block('acme', array[c.day]) from clock c;
 select logloom_private.merge_small_blocks('acme', c.day, 1, false) from clock c;
@@ -154,7 +154,7 @@ from clock c;
 select logloom_private.unseal_day('acme', c.day) from clock c;
 select is(pg_temp.archive(), 0, 'nor does unsealing');
 
--- Late records: few rows, and many sealed ones.
+-- Late records are archived: a few that stay rows, and many that are sealed.
 select pg_temp.add('acme', c.day, 3, 105) from clock c;
 select ok(
   logloom_private.awaits_archive('acme', c.day, logloom_private.utc_day(now())),
@@ -232,7 +232,7 @@ select results_eq(
 );
 select is(pg_temp.claimed(), 5, 'after two failures the next file has a quarter of the records');
 
--- archive_overtaken decides when the archive is too late.
+-- archive_overtaken decides what happens if the archive is too late.
 update logloom_private.settings set archive_overtaken = 'drop', archive_grace = '7 days';
 select is(
   array(

@@ -53,7 +53,7 @@ select logloom_private.begin_archive_erasure(
 )
 from logloom.retention_runs r;
 
--- The database is still deleting records.
+-- Nothing is done in the bucket while the database is still deleting records.
 create temp table work as select pg_temp.claim() as work;
 select is(w.work ->> 'kind', 'note', 'the note comes first') from work w;
 select is(
@@ -77,7 +77,7 @@ select is(
   'then they are checked'
 );
 
--- A file that contains only matches.
+-- This file contains only matches.
 update work set work = pg_temp.claim();
 select is(
   w.work ->> 'part_id', '00000000-0000-4000-8000-000000000001', 'the first file is given out'
@@ -116,7 +116,7 @@ select results_eq(
   'the note is known'
 );
 
--- As in a database that was restored to an earlier state.
+-- Simulates a database that was restored to an earlier state.
 create temp table note as select w.work -> 'note' as note from work w;
 delete from logloom_private.archive_notes n where true;
 delete from logloom_private.archive_erasures e where true;
@@ -143,9 +143,9 @@ select is(
 )
 from work w;
 
--- Others may be able to write notes to the bucket.
--- Returns whether the note is read, is ours, will be repeated, and whether health warns, after the
--- function has read p_note. Undoes the changes.
+-- Others may be able to write notes to the bucket. Lets the function read p_note and returns four
+-- answers: whether the note is read, is ours, and will be repeated, and whether health warns.
+-- Undoes the changes.
 create function pg_temp.recalled(p_note jsonb)
 returns text
 language plpgsql

@@ -1,4 +1,4 @@
--- Keys and spans of files, which files expire, and comparing with the bucket.
+-- Tests the keys and spans of files, which files expire, and the comparison with the bucket.
 begin;
 \ir ../actors.psql
 \ir ../stopped_clock.psql
@@ -118,7 +118,7 @@ select is(
   'verified', 'a file that is back is not missing'
 );
 
--- After the database was restored to an earlier state.
+-- The database was restored to an earlier state, so the bucket has files that it does not know.
 update logloom_private.archive_bucket b set restored_at = now() - interval '1 hour';
 select logloom_private.compare_archive(jsonb_build_object(
   'through', null, 'keys', jsonb_build_array(
@@ -215,7 +215,7 @@ select is(
 delete from logloom_private.archive_garbage g where g.object_key like 'many%';
 update logloom_private.settings set archive_bucket = null where true;
 
--- Health.
+-- Health reports the archive.
 select is(
   logloom_private.archive_health(now()) ->> 'reason',
   'settings.archive_bucket is not set', 'health reports only the missing bucket'

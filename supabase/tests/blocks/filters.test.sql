@@ -24,7 +24,8 @@ select cmp_ok(
   '<', 60::bigint, 'an absent value rarely passes'
 );
 
--- Three blocks: with each request once, with some requests many times, without requests.
+-- The first block has each request once, the second has some requests many times, the third has no
+-- requests.
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(

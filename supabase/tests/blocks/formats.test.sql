@@ -49,7 +49,7 @@ begin
 end;
 $$;
 
--- The columns of a table that are not part of the checksum.
+-- Lists the columns of a table that are not part of the checksum.
 create function pg_temp.unseen(p_table regclass)
 returns setof text
 language plpgsql
@@ -97,7 +97,7 @@ select results_eq(
   $$values ('block_id'), ('tenant_id')$$, 'and of its columns'
 );
 
--- An older format that this version can read.
+-- This version can read an older format.
 select is(logloom_private.rewrite_step(), false, 'no block is of an older format');
 create function pg_temp.make_older()
 returns void
@@ -139,7 +139,7 @@ select results_eq(
   'select k.* from kept k order by k.id', 'a known older format is read'
 );
 
--- Converted in the background, one block at a time.
+-- A job converts older blocks, one at a time.
 update logloom_private.settings set seal_after = '1000 days';
 select isnt(
   logloom_private.seal_step_at(now()), null, 'the job converts the block'

@@ -33,7 +33,7 @@ begin
     when sqlstate 'UNDO0' then
       perform pg_temp.act_as_postgres();
       return case
-        -- These two show the caller's own tenants, besides that of the token.
+        -- These two operations show all tenants of the caller, not only the token's tenant.
         when v_answer like '%acme%' and v_actor.tenant_id <> 'acme'
           and p_operation not in ('list_log_tenants', 'switch_log_tenant')
         then 'a leak: ' || v_answer
@@ -73,7 +73,7 @@ select is(
       else c.owner
     end
     when 'anon' then 'PT401'
-    -- A user who already has a tenant.
+    -- Users who already have a tenant cannot create one.
     else case c.operation when 'create_tenant' then 'PT400' else 'PT401' end
   end,
   format('%s(%s) by %s', c.operation, c.arguments, a.actor)
@@ -83,7 +83,7 @@ join operations o on o.operation = c.operation
 cross join actors a
 order by c.id, a.actor;
 
--- If the project has replaced our pre-request function.
+-- The operations also check the caller if the project has replaced our pre-request function.
 select matches(
   pg_temp.request(a.actor, c.operation, c.arguments, false),
   case

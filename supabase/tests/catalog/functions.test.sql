@@ -11,8 +11,8 @@ where n.nspname in ('logloom', 'logloom_private', 'public')
     select from pg_depend d where d.objid = p.oid and d.deptype = 'e'
   );
 
--- Expressions in standard SQL. Their names are resolved when they are created, so they need no set
--- clause.
+-- Lists expressions in standard SQL. PostgreSQL resolves their names when they are created, so they
+-- need no set clause.
 create temp table expressions as
 select p.* from our_functions p
 where p.language = 'sql' and p.prosqlbody is not null and p.schema = 'logloom_private'
@@ -90,12 +90,12 @@ as $$
   where lower(w.word[1]) in (
     select t.typname from pg_type t
     union all
-    -- Other names of types in the grammar.
+    -- The grammar also knows these names of types.
     select unnest(
       '{int,integer,smallint,bigint,real,float,double,decimal,dec,boolean,character}'::text[]
     )
     except
-    -- Reserved words: as a type they would need quotes.
+    -- Reserved words are left out: as types they would need quotes.
     select k.word from pg_get_keywords() k where k.catcode = 'R'
   )
 $$;

@@ -25,7 +25,7 @@ select is_empty(
   'the exposed schema has no table and no view'
 );
 
--- A row of acme in every tenant-owned table that a user may read.
+-- Adds a row of acme to every tenant-owned table that a user may read.
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro'), ('umbrella', 'pro');
 insert into logloom.tenant_members (tenant_id, user_id) values ('acme', 'bob');
 insert into logloom.tenant_settings (tenant_id) values ('acme');

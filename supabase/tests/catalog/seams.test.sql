@@ -1,5 +1,5 @@
--- The core does not know about nodes. A layer over it (citus/) only replaces the bodies of these
--- functions.
+-- The core does not know about nodes. The layer in citus/ only replaces the bodies of the functions
+-- below.
 begin;
 select plan(2);
 

@@ -1,6 +1,7 @@
--- Whoever may run SQL can create types in pg_temp with the names of PostgreSQL's own types, and
--- with a check that calls a function of theirs. If one of our functions names a type without its
--- schema and pg_temp comes first, the check runs: in a definer function with the owner's rights.
+-- A user who may run SQL can create a type in pg_temp with the name of one of PostgreSQL's types,
+-- and with a check that calls the user's own function. If one of our functions names a type without
+-- its schema and pg_temp comes first, the check runs: in a definer function with the owner's
+-- rights.
 begin;
 set local search_path = pg_catalog, public, extensions, pg_temp;
 
@@ -55,7 +56,7 @@ reset role;
 \ir ../actors.psql
 \ir ../operations.psql
 
--- A value of a type, as SQL.
+-- Writes a value of a type as SQL.
 create function pg_temp.sample(p_type oid, p_is_null boolean)
 returns text
 language sql
@@ -100,7 +101,7 @@ create temp table calls (
 );
 grant select on calls to public;
 
--- Each operation, as a request.
+-- Calls each operation like a request.
 insert into calls (of_function, is_definer, role, claims, path, sql)
 select
   c.operation, false, a.role, a.claims, '/rpc/' || c.operation,
@@ -109,7 +110,7 @@ from cases c
 cross join actors a
 where a.actor in ('owner', 'service_role');
 
--- Each function, called by a role that may call all of them, and as postgres, as from a definer
+-- Calls each function twice: as a role that may call all of them, and as postgres, like a definer
 -- function.
 grant execute on all functions in schema logloom_private to authenticated;
 insert into calls (of_function, is_definer, role, claims, sql)
@@ -194,7 +195,8 @@ begin
           ('{"exp": 9999999999}'::pg_catalog.jsonb || v_call.claims)::pg_catalog.text,
           true
         ),
-        -- The value that PostgREST sets: pg_temp comes before all of these.
+        -- PostgREST sets this value. PostgreSQL looks for types in pg_temp before all of these
+        -- schemas.
         pg_catalog.set_config('search_path', '"public", "extensions"', true),
         pg_catalog.set_config('role', v_call.role, true);
       if v_call.path is not null then
@@ -206,25 +208,26 @@ begin
       v_answer := case when sqlstate = 'UNDO0' then 'ok' else sqlstate || ' ' || sqlerrm end;
     end;
     perform pg_temp.note(p_id, v_before, v_answer);
-  -- The timeout may end it anywhere.
+  -- The timeout may cancel the call at any point.
   exception when query_canceled then
     perform pg_temp.note(p_id, v_before, 'canceled');
   end;
 end;
 $$;
 
--- One statement each. A function with nonsense arguments may never end.
+-- Each call is a statement with a timeout, because a function with nonsense arguments may never
+-- end.
 set local client_min_messages = error;
 set local lock_timeout = '1s';
 set local statement_timeout = '30s';
 select format('select pg_temp.attack(%s)', c.id) from calls c where c.path is not null \gexec
--- Some were canceled before they began or while they wrote their note. They get more time.
 \set ON_ERROR_ROLLBACK on
 \set ON_ERROR_STOP off
 set local statement_timeout = '100ms';
 select format('select pg_temp.attack(%s)', c.id) from calls c where c.path is null \gexec
 \set ON_ERROR_STOP on
 \set ON_ERROR_ROLLBACK off
+-- Calls that left no note were canceled too early. They run again with more time.
 set local statement_timeout = '5s';
 select format('select pg_temp.attack(%s)', c.id)
 from calls c
@@ -299,7 +302,7 @@ select is_empty(
   'only the owner of the jobs may call procedures'
 );
 
--- Columns and parameters refer to types by oid: PostgreSQL's own or ours.
+-- Columns and parameters refer to types by oid, so none may be a type in pg_temp.
 select is_empty(
   $$select c.oid::regclass, a.attname, t.typname
     from pg_attribute a

@@ -1,4 +1,4 @@
--- Dashboards: checked, counted by the plan, private or shared, in the audit log.
+-- Dashboards are checked, limited by the plan, private or shared, and audited.
 begin;
 \ir ../actors.psql
 select plan(36);
@@ -76,7 +76,7 @@ create temp table private as
 select d.* from public.create_log_dashboard(p_name => 'Secret plans') d;
 grant select on made, private to public;
 
--- A colleague.
+-- A colleague reads shared dashboards.
 select pg_temp.act_as_user('acme', 'bob');
 select is(
   array(select d.name from public.list_log_dashboards() d), '{Shop}',
@@ -96,7 +96,7 @@ select is(
   'PT403 Only its creator may change or delete a dashboard', 'or delete it'
 ) from made m;
 
--- Viewers.
+-- Viewers read shared dashboards, too.
 select pg_temp.act_as_postgres();
 insert into logloom.log_views (tenant_id, name, hidden_fields, created_by)
 values ('acme', 'view', '{user_id}', 'alice');
@@ -125,7 +125,7 @@ cross join (
     ('select public.delete_log_dashboard(%L)')
 ) c (call);
 
--- Another tenant.
+-- Another tenant sees no dashboard.
 select pg_temp.act_as_user('umbrella', 'alice');
 select is_empty('select * from public.list_log_dashboards()', 'another tenant sees none');
 select is(

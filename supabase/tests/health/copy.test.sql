@@ -1,5 +1,5 @@
--- A copy of the database with all of its files: until begin_anew, its functions get no work,
--- nothing is sent, and health reports it.
+-- The database is copied with all of its files. Until begin_anew the copy's functions get no work,
+-- nothing is sent, and health reports the copy.
 begin;
 \ir ../actors.psql
 \ir ../notifications/outbox.psql
@@ -23,8 +23,8 @@ insert into logloom_private.archived_days (tenant_id, day, write_seq)
 values ('acme', '2026-01-01', 1);
 select pg_temp.fire(5);
 
--- From here on functions of this project call; null: functions of release 1.0.0, which send no
--- project.
+-- From now on the calls come from functions of this project. Null stands for functions of release
+-- 1.0.0, which send no project.
 create function pg_temp.called_by(p_url text)
 returns void
 language plpgsql
@@ -36,7 +36,7 @@ begin
 end;
 $$;
 
--- The results of the three functions that claim work.
+-- Calls the three functions that claim work and returns their results.
 create function pg_temp.claims()
 returns text[]
 language plpgsql
@@ -55,7 +55,7 @@ begin
 end;
 $$;
 
--- The health check of the installation, as a function of this project gets it.
+-- Returns the health check of the installation, as functions of this project get it.
 create function pg_temp.health(p_url text)
 returns text
 language plpgsql

@@ -43,7 +43,7 @@ from logloom_private.jobs j where j.lane <> 'ingest'
 \g /dev/null
 select is(pg_temp.status(), 'healthy', 'healthy after all jobs ran');
 
--- The number of runs.
+-- Health shows the number of runs.
 delete from cron.job_run_details where true;
 insert into cron.job_run_details (runid, jobid, command, start_time)
 select r.n, r.job, r.command, now() - r.minutes_ago * interval '1 minute'
@@ -61,7 +61,7 @@ select is(
   'our two runs in five minutes are extrapolated'
 );
 
--- No runs.
+-- A job that does not run is reported.
 savepoint silence;
 select pg_temp.stop_clock('read_health');
 update logloom_private.jobs
@@ -102,7 +102,7 @@ select is(
 select pg_temp.set_uptime('1 month') \g /dev/null
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
--- Failures.
+-- A job that fails three times in a row is reported.
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
 select logloom_private.record_job('run_retention', clock_timestamp(), '42P01: acme''s secret')
 from generate_series(1, 2) \g /dev/null
@@ -120,7 +120,7 @@ select is(
 select logloom_private.record_job('run_retention', clock_timestamp()) \g /dev/null
 select is(pg_temp.status(), 'healthy', 'healthy after a success');
 
--- A step records an error, and its run continues and succeeds.
+-- A step fails and records its error, while the run continues and succeeds.
 create function pg_temp.run_with_failed_step()
 returns void
 language plpgsql
@@ -196,7 +196,7 @@ select is(
 );
 delete from logloom.alert_rules where true;
 
--- The watchdog: ingest runs the writer.
+-- Ingest is the watchdog of the writer: it runs the writer if pg_cron does not.
 select pg_temp.ran('write_logs', '10 minutes') \g /dev/null
 select is(
   logloom_private.read_health() #>> '{checks,writer,status}', 'unhealthy',

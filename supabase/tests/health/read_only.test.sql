@@ -1,4 +1,4 @@
--- A read-only database. PostgREST's transactions may still write.
+-- The database is read-only, but transactions of PostgREST may still write.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql

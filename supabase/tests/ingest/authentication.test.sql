@@ -15,7 +15,7 @@ values
 
 set local role service_role;
 
--- The hint, which the edge function puts into WWW-Authenticate.
+-- Returns the hint, which the edge function puts into WWW-Authenticate.
 create function pg_temp.hint_for(p_sql text)
 returns text
 language plpgsql

@@ -66,7 +66,7 @@ select is(
   'after its lifetime a key is new again'
 );
 
--- Slices of one request share a row. Each is stored once.
+-- Slices of one request share a row, and each slice is stored once.
 create function pg_temp.send_slice(p_slice integer, p_events integer, p_body bytea default 'large')
 returns jsonb
 language plpgsql
@@ -136,8 +136,9 @@ select results_eq(
   $$select first, '1'::jsonb from answers$$,
   'and the rejected events'
 );
--- A list of all errors can be long, so it is made again with the limits of the first request.
--- Meanwhile one event would be in range and another too old.
+-- The list of errors can be long, so it is not stored. A repeat makes it again, with the time
+-- limits of the first request. By the current limits one event would now be in range and another
+-- too old.
 create function pg_temp.send_all(p_slice integer) returns jsonb language sql as $$
   select pg_temp.send_request(
     p_tenant_id => 'initech', p_idempotency_key => 'all ' || coalesce(p_slice, 9),
@@ -171,7 +172,8 @@ select is_empty(
   'a request that stores no event keeps no answer'
 );
 
--- A token sends for one service, so the same body is another request for another service.
+-- A token sends for one service. So the same body with another service's token is a different
+-- request.
 insert into logloom_private.ingest_tokens (token_digest, tenant_id, service, expires_at)
 values
   (sha256('shop 1'), 'acme', 'shop', now() + interval '1 minute'),

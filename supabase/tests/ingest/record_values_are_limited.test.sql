@@ -38,7 +38,7 @@ create function pg_temp.numbers(p_count integer) returns jsonb language sql as $
   select jsonb_build_object('n', array_fill(1, array[p_count]))
 $$;
 
--- The object and the array count 11 each, and the array is the object's one member.
+-- Object and array count 11 each. The array is the only member of the object, which counts 2.
 select is(pg_temp.send(pg_temp.numbers(159976)), 2, 'a record may have 160000 values');
 select throws_ok(
   $$select pg_temp.send(pg_temp.numbers(159977))$$,

@@ -44,8 +44,8 @@ select is(
   '2025-10-26T09:00Z'::timestamptz, 'a time with a zone keeps it'
 );
 
--- An operator's time zones: in Cairo 24 April begins at one o'clock, and in Shanghai times are
--- printed with CST, like those of Chicago.
+-- An operator may use these time zones. In Cairo 24 April begins at one o'clock. In Shanghai times
+-- are printed with CST, which also stands for Chicago's time.
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
     'ts', '2026-04-22 03:30Z'::timestamptz + i * interval '6 hours', 'level', 'info'

@@ -79,7 +79,8 @@ select ok(
   'each with row-level security forced'
 );
 
--- Like a project's own job, in its time zone: one of the last days of March has 23 hours.
+-- A project's own job may maintain all tables in the project's time zone, where a day of March has
+-- 23 hours.
 set local timezone = 'Europe/Berlin';
 update partman.part_config set premake = 200 where parent_table = 'logloom.logs';
 create temp table before as

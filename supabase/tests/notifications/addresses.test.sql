@@ -1,4 +1,4 @@
--- Mail goes to members and to addresses that were confirmed by a code. What strangers can get is
+-- Mail goes to members and to addresses that were confirmed with a code. Mail to other addresses is
 -- limited.
 begin;
 \ir ../actors.psql
@@ -56,7 +56,7 @@ begin
 end;
 $$;
 
--- Moves all mails into the past by so much.
+-- Moves all mails into the past by p_for.
 create function pg_temp.wait(p_for interval)
 returns void
 language plpgsql
@@ -127,7 +127,7 @@ select is_empty(
 select public.settle_alert_notification(m.notification_id, m.claim_id, 'delivered', 250)
 from mailed m \g /dev/null
 
--- Alerts and tests.
+-- Alerts and tests are not sent to an unconfirmed address.
 insert into logloom.alert_history (tenant_id, rule_id, value, threshold)
 select 'acme', m.rule_id, 4, 3 from made m;
 select results_eq(
@@ -190,7 +190,7 @@ select results_eq(
 );
 select pg_temp.act_as_postgres();
 
--- Codes.
+-- A code confirms the address.
 select is(
   pg_temp.confirm('ops@example.com', pg_temp.wrong(c.code)),
   '{
@@ -238,7 +238,7 @@ select throws_ok(
 from codes c;
 select pg_temp.act_as_postgres();
 
--- A new code.
+-- A test mails a new code.
 select pg_temp.wait('2 minutes');
 select is((pg_temp.test_rule(m.rule_id)).status, 'failed', 'a test requests a new code')
 from made m;
@@ -316,7 +316,7 @@ select matches(
   '^The address is not confirmed: ', 'and says so'
 );
 
--- Members.
+-- A member's address needs no code.
 create schema if not exists auth;
 create table auth.users (id uuid primary key, email text, email_confirmed_at timestamptz);
 insert into auth.users (id, email, email_confirmed_at)
@@ -351,7 +351,7 @@ select is(
 );
 delete from logloom.tenant_members;
 
--- What a tenant can have mailed to strangers.
+-- A tenant can have few codes mailed to strangers.
 delete from logloom_private.notifications;
 delete from logloom.alert_rules;
 create temp table strangers as
@@ -425,7 +425,7 @@ select results_eq(
   'the other deliveries say so'
 );
 
--- What a plan allows.
+-- The plan limits mails and addresses.
 delete from logloom_private.notifications;
 delete from logloom.alert_rules;
 delete from logloom_private.notification_usage;

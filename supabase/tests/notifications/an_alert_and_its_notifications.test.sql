@@ -45,7 +45,7 @@ select is(
     from logloom_private.notifications), 2, 'a window that fired sends nothing more'
 );
 
--- Preferences.
+-- The tenant's preferences switch channels off.
 delete from logloom.alert_history;
 insert into logloom.tenant_settings (tenant_id, email_enabled) values ('acme', false);
 select pg_temp.fire(5);
@@ -71,7 +71,7 @@ select is(
   0, 'a rule without destinations still has a history'
 );
 
--- Tests.
+-- A test is sent to each destination.
 update logloom.alert_rules set notification_destinations = '{webhook,email}';
 delete from logloom.alert_history;
 select pg_temp.act_as_user('acme', 'alice');

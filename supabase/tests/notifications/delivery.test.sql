@@ -7,7 +7,7 @@ create temp table deliveries as
 select n.notification_id as id, n.channel, n.alert_id from logloom_private.notifications n;
 grant select on deliveries to public;
 
--- Claims.
+-- A claim belongs to one call of the function until it expires.
 create temp table claims as select c.* from public.claim_alert_notifications(20) c;
 select results_eq(
   $$select c.channel, c.address, c.body = n.body, c.secrets
@@ -61,7 +61,7 @@ select is(
   'the history names the channel that delivered it'
 );
 
--- Back-off.
+-- The pause between attempts grows.
 select is(
   (
     select array_agg(
@@ -109,7 +109,7 @@ select is(
     from logloom.alert_history h), '{email}', 'the channel did not deliver it'
 );
 
--- By hand.
+-- A user can retry a delivery that was given up.
 select pg_temp.act_as_user('acme', 'alice');
 select results_eq(
   $$select d.delivery_id, d.channel, d.status, d.attempts, d.last_status, d.last_error,
@@ -172,7 +172,7 @@ select is(
   '{failed,500}', 'a permanent error stops the delivery'
 );
 
--- Secrets.
+-- Each rule has its own webhook secret.
 create temp table secrets as
 select w.secret from logloom_private.webhook_secrets w where w.rule_id::text ~ '1$';
 grant select on secrets to public;

@@ -10,7 +10,7 @@ create temp table minutes as
 select date_trunc('minute', logloom_private.watermark(null)) as m;
 grant select on minutes to public;
 
--- 5 errors in one minute three hours ago, then one in each of the next four.
+-- Three hours ago one minute has 5 errors, and each of the next four minutes has one.
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, attrs)
 select gen_random_uuid(), 'acme', m.m - interval '180 minutes' + i * interval '10 s', now(), 1,
   'error', jsonb_build_object('ms', i)
@@ -99,7 +99,7 @@ select is(
   ),
   '{60,"1 day",true,1,6}', 'distinct counts use adjacent windows'
 );
--- For each group.
+-- A rule with by is previewed for each group.
 create function pg_temp.grouped(p_threshold double precision, p_cooldown integer)
 returns public.logloom_alert_preview
 language plpgsql
@@ -176,7 +176,7 @@ select is(
 );
 reset role;
 update logloom_private.settings set alert_groups = 50;
--- 30 groups in each of 40 minutes, then a long one.
+-- Each of 40 minutes has 30 groups. A later minute has a group with a long value.
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, attrs)
 select gen_random_uuid(), 'many', m.m - i * interval '1 minute', now(), 1, 'error',
   jsonb_build_object('ms', g)

@@ -1,4 +1,4 @@
--- Messages about the end of an incident, their order, and collected messages.
+-- Tests messages about the end of an incident, their order, and collected messages.
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
@@ -125,7 +125,7 @@ select results_eq(
 ) from pg_temp.act_as('service_role', '{"role": "service_role"}');
 select pg_temp.act_as_postgres();
 
--- After the end was announced, the cooldown suppresses nothing.
+-- Once the end of an incident was sent, the next alert is sent in spite of the cooldown.
 delete from logloom_private.notifications;
 update logloom.alert_rules set cooldown_minutes = 30, notification_destinations = '{slack}';
 select pg_temp.settle_at(8, '{"api": 5}');
@@ -149,7 +149,8 @@ select results_eq(
   $$values (5::double precision, 1, 'recovered', false), (6, 1, null, true)$$,
   'it is another incident in the history'
 );
--- A late record causes windows before the end to be evaluated again. They are not news.
+-- A late record makes the rule evaluate windows from before the incident ended again. This sends no
+-- new message.
 select pg_temp.settle_at(13, '{}');
 select pg_temp.settle_at(12, '{"api": 8, "web": 4}');
 select pg_temp.settle_at(13, '{}');
@@ -173,7 +174,7 @@ select results_eq(
 select pg_temp.settle_at(60, '{}');
 delete from logloom_private.notifications;
 
--- Without a message about the end the cooldown applies.
+-- A rule that sends no message about the end keeps to its cooldown.
 update logloom.alert_rules set notify_on_recovery = false;
 select pg_temp.settle_at(80, '{"api": 5}');
 select pg_temp.settle_at(81, '{}');
@@ -207,7 +208,7 @@ select results_eq(
   'but if it was delivered, however long ago'
 );
 
--- The alert fails while its recovery waits: given up by the receiver, or expired.
+-- A recovery waits for its alert, and the alert fails: it is given up, or it expires.
 create function pg_temp.claimed()
 returns setof text
 language plpgsql
@@ -237,7 +238,7 @@ select logloom_private.give_up_notifications() \g /dev/null
 select is_empty('select * from pg_temp.claimed()', 'nor if its alert has expired');
 rollback to both_wait;
 
--- Silences.
+-- A silence holds back messages.
 delete from logloom_private.notifications;
 insert into logloom.alert_silences (tenant_id, starts_at, ends_at, created_by)
 values ('acme', now() - interval '1 minute', now() + interval '1 hour', 'alice');
@@ -262,7 +263,7 @@ select results_eq(
 );
 delete from logloom.alert_silences;
 
--- Rules and tenants that are deleted.
+-- Deleting a rule or a tenant.
 delete from logloom_private.notifications;
 select pg_temp.settle_at(160, '{"api": 5}');
 savepoint before_end;
@@ -295,7 +296,7 @@ delete from logloom.tenants where tenant_id = 'acme';
 select is_empty('select * from pg_temp.sent()', 'deleting a tenant sends nothing');
 rollback to before_end;
 
--- Collected messages.
+-- Alerts of several groups are collected into one message.
 delete from logloom_private.notifications;
 update logloom.alert_rules set group_wait_seconds = 30,
   notification_destinations = '{slack,pagerduty}';
@@ -309,7 +310,7 @@ select results_eq(
   'alerts of many groups are one message; a pager has an incident for each'
 );
 savepoint collected;
--- In this transaction everything has the same time.
+-- now() does not change in this transaction, so the times are set by hand.
 update logloom.alert_incidents set resolved_at = now() - interval '1 hour'
 where resolved_at is not null;
 select pg_temp.settle_at(171, '{}');
@@ -360,7 +361,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 
--- Limits and switches of channels that use HTTP.
+-- The limit and the switch of webhooks apply to all channels that use HTTP.
 delete from logloom_private.notifications;
 update logloom.alert_rules set group_wait_seconds = 0;
 insert into logloom.tenant_settings (tenant_id, webhook_enabled) values ('acme', false);
@@ -375,7 +376,7 @@ select is(
   'webhooks_per_hour applies to all of them together'
 );
 
--- Secrets.
+-- Secrets are sealed.
 select pg_temp.act_as('service_role', '{"role": "service_role"}');
 select pg_temp.act_as_postgres();
 insert into logloom_private.webhook_secrets (rule_id, secret, previous_secret)

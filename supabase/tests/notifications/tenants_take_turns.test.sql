@@ -8,7 +8,7 @@ update logloom_private.settings set notification_open_limit = 10;
 select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
 update logloom_private.notifications set next_attempt_at = now() - interval '1 minute';
 
--- Claims like a worker with room for so many, and says how many each tenant got.
+-- Claims at most p_limit notifications, like the edge function. Returns how many each tenant got.
 create function pg_temp.claim(p_limit integer)
 returns jsonb
 language plpgsql

@@ -1,4 +1,4 @@
--- How a portal session is limited, and how it ends.
+-- A portal session is limited, and it ends.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -34,7 +34,7 @@ select pg_temp.add_records('[
     "msg": "for 43", "attrs": {"customer": 43}}
 ]');
 
--- Queries are joined as trees, so that no text can break out of one.
+-- View and query are joined as trees, so that no text can break out of the view.
 select pg_temp.act_as_user('acme', 'alice');
 select matches(
   pg_temp.attempt(format('select public.create_log_portal_session(p_query_dsl => %L)', q.query)),
@@ -58,7 +58,7 @@ cross join (
     ('level:info OR NOT level:info', '1 2')
 ) q (query, found);
 
--- The view as it is now
+-- The view applies as it is now.
 select pg_temp.act_as_user('acme', 'alice');
 create temp table seen as
 select v.view_id, s.session_id, s.token
@@ -110,7 +110,7 @@ select is(
 )
 from seen s;
 
--- Origins as browsers write them
+-- Origins are compared as browsers write them.
 select is(
   pg_temp.attempt(format(
     'select public.create_log_portal_session(p_origins => array[%L])', o.origin
@@ -125,7 +125,7 @@ from (
     (E'https://app.example\nhttps://evil.example', false)
 ) o (origin, is_one);
 
--- A link that was not opened in time
+-- A link that was not opened in time is refused.
 select pg_temp.act_as_postgres();
 update logloom_private.settings set portal_url = 'https://logs.example/portal.html';
 update logloom.plans set max_portal_sessions = 1 where plan_id = 'pro';

@@ -1,4 +1,4 @@
--- Portal sessions, in which customers read their logs.
+-- Customers read their logs in portal sessions.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -9,7 +9,7 @@ returns text
 language sql
 as $$ select encode(sha256(convert_to(p_secret, 'UTF8')), 'hex') $$;
 
--- The last digits of the ids that a token finds, or its error.
+-- Returns the last digits of the ids that a token finds, or its error.
 create function pg_temp.read_with(
   p_token text, p_query text default null, p_origin text default null
 )
@@ -45,7 +45,7 @@ select pg_temp.add_records('[
   {"tenant": "other", "ago": "1 minute", "level": "error", "msg": "of another"}
 ]');
 
--- Created by a user
+-- A user creates a session.
 select pg_temp.act_as_user('acme', 'alice');
 create temp table made as
 select 'all' as what, c.* from public.create_log_portal_session() c
@@ -115,7 +115,7 @@ select throws_ok(
   'select token_digest from logloom.portal_sessions', '42501', null, 'no user reads the digests'
 );
 
--- Reading
+-- A session reads within its limits.
 select is(pg_temp.read_with(m.token), '1 2 3', 'a session reads its tenant''s records')
 from made m where m.what = 'all';
 select is(pg_temp.read_with(m.token, null), '1 2', 'narrowed by its query')
@@ -187,7 +187,7 @@ select results_eq(
   'the audit log has its creator and its first use'
 );
 
--- Ending
+-- A revoked session ends.
 select is(
   public.revoke_log_portal_session(p_session_id => m.session_id)::text, '(t)', 'it can be revoked'
 )
@@ -210,7 +210,7 @@ select is_empty(
   'select public.list_log_portal_sessions()', 'nor see it'
 );
 
--- Links
+-- A link opens a session once.
 select pg_temp.act_as_postgres();
 update logloom_private.settings set portal_url = 'https://logs.example/portal.html';
 select pg_temp.act_as_service_role();
@@ -236,7 +236,7 @@ select throws_ok(
 from linked l;
 select is(pg_temp.read_with(o.token), '1 2 3', 'the token reads') from opened o;
 
--- Limits and creators
+-- The plan limits sessions, and a session ends with its creator's rights.
 select pg_temp.act_as_postgres();
 update logloom.plans set max_portal_sessions = 3, portal_requests_per_minute = 6
 where plan_id = 'pro';

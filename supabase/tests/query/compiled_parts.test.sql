@@ -2,7 +2,7 @@ begin;
 set local timezone = 'UTC';
 select plan(45);
 
--- Properties of compiled queries that searches, counts and alerts rely on.
+-- Searches, counts and alerts rely on these properties of compiled queries.
 create function pg_temp.filter(p_query text)
 returns text
 language plpgsql
@@ -46,7 +46,7 @@ from (values
   ('attrs."it''s":*', $$((l.attrs -> 'it''s') <> 'null')$$)
 ) v (query, written) cross join lateral (select replace(written, 'e''', 'E''') as expected) e;
 
--- A tree works over another alias.
+-- A tree can be written for another alias.
 select is(
   logloom_private.query_sql((logloom_private.compile_query('level:error -service:a')).tree, 'c'),
   $$((c.level = 'error') and ((c.service = 'a') is not true))$$,
@@ -94,7 +94,7 @@ from (values
   ('received_at:now', '- -')
 ) v (query, expected);
 
--- now is the transaction's unless the caller passes another.
+-- Without another time from the caller, now is the transaction's.
 select is(
   (logloom_private.compile_query('ts:<now')).ts_to, now(), 'now is the transaction''s by default'
 );

@@ -1,7 +1,7 @@
 begin;
 select plan(6);
 
--- Whether compiling a query stays within its steps, or is refused.
+-- Returns whether a query is compiled within the allowed steps, or is refused.
 create function pg_temp.steps(p_query text)
 returns text
 language plpgsql

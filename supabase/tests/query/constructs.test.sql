@@ -1,7 +1,7 @@
 begin;
 select plan(179);
 
--- Eight records, and for every construct of the language a query and the records that it finds.
+-- Lists a query for every construct of the language, and which of the eight records it finds.
 create temporary table events (
   n integer, id uuid, ts timestamptz, received_at timestamptz, level text, msg text, service text,
   env text, req_id text, user_id text, route text, host text, attrs jsonb
@@ -186,7 +186,7 @@ insert into cases values
   -- Attributes
   ('attrs.status:500', '1 2'),
   ('attrs.status:>=500', '1 2 6'),
-  -- More than eight, which run one after another.
+  -- With more than eight tests, they run one after another.
   ('level:* (' || repeat('@none:x OR ', 8) || 'any:blue OR @status:>=500)', '1 2 6'),
   ('@status:* ' || repeat('-@none:x ', 8) || '@status:>=500', '1 2 6'),
   ('NOT (' || repeat('@none:x OR ', 8) || '@status:>=500)', '3 4 5 7 8'),

@@ -1,7 +1,8 @@
 begin;
 select plan(401);
 
--- For every rule a query that breaks it, the error, and its position (1-based, code points).
+-- Lists for every rule a query that breaks the rule, the error, and its position (1-based, in code
+-- points).
 create temporary table cases (query text, error text, at integer);
 insert into cases values
   -- Texts
@@ -216,7 +217,7 @@ insert into cases values
   ('service:(' || repeat('a ', 65) || ')', 'The query has more than 64 terms', 138),
   ('a service:(' || repeat('a ', 64) || ')', 'The query has more than 64 terms', 138);
 
--- Both ways to get an error: raised, and in the answer of validate_query.
+-- Gets an error in both ways: raised, and in the answer of validate_query.
 create function pg_temp.raised(p_query text)
 returns text
 language plpgsql
@@ -242,7 +243,7 @@ select is(
 from cases
 cross join lateral (select logloom_private.query_verdict(query) as verdict offset 0) v;
 
--- Valid queries at each limit
+-- These queries are valid, at each limit.
 select is(
   logloom_private.query_verdict(query),
   '{"valid": true, "error": null, "position": null, "hint": null, "warnings": []}',

@@ -1,8 +1,8 @@
 begin;
 select plan(33);
 
--- 250 strings that try to break out of a text, a literal, a pattern or an identifier. In any place
--- of a query they must get a 400, or run within their own tenant and change nothing.
+-- Each of 250 strings tries to break out of a text, a literal, a pattern or an identifier. Anywhere
+-- in a query it must get a 400, or run within its own tenant and change nothing.
 create temporary table hostile as
 select
   row_number() over (order by b.i, p.i) as n,
@@ -20,7 +20,7 @@ cross join unnest(array[
   '; delete from events returning *', 'like ''%''', 'l.attrs', 'x'' is not true or ''a''=''a',
   'x" OR service:* OR "x', '\u0027', '%', '(a+)+$', '$1', '{{}}', 'null'
 ]) with ordinality p (text, i)
--- Every beginning with every second attack, and every attack with every second beginning
+-- Combines every beginning with half of the attacks, and every attack with half of the beginnings.
 where (b.i + p.i) % 2 = 0;
 
 create temporary table events (

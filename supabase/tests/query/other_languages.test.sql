@@ -1,8 +1,8 @@
 begin;
 select plan(74);
 
--- Queries of people who know another language. An invalid query gets an error and a hint, a valid
--- one that means something else a warning.
+-- Lists queries of people who know another language. An invalid query gets an error and a hint. A
+-- valid query that means something else here gets a warning.
 create temporary table mistakes (query text, at integer, told text, hint text);
 insert into mistakes values
   -- Lucene, KQL (Elasticsearch, Kibana)

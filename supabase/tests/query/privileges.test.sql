@@ -5,7 +5,7 @@ create temporary table compiler as
 select p.oid, p.proname, p.provolatile, p.prosecdef
 from pg_catalog.pg_proc p
 where p.pronamespace = 'logloom_private'::regnamespace
-  -- Except its list of errors, which everybody may call.
+  -- The list of errors is left out, because everybody may call it.
   and (p.proname ~ '^query_(?!errors$)' or p.proname in (
     'compile_query', 'validate_query', 'json_number', 'finite_double'
   ));

@@ -6,7 +6,7 @@ begin;
 set local client_min_messages = warning;
 select plan(23);
 
--- The last Sunday that ends a span of four weeks.
+-- The last Sunday at the end of a span of four weeks.
 create temp table clock as
 select logloom_private.span_start(logloom_private.utc_day(now()) - 2, 28) - 1 as day;
 grant select on clock to public;
@@ -38,7 +38,7 @@ begin
   end loop;
 end;
 $$;
--- The retention of one night, p_days days after the last record.
+-- Runs one night's retention, p_days days after the last record.
 create function pg_temp.retain(p_days integer)
 returns void
 language plpgsql
@@ -50,8 +50,8 @@ begin
   end loop;
 end;
 $$;
--- A tenant's blocks: their records, the age of the oldest day, and the most days that a block
--- spans.
+-- Returns for a tenant's blocks: the number of records, the age of the oldest day, and the most
+-- days that a block spans.
 create function pg_temp.stored(p_tenant text)
 returns integer[]
 language sql
@@ -134,7 +134,7 @@ select is(
 );
 select is((select p.error from logloom_private.retention_place p), null, 'without an error');
 
--- An erasure.
+-- An erasure reaches blocks, too.
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, query_dsl, ts_from, ts_to
 )

@@ -1,4 +1,5 @@
--- A deleted tenant is refused at once and erased by the job. Its id is free when nothing is left.
+-- A deleted tenant's callers are refused at once, and the job erases its data. Its id is free again
+-- when nothing is left.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -38,8 +39,8 @@ select throws_ok(
 );
 select pg_temp.act_as_postgres();
 
--- Readers: a view, a viewer and a key with it, portal sessions of a member and of the project, by
--- token and by link.
+-- Each tenant has these readers: a viewer and a key with a view, and portal sessions of a member
+-- and of the project, by token and by link.
 create temp table readers as
 select t.tenant_id, t.n, gen_random_uuid() as view_id, gen_random_uuid() as key_id
 from (values ('acme', 1), ('umbrella', 2)) t (tenant_id, n);
@@ -72,7 +73,7 @@ cross join (
     ('opened link', null, true)
 ) s (name, created_by, is_link);
 
--- The outcome of a call with the digest of a secret, by the function logloom-read.
+-- Returns the outcome of a call that the function logloom-read makes with the digest of a secret.
 create function pg_temp.outcome_with(p_secret text, p_call text)
 returns text
 language plpgsql

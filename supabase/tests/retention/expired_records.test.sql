@@ -2,7 +2,7 @@ begin;
 \ir ../actors.psql
 select plan(29);
 
--- Once a day.
+-- Retention is due once a day.
 savepoint begun;
 delete from logloom_private.retention_place;
 select ok(logloom_private.retention_is_due(logloom_private.utc_day(now())), 'due if it never ran');
@@ -69,7 +69,7 @@ return (
   select sum(c.events) from logloom_private.log_counts c
   where c.tenant_id = p_tenant_id
 );
--- What the job does, in one transaction.
+-- Does the job's work in one transaction.
 create function pg_temp.run()
 returns void
 language plpgsql

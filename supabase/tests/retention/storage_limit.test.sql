@@ -1,4 +1,4 @@
--- A limit of storage: the oldest days of all tenants are dropped, or ingest is refused.
+-- At the storage limit the oldest days of all tenants are dropped, or ingest is refused.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -25,7 +25,7 @@ $$;
 
 insert into logloom.tenants (tenant_id, plan_id)
 values ('acme', 'pro'), ('globex', 'pro'), ('small', 'pro'), ('kept', 'free'), ('ops', 'pro');
--- The tenant kept waits for the archive: there is no bucket.
+-- Days of the tenant "kept" wait for the archive, because there is no bucket.
 update logloom.plans set archive_days = 100 where plan_id = 'free';
 update logloom_private.settings set operators_tenant = 'ops';
 
@@ -53,7 +53,7 @@ select logloom_private.write_block(
 update logloom_private.blocks set bytes = round(1000 * records / 1.2) where tenant_id = 'small';
 select logloom_private.compact_log_counts();
 
--- What the job does, in one transaction, with this limit.
+-- Does the job's work in one transaction, with this limit.
 create function pg_temp.bound(p_limit bigint, p_policy text default 'drop_oldest')
 returns bigint
 language plpgsql
@@ -66,7 +66,7 @@ begin
   return (select s.bytes from logloom_private.storage s);
 end;
 $$;
--- The receipts since the last call: tenant, age of the day in days, and records.
+-- Returns the receipts since the last call: tenant, age of the deleted day in days, and records.
 create function pg_temp.receipts()
 returns text[]
 language sql

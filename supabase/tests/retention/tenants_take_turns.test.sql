@@ -1,4 +1,5 @@
--- Erasures of one tenant do not delay those of another, and a tenant has a limited number open.
+-- One tenant's erasures do not delay another's, and the number of a tenant's open erasures is
+-- limited.
 begin;
 \ir ../actors.psql
 select plan(8);

@@ -14,7 +14,7 @@ return 20000;
 insert into logloom.tenants (tenant_id, plan_id)
 select t, 'pro' from unnest(array['short', 'long', 'sealed']) t;
 
--- Ten records that differ only in the hidden message: short, or longer than a page.
+-- Adds ten records. p_letters decides whether their hidden message is short or longer than a page.
 create function pg_temp.fill(p_tenant_id text, p_letters integer)
 returns void
 language sql
@@ -43,7 +43,7 @@ language sql
 as $$
   select row(p_tenant_id, null, 'key', null, p_hidden, null)::logloom_private.reading_scope
 $$;
--- The last digits of ids, and the position of the next page.
+-- Returns the last digits of the ids, and the position of the next page.
 create function pg_temp.page(p_tenant_id text, p_query text)
 returns text
 language sql

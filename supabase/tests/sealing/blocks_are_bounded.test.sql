@@ -6,7 +6,7 @@ select plan(7);
 
 create temp table clock as
 select (date_trunc('week', now() at time zone 'UTC') - interval '12 days')::date as day;
--- Thirty records of 300 bytes, and a later one of 9,000.
+-- Adds thirty records of 300 bytes, and a later record of 9,000 bytes.
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object(
     'tenant', 'acme',

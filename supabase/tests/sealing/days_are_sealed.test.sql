@@ -4,7 +4,7 @@ begin;
 \ir ../search/records.psql
 select plan(40);
 
--- A Wednesday, whose week is over.
+-- A Wednesday of a week that is over.
 create temp table clock as
 select (date_trunc('week', now() at time zone 'UTC') - interval '12 days')::date as day;
 grant select on clock to public;
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 
--- Steps of the job until nothing is due.
+-- Runs steps of the job until nothing is due.
 create function pg_temp.seal(p_now timestamptz)
 returns void
 language plpgsql
@@ -178,7 +178,7 @@ from one o;
 select is((public.get_log(o.id, o.ts)).msg, o.msg, 'also with p_ts') from one o;
 select pg_temp.act_as_postgres();
 
--- What get_tenant_usage shows.
+-- get_tenant_usage shows the stored bytes.
 select results_eq(
   'select s.tenant_id, sum(s.bytes) from logloom_private.blocks s group by 1 order by 1',
   'select s.tenant_id, (sum(pg_column_size(s.*)) + sum((
@@ -201,7 +201,7 @@ select is(
 from bytes b;
 select pg_temp.act_as_postgres();
 
--- Late records.
+-- Late records are sealed, too.
 select pg_temp.add_day(c.day, 'acme', 60, 6), pg_temp.add_day(c.day + 1, 'umbrella', 6, 7)
 from clock c;
 drop table before;
@@ -218,8 +218,8 @@ select is(
 select is(pg_temp.answers(), b.answers, 'late records change each answer once') from before b;
 select pg_temp.act_as_postgres();
 
--- A Monday with enough records for a block of its own, and a week with few: so the Monday can be
--- deleted first.
+-- The Monday has enough records for its own block, and the other days of the week have few. So
+-- retention can delete the Monday before the others.
 select pg_temp.add_day(c.day - 2, 'mondays', 60, 9),
   pg_temp.add_day(c.day - 1, 'mondays', 20, 10), pg_temp.add_day(c.day, 'mondays', 20, 11)
 from clock c;
@@ -235,7 +235,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 
--- Rows again.
+-- Unsealing turns blocks into rows again.
 select is(logloom_private.unseal_day('umbrella', c.day), 31::bigint, 'a week comes back as a whole')
 from clock c;
 select is(
@@ -254,7 +254,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 
--- Erasure.
+-- An erasure reaches blocks.
 select pg_temp.act_as_user('acme', 'alice');
 select is(
   (public.delete_logs(
@@ -334,7 +334,7 @@ select is(
   2::bigint, 'and keeps records outside its range'
 );
 
--- Retention.
+-- Retention reaches blocks.
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('acme', 1);
 do $$
 begin
@@ -376,7 +376,7 @@ select is(
 select pg_temp.add_day(c.day - 30, 'acme', 3, 8) from clock c;
 insert into logloom_private.sealing_days (day, removed_records, checked_at)
 select c.day - 30, 5, now() from clock c
--- A pass over the month may have added this day already.
+-- A step for the month may have added this day already.
 on conflict (day) do update
 set removed_records = excluded.removed_records, checked_at = excluded.checked_at;
 select ok(

@@ -1,12 +1,12 @@
--- Small tenants: a week becomes a block, weeks with few records become one block of a month, and
--- months with few records stay rows. No answer changes.
+-- For a small tenant a week becomes a block. Weeks with few records become one block of a month,
+-- and months with few records stay rows. No answer changes.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
 set local client_min_messages = warning;
 select plan(13);
 
--- The first Monday of a span of four weeks that is over.
+-- The Monday at the start of a span of four weeks that is over.
 create temp table clock as
 select logloom_private.span_start(logloom_private.utc_day(now()) - 60, 28) as day;
 grant select on clock to public;
@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- Runs the job until nothing is due, as of the morning of a day of the span.
+-- Runs the job until nothing is due, as if it were the morning of a day of the span.
 create function pg_temp.seal(p_day integer)
 returns void
 language plpgsql
@@ -41,7 +41,7 @@ begin
 end;
 $$;
 
--- Each block of a tenant: its first and last day, and its records.
+-- Lists a tenant's blocks: first and last day, and number of records.
 create function pg_temp.blocks_of(p_tenant text)
 returns text[]
 language sql
@@ -55,7 +55,7 @@ return array(
   order by b.first_ts
 );
 
--- Histograms from counts and from records, and a search.
+-- Returns histograms from counts and from records, and a search.
 create function pg_temp.answers(p_tenant text)
 returns jsonb
 language plpgsql
@@ -127,7 +127,7 @@ select is_empty(
   'for any tenant'
 );
 
--- A late record.
+-- A late record joins the block of its month.
 select pg_temp.add('months', 1, 1);
 create temp table late as select pg_temp.answers('months') as answers;
 select pg_temp.seal(31);

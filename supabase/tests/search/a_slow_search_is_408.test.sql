@@ -9,7 +9,8 @@ select pg_temp.add_records(
 from generate_series(1, 5000) i;
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 
--- Takes several times the timeout. Everything before the search takes a small part of it.
+-- This query takes several times the timeout. Everything before the search takes a small part of
+-- the timeout.
 select string_agg(format('msg:~"(a+b?)+%s$"', chr(x)), ' OR ') as slow
 from generate_series(ascii('c'), ascii('z')) x \gset
 insert into logloom.saved_searches (id, tenant_id, created_by, name, query_dsl)

@@ -1,4 +1,4 @@
--- Changes between a range and the one before.
+-- Compares a range with the range before it.
 begin;
 \ir ../actors.psql
 \ir records.psql
@@ -16,7 +16,7 @@ select is(
   'G² of eleven times as many'
 );
 
--- 40 records in the first hour, 60 in the second.
+-- The first hour has 40 records, the second 60.
 select pg_temp.add_records(jsonb_agg(r.record))
 from (
   select jsonb_build_object(

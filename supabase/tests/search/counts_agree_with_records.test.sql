@@ -1,4 +1,4 @@
--- Answers from counts equal those of a scan, whatever happens to the records.
+-- Answers from counts equal the answers of a scan, whatever happens to the records.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -13,7 +13,7 @@ as $$
 begin
   return jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
     'tenant', (array['acme', 'acme', 'umbrella'])[1 + floor(random() * 3)],
-    -- Random microseconds, and often exactly a minute's edge.
+    -- Times have random microseconds, and are often exactly at a minute's edge.
     'ts', case when random() < 0.2
       then date_trunc('minute', now()) - make_interval(mins => floor(random() * 120)::integer)
         - case when random() < 0.5 then interval '1 microsecond' else interval '0' end
@@ -38,7 +38,7 @@ values
   ('| count() by level'), ('| count() by service'), ('| rate() by service, level'),
   ('level:error | rate()'), ('service:web | count() by level'), ('-service:* | rate() by level');
 
--- A scan: reading another field keeps the query from using counts.
+-- Makes the query scan records: it also reads another field, so it cannot use counts.
 create function pg_temp.by_scan(p_query logloom_private.compiled_query)
 returns logloom_private.compiled_query
 language plpgsql
@@ -95,7 +95,7 @@ begin
 end;
 $$;
 
--- Every way in which records are added and removed.
+-- Records are added and removed in every possible way.
 select pg_temp.send_request(
   p_tenant_id => 'acme',
   p_ts => array_agg((r ->> 'ts')::timestamptz),
@@ -125,7 +125,7 @@ select is(
   'then there is one row for each key'
 );
 
--- Like sealing by week: the block gets the counts with the records.
+-- Seals like the job seals weeks: the block gets the counts with the records.
 create function pg_temp.seal(p_tenant_id text)
 returns void
 language plpgsql

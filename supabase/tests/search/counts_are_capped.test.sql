@@ -1,4 +1,4 @@
--- Hostile input cannot add unlimited counts. Queries that the counts cannot answer read records.
+-- Hostile input cannot add unlimited counts. A query that the counts cannot answer reads records.
 begin;
 \ir ../actors.psql
 \ir records.psql

@@ -55,7 +55,7 @@ select is(
   'a record of any day is found by its id'
 );
 
--- More days than a search opens at once.
+-- There are more days than a search opens at once.
 select is(
   pg_temp.messages(
     (public.search_logs('', '1970-01-01', (now() + interval '1 hour')::text, 1000)).logs

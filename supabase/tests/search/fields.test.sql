@@ -91,7 +91,8 @@ select is_empty(
 );
 select pg_temp.act_as_postgres();
 
--- A range whose last tenth is unlike the rest, more records than are looked at.
+-- The last tenth of this range differs from the rest, and the range has more records than the
+-- sample.
 create or replace function logloom_private.sample_records()
 returns integer
 language sql

@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 select plan(13);
 
--- All received now, with different times.
+-- All records are received now, but have different times.
 select pg_temp.add_records($$[
   {"ago": "1 second", "msg": "on time"},
   {"ago": "12 hours", "msg": "late"},

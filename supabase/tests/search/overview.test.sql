@@ -1,4 +1,4 @@
--- The services of a range, compared with the same hours of the days before.
+-- Compares the services of a range with the same hours of the days before.
 begin;
 \ir ../actors.psql
 \ir records.psql

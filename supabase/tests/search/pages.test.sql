@@ -94,7 +94,7 @@ select is(
 );
 select is((public.search_logs('ts:<2020-01-01')).logs, '{}', 'an empty range finds nothing');
 
--- Pages of one record each, some records with the same time
+-- Reads pages of one record each. Some records have the same time.
 create temp table walk as
 with recursive pages as (
   select 1 as n, p.*

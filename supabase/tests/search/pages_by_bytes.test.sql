@@ -6,8 +6,8 @@ select plan(19);
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 update logloom_private.settings set max_page_bytes = 20000 where singleton;
 
--- Records from some hundred bytes to more than a page, three with each time, and write sequences in
--- another order than times.
+-- Adds records of some hundred bytes up to more than a page. Three records share each time, and the
+-- write sequences are in another order than the times.
 select
   set_config(
     'logloom_test.wanted', coalesce(current_setting('logloom_test.sealed', true), ''), true
@@ -28,7 +28,7 @@ select pg_temp.add_records(
 )
 from (select i, (i * 7) % 4 as write_seq from generate_series(1, 120) i) r
 group by write_seq \g /dev/null
--- Some have no stored size, like records of early versions.
+-- Some records have no stored size, like records of early versions.
 update logloom.logs l
 set record_bytes = logloom_private.bytes_of_record(l)
 where l.tenant_id = 'acme' and (l.attrs -> 'n')::integer % 13 <> 0;
@@ -148,7 +148,7 @@ select ok(
   'and ends no sooner'
 );
 
--- The context of a record
+-- Reads the context of a record.
 create temp table context as
 select e.id as middle, r.id, r.n
 from expected e
@@ -181,7 +181,7 @@ select is_empty(
   'and is limited'
 );
 
--- Groups with long values
+-- Groups have long values.
 create temp table stats as
 select s.*, octet_length(to_json(s)::text) as bytes, row_number() over () as n
 from public.log_stats(
@@ -202,7 +202,7 @@ select ok(
   'but the rows end with the bytes'
 );
 
--- A record larger than a page
+-- One record is larger than a page.
 select is(
   (
     select octet_length(to_json(g)::text) < 110000 and g.attrs ? 'logloom_cut'

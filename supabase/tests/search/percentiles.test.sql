@@ -1,7 +1,8 @@
 begin;
 select plan(4);
 
--- Numbers for which a sample may mislead, by kind, in arrays of 1 to 900. Null is a kind, too.
+-- Lists numbers for which a sample may mislead: several kinds (one is null), in arrays of 1 to 900
+-- numbers.
 create temporary table given as
 select
   k.kind as k1, case when n.n < 2000 then n.n else 2000 + n.n / 900 end as part,
@@ -64,7 +65,7 @@ return logloom_private.percentiles_sql(
   'select * from arrays', array['k1'], array['events', 'doubles'],
   '{"p1": 0.01, "p50": 0.50, "p95": 0.95, "p99": 0.99}'
 );
--- The same SQL with another sample
+-- Returns the same SQL with another sample.
 create function pg_temp.replaced(p_drawn text, p_by text)
 returns text
 language plpgsql

@@ -6,7 +6,7 @@ select plan(10);
 \ir cancelled_tails.psql
 update logloom_private.settings set search_page_time = '0' where singleton;
 
--- More records in one write sequence than a call examines.
+-- One write sequence has more records than a call examines.
 select pg_temp.add_records(jsonb_agg(jsonb_build_object('msg', 'number ' || i)))
 from generate_series(1, 40) i \g /dev/null
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
@@ -50,7 +50,7 @@ select is(
   (select sum(cardinality((p.page).logs)) from pages p), 4::bigint, 'each once'
 );
 
--- One record at a time, with enough time for all.
+-- Examines one record at a time, with enough time for all.
 select pg_temp.act_as_postgres();
 update logloom_private.settings set search_page_time = '1 hour' where singleton;
 select pg_temp.act_as_user('acme', 'alice');
@@ -59,7 +59,7 @@ select t.* from public.tail_logs('msg:*nowhere*', pg_temp.cursor_of('tail', '1')
 select is((select l.more from long_way l), false, 'piece by piece a call reaches the end');
 select is((select l.logs::text from long_way l), '{}', 'and finds nothing');
 
--- Cursors from before a restore
+-- A cursor may be from before the database was restored.
 select pg_temp.act_as_postgres();
 select setval('logloom_private.write_seq', 1000) \g /dev/null
 create function pg_temp.tail_from(p_write_seq integer) returns text language plpgsql as $$

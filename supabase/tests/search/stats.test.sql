@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
--- All digits, whatever the database's default is.
+-- Numbers are printed with all digits, whatever the database's default is.
 set extra_float_digits = 1;
 select plan(26);
 

@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 select plan(36);
 
--- The test chooses its write sequences.
+-- The test sets write_seq, so that it knows the write sequences.
 select setval('logloom_private.write_seq', 999998) \g /dev/null
 
 create function pg_temp.tail(p_query_dsl text, p_cursor text, p_limit integer default null)

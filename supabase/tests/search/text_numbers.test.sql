@@ -16,7 +16,7 @@ from unnest(array[
 select is_empty(
   $$select t.text
     from unnest(array[
-      -- beyond a double
+      -- too large or too small for a double
       '1e309', '-1e400', '1e-400', '2e-324', repeat('1', 310),
       -- not in the syntax of the language
       '', '-', 'e40', '1e', '+1', '.1', '1.', '1.e4', ' 1', '1 ', e'1\n', '1x', 'Infinity', 'NaN',
@@ -26,7 +26,7 @@ select is_empty(
   'any other text has no number'
 );
 
--- Records, sealed if logloom_test.sealed says so.
+-- Adds records, which are sealed if logloom_test.sealed says so.
 select pg_temp.add_records($$[
   {"host": "tiny", "attrs": {"n": "1e-300"}},
   {"host": "five", "attrs": {"n": 5}},
@@ -41,7 +41,7 @@ select pg_temp.add_records($$[
   {"host": "3", "tenant": "greek", "msg": "η οδός σοφοσ", "attrs": {"name": "σοφοσ"}},
   {"host": "4", "tenant": "greek", "msg": "nothing", "attrs": {"name": "sofos"}}
 ]$$);
--- Texts among numbers, and quantities
+-- Adds texts among numbers, and quantities.
 select pg_temp.add_records((
   select jsonb_agg(jsonb_build_object(
     'tenant', 'loki', 'service', case when n % 2 = 0 then 'b' else 'a' end,
@@ -55,7 +55,7 @@ select pg_temp.add_records((
   from generate_series(1, 12) n
 ));
 
--- The hosts of the records of a query, or its statistics.
+-- Returns the hosts of the records that a query finds, or the query's statistics.
 create function pg_temp.answer(p_tenant_id text, p_query text)
 returns text
 language plpgsql
@@ -119,7 +119,7 @@ from (values
 ) a (tenant_id, query, answer);
 select pg_temp.act_as_postgres();
 
--- Extracted values have the form of stored ones.
+-- Extracted values have the same form as stored values.
 select is(
   logloom_private.extract_json(
     '{"a": 1e300, "b": [1.50e-300, -5e-324], "c": 1e39, "d": 1e40, "e": -12e40, "f": '

@@ -161,7 +161,7 @@ select is(
 select is(pg_temp.state('theirs', 'row(s.position_seq, s.pending_since)'), '(2,)',
   'a stream without new records is not due');
 
--- Cut by number, within a write sequence.
+-- A batch ends at batch_limit, even within a write sequence.
 update logloom.log_streams s set batch_limit = 2 where s.name = 'all';
 select pg_temp.add('1 2 3 4 5', 4);
 select is(pg_temp.msgs(pg_temp.batch('all')), '1 2', 'a batch has batch_limit records');
@@ -196,7 +196,7 @@ select is(
 );
 select is(pg_temp.state('all', 's.refused_records'), '2', 'refused records are counted');
 
--- Blocks, erasures, and a view.
+-- Streams read blocks, skip erased records, and respect their view.
 set local logloom_test.sealed = 'some';
 -- With these ids s1, s5 and s6 stay rows.
 select pg_temp.add_records(
@@ -249,7 +249,7 @@ select is(
 );
 delete from logloom.log_streams s where s.name = 'closed';
 
--- Hops.
+-- Records that were passed on three times are skipped.
 select is(
   pg_temp.msgs(pg_temp.batch('all')), 'x1 x2',
   'records that were passed on three times are not sent'
@@ -264,7 +264,7 @@ select is(
 );
 select pg_temp.settle('all', 'delivered');
 
--- A test, in any state of the stream.
+-- A test message is sent even if the stream is disabled.
 update logloom.log_streams s set enabled = false, test_id = gen_random_uuid(),
   test_requested_at = now() where s.name = 'all';
 select is(pg_temp.msgs(pg_temp.batch('all')), 'Test of the log stream all', 'a test is one record');
@@ -286,7 +286,7 @@ select is(
 );
 select is(pg_temp.batch('all'), null, 'and the stream stays idle');
 
--- Pauses.
+-- A stream that keeps failing is paused.
 select pg_temp.add('late', 8);
 update logloom.log_streams s set failing_since = now() - interval '73 hours'
 where s.name = 'errors';
@@ -302,7 +302,7 @@ select is(
   '1 log streams were paused because they failed for too long', 'health shows it'
 );
 
--- Batches too large.
+-- A batch that is too large for the receiver becomes smaller.
 select pg_temp.stream('large');
 select pg_temp.add(
   (select string_agg(repeat(chr(96 + n), case n when 3 then 120000 else 30000 end), ' ')
@@ -369,7 +369,7 @@ select is(
   'one accepted record is a success'
 );
 
--- Writer steps of a day that is sealed meanwhile, and a late step.
+-- Sends records of several writer steps while their day is sealed, and of a late step.
 select pg_temp.stream('sealed');
 select pg_temp.add('s' || n, 100 + 2 * n) from generate_series(1, 40) n;
 set local logloom_test.sealed = 'all';

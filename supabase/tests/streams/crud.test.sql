@@ -1,4 +1,4 @@
--- Log streams: creating, listing, changing, testing, deleting.
+-- Log streams are created, listed, changed, tested and deleted.
 begin;
 \ir ../actors.psql
 \ir ../by.psql

@@ -1,4 +1,4 @@
--- Turns of streams, pauses, and gaps of retention.
+-- Streams take turns, pause with their maker, and record gaps of retention.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
@@ -57,10 +57,10 @@ select is(pg_temp.claimed(20), null, 'streams that are not due or disabled are n
 update logloom.log_streams s set test_id = gen_random_uuid() where s.name = 'acme1';
 select is(pg_temp.claimed(20), 'acme1', 'except for a test');
 
--- Makers.
+-- A stream depends on its maker.
 delete from logloom.log_streams where tenant_id <> 'acme' or name <> 'acme1';
 insert into logloom.tenant_members (tenant_id, user_id, role) values ('acme', 'bob', 'owner');
--- Claims due streams, and reads: the messages that are sent.
+-- Claims the due streams and returns the messages that they send.
 create function pg_temp.sent()
 returns text
 language plpgsql
@@ -75,7 +75,7 @@ begin
   );
 end;
 $$;
--- The state of ann's stream after a change.
+-- Returns the state of ann's stream after a change.
 create function pg_temp.pause_after(p_change text)
 returns text
 language plpgsql
@@ -138,7 +138,7 @@ select pg_temp.act_as_postgres();
 select is(pg_temp.claimed(20), 'acme1', 'from its position');
 select is((select s.position_seq from logloom.log_streams s), 1::bigint, 'nothing is left out');
 
--- Gaps.
+-- Retention that overtakes a stream leaves a gap.
 delete from logloom.log_streams where true;
 select pg_temp.add_records(
   '[{"msg": "old", "ago": "50 hours"}, {"msg": "new"}, {"tenant": "umbrella", "ago": "50 hours"}]'
@@ -195,7 +195,7 @@ select is(
   (select string_agg(l.msg, ' ') from logloom.logs l), 'new', 'which then deletes the records'
 );
 
--- Mail to owners about a pause.
+-- Owners get a mail about a pause.
 create schema if not exists auth;
 create table auth.users (id uuid primary key, email text, email_confirmed_at timestamptz);
 insert into auth.users (id, email, email_confirmed_at)
@@ -218,7 +218,7 @@ select is(
   'which is sent'
 );
 
--- Deleting a tenant.
+-- A deleted tenant has no streams.
 select pg_temp.act_as_user('acme', 'bob');
 select is((public.delete_tenant('acme')).tenant_id, 'acme', 'a tenant is deleted');
 select pg_temp.act_as_postgres();

@@ -7,7 +7,8 @@ create temp table batch as select gen_random_uuid() as id;
 insert into logloom.log_streams (tenant_id, name, kind, config, position_seq)
 values ('acme', 'out', 'webhook', '{"url": "https://example.com/x"}', 7);
 
--- Settles a batch of a claimed stream, with so many records, at position 7.
+-- Claims the stream with a batch of p_records records, then settles the batch. The stream's
+-- position is 7.
 create function pg_temp.settle(
   p_records integer,
   p_outcome text,
@@ -88,7 +89,7 @@ select is(
 select pg_temp.settle(1, 'refused', 400, '[{"id": "00000000-0000-4000-8000-000000000001"}]');
 select is(pg_temp.state(), '(10,1,,,1,1)', 'from then on a refused record is left out');
 
--- Waits between attempts.
+-- How long a stream waits between two attempts.
 create function pg_temp.wait_after(p_retry_after integer)
 returns interval
 language plpgsql
@@ -108,7 +109,7 @@ select is(
   pg_temp.wait_after(2147483647), interval '72 hours', 'but no longer than a stream is tried'
 );
 
--- Owners are told after an hour, once.
+-- Owners get one mail, after an hour of failures.
 create function pg_temp.mails()
 returns text
 language plpgsql

@@ -9,7 +9,7 @@ values
   ('umbrella', '8ccaa7af-909f-44e7-84cb-67cdccb56be6', 'member', now()),
   ('umbrella', '5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1', 'admin', now());
 
--- What Supabase Auth sends, with all members.
+-- Returns an event of Supabase Auth with all members.
 create function pg_temp.event(p_user_id text, p_app_metadata jsonb, p_claims jsonb default '{}')
 returns jsonb
 language plpgsql

@@ -1,4 +1,4 @@
--- Members of a tenant and what their roles allow.
+-- A tenant has members, and their roles decide what they may do.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -148,7 +148,7 @@ select is(
   'PT400 Plan limit exceeded: members', 'the plan limits members'
 );
 
--- Users who create their own tenant.
+-- A user may create a tenant.
 create function pg_temp.sign_up(p_tenant_id text, p_user_id text default 'new')
 returns text
 language plpgsql

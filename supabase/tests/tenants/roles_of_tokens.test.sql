@@ -1,4 +1,4 @@
--- Roles of users without a row in tenant_members, depending on the settings.
+-- Settings decide the role of a user who has no row in tenant_members.
 begin;
 \ir ../actors.psql
 select plan(15);

@@ -1,4 +1,4 @@
--- Users of several tenants list them and choose the one that their next token names.
+-- A user of several tenants lists them and chooses the tenant that the next token names.
 begin;
 \ir ../actors.psql
 select plan(16);

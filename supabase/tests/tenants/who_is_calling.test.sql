@@ -123,7 +123,7 @@ select throws_ok(
   'PT401', 'Invalid token, API key, or missing tenant_id', 'a saved search needs a user'
 );
 
--- If the project has replaced our pre-request function, too.
+-- This also holds if the project has replaced our pre-request function.
 select pg_temp.act_as('service_role', '{"role": "service_role", "exp": null}');
 select throws_ok(
   $$select logloom_private.resolve_tenant('acme')$$,

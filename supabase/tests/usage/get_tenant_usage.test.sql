@@ -94,7 +94,7 @@ select throws_ok(
   'select public.get_tenant_usage(p_months => 0)', 'PT400', 'Invalid p_months: 1 to 24', 'too few'
 );
 
--- Old rows, and a block with its own counts.
+-- Adds old rows, and a block with its own counts.
 select pg_temp.act_as_postgres();
 select pg_temp.add_records(
   jsonb_agg(jsonb_build_object('ago', (240 + i % 3 * 24) || ' hours', 'msg', 'event ' || i))

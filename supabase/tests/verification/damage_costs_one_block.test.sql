@@ -49,7 +49,7 @@ begin
 end;
 $$;
 
--- How many records a user finds, how many warnings there are, and the first one.
+-- Returns how many records a user finds, how many warnings there are, and the first warning.
 create function pg_temp.found(p_query text)
 returns text
 language plpgsql

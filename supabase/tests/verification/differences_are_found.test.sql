@@ -97,7 +97,7 @@ where b.tenant_id = 'acme';
 select is((pg_temp.verify()).differences, 0::bigint, 'a repaired block is no difference');
 select is(pg_temp.health('status'), 'healthy', 'and health is healthy again');
 
--- A record that was deleted without its count, and one that exists as a row and in a block.
+-- One record is deleted without its count, another exists both as a row and in a block.
 delete from logloom.logs l
 where l.tenant_id = 'other' and l.id = (
   select r.id from logloom.logs r where r.tenant_id = 'other' order by r.id limit 1

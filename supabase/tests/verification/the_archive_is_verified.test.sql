@@ -70,8 +70,8 @@ begin
 end;
 $$;
 
--- Days with files of their own, in blocks and rows; and two days of a small tenant in one file,
--- whose block has records of a third day that is not archived.
+-- A large tenant's days, as blocks and rows, each have a file. Two days of a small tenant share a
+-- file. Their block also has records of a third day, which is not archived.
 select set_config('logloom_test.sealed', 'some', true);
 select pg_temp.add('acme', pg_temp.day(10), 90, 101);
 select pg_temp.add('acme', pg_temp.day(9), 60, 102);
@@ -95,7 +95,7 @@ select is(
 );
 select is_empty('select pg_temp.found()', 'complete files are no difference');
 savepoint elsewhere;
--- Times there are printed with CST, like those of Chicago.
+-- In this zone times are printed with CST, which also stands for Chicago's time.
 set local timezone = 'Asia/Shanghai';
 set local datestyle = 'SQL, DMY';
 select is_empty('select pg_temp.found()', 'whatever the date style is');
@@ -106,7 +106,7 @@ select results_eq(
   $$values ('small', pg_temp.day(8), 0::bigint)$$, 'all archived days were checked'
 );
 
--- Deliberate errors.
+-- Each change below is a difference that must be found.
 update logloom.archive_parts p set records = 39 where p.tenant_id = 'acme' and p.records = 40;
 select results_eq(
   'select pg_temp.found()',
@@ -131,7 +131,8 @@ select is_empty('select pg_temp.found()', 'but not while an erasure is running')
 delete from logloom_private.archive_erasures e where e.tenant_id = 'acme';
 update logloom.archive_parts p set records = 40 where p.tenant_id = 'acme' and p.records = 42;
 
--- Later records are archived later. A file that is being written does not count.
+-- Records written after the archived write sequence are not expected in the archive yet. A draft
+-- file does not count.
 select set_config('logloom_test.sealed', '', true);
 select pg_temp.add('acme', pg_temp.day(9), 4, 300);
 insert into logloom.archive_parts (

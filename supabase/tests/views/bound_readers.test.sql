@@ -1,4 +1,4 @@
--- Readers within a view: API keys and viewers.
+-- API keys and viewers read within a view.
 begin;
 \ir ../actors.psql
 \ir ../by.psql
@@ -28,7 +28,7 @@ returns text
 language sql
 as $$ select quote_literal(v.view_id) from views v where v.name = p_name $$;
 
--- Keys.
+-- A key reads within its view.
 create temp table keys (what text, key_value text, view_id uuid);
 insert into keys
 select v.name, k.key_value, k.view_id
@@ -129,7 +129,7 @@ select is(
   'or gets another'
 );
 
--- Viewers.
+-- A viewer reads within their view.
 select is(
   pg_temp.by('v-all', '(select count(*) from public.search_logs())'), '1', 'a viewer searches'
 );
@@ -176,7 +176,7 @@ select is(
   pg_temp.by('v-all', '(select count(k.key_id) from logloom.api_keys k)'), '0', 'and no row of keys'
 );
 
--- The role of a token.
+-- A token can name the role and the view.
 update logloom_private.settings set roles_from_token = true;
 create function pg_temp.as_viewer_of(p_view text)
 returns jsonb

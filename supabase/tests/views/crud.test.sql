@@ -125,7 +125,7 @@ select is(
   'PT404 View not found', 'another tenant cannot change it'
 );
 
--- In use
+-- A view that is in use cannot be deleted.
 select is(
   pg_temp.by('ann', format(
     $$(select k.name from public.create_api_key(

@@ -110,7 +110,7 @@ select is(
   '["of the view"]', 'a viewer sees the shared searches of the view'
 );
 
--- Rules evaluated in a view
+-- A rule is evaluated in its view.
 select logloom_private.create_partition(logloom_private.utc_day(now() - interval '1 hour'))
 \g /dev/null
 insert into logloom.logs (id, tenant_id, ts, received_at, write_seq, level, service, host)

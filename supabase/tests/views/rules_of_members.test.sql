@@ -92,7 +92,7 @@ select is(
 );
 select is(pg_temp.enabled(), 'adam, adam all, ann', 'which pauses nothing');
 
--- Results in a view that has changed
+-- Results from before a change of the view are hidden.
 create function pg_temp.seen()
 returns text
 language sql

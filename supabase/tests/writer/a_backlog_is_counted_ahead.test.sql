@@ -1,4 +1,4 @@
--- However long the queue is, reading its state looks at a few batches.
+-- Reading the queue's state reads only a few batches, however long the queue is.
 begin;
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
@@ -9,7 +9,7 @@ returns integer
 language sql
 immutable
 return 3;
--- Other tests may have taken numbers and rolled back.
+-- Rolled-back tests may have used up numbers of the sequence.
 update logloom_private.queue_pointer
 set metered_through = (
   select b.last_value - (not b.is_called)::integer from logloom_private.queue_batch_id b

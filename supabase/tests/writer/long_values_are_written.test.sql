@@ -4,7 +4,7 @@ update logloom_private.settings set provision_by_secret_key = true;
 select plan(3);
 
 update logloom_private.settings set max_record_bytes = 8388608 where singleton;
--- Random, so that compression does not shorten it.
+-- The text is random, so that compression does not shorten it.
 create temp table long as
 select string_agg(md5(i::text), '' order by i) as value from generate_series(1, 3500) i;
 select pg_temp.send_request(

@@ -63,7 +63,7 @@ select is((logloom_private.queue_state()).depth, 0::bigint, 'nor counts as queue
 update logloom_private.queue_slots set truncated_at = now() - interval '61 seconds';
 select pg_temp.write_all();
 select is(pg_temp.write_all(), 0, 'an empty queue needs no step');
--- A failed enqueue has taken a number.
+-- A failed enqueue has used up a number of the sequence.
 select nextval('logloom_private.queue_batch_id');
 select pg_temp.send_request(p_tenant_id => 'acme', p_ts => array[null::timestamptz]);
 select pg_temp.write_all();

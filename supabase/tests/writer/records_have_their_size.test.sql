@@ -5,7 +5,7 @@ begin;
 \ir ../ingest.psql
 select plan(11);
 
--- Yesterday, so that one block has them all.
+-- All records are from yesterday, so that one block has them.
 create temp table times as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) as day;
 grant select on times to public;
@@ -81,7 +81,7 @@ select is(
     select octet_length(to_json(s.logs)::text)
     from public.search_logs(p_ts_from => 'now-3d', p_ts_to => 'now+1h') s
   ),
-  -- The array adds two brackets, and a comma between records.
+  -- The JSON array adds two brackets, and a comma between records.
   1 + 8 + (
     select sum(octet_length(to_json(r)::text))::integer
     from public.search_logs(p_ts_from => 'now-3d', p_ts_to => 'now+1h') s, unnest(s.logs) r

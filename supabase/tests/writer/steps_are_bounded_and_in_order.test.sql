@@ -1,11 +1,11 @@
--- Steps of the writer: how many batches they move, and in which order they store records.
+-- A step of the writer moves a limited number of batches, and stores records in order.
 begin;
 \ir ../ingest.psql
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(7);
 savepoint begun;
 
--- Bounded by events and by batches.
+-- A step is bounded by events and by batches.
 update logloom_private.settings set writer_step_events = 4;
 create or replace function logloom_private.max_step_batches()
 returns integer
@@ -24,8 +24,7 @@ select is(logloom_private.write_step(), 0, 'then nothing is left');
 
 rollback to begun;
 
--- Stored by tenant and time.
--- Within one day, whenever this runs.
+-- Records are stored by tenant and time. All times are within one day, whenever this test runs.
 create temp table noon on commit drop as
 select logloom_private.day_start(logloom_private.utc_day(now()) - 1) + interval '12 hours' as at;
 

@@ -32,7 +32,7 @@ const ofEverybody = {
   p_threshold: 2,
 };
 
-/** An alert of the rule, as if a round had just found it. */
+/** Adds an alert of the rule, as if a round had just found it. */
 async function fire(db: Database, rule: AlertRule, value = 3): Promise<void> {
   await db`
     select logloom_private.settle_alert_windows(
@@ -175,7 +175,7 @@ Deno.test("a database holds no secret of a channel or a webhook in plain text", 
     p_notification_config: { webhook_url: `${receiver.url}/hook` },
     p_secrets: await seal(tenant, { slack_url: slackUrl }),
   });
-  // A secret in plain text, as from an earlier version, and a new one.
+  // Stores one secret in plain text, like an earlier version, and a new one.
   await db`
     insert into logloom_private.webhook_secrets (rule_id, secret)
     values (${rule.rule_id}, ${`whsec_${btoa("x".repeat(32))}`})`;

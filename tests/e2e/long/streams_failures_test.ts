@@ -41,7 +41,7 @@ Deno.test("a batch is the same through an outage, a 429 and a killed function, a
     if (before === 2) await killed.promise;
     return new Response("ok");
   });
-  // Also if the test fails, because closing the receiver waits for its answers.
+  // Releases the answer even if the test fails, because closing the receiver waits for its answers.
   using _release = { [Symbol.dispose]: () => killed.resolve() };
   const stream = await newStream(tenant, { p_kind: "webhook", p_config: { url: receiver.url } });
   await send(tenant, ["a", "b", "c"]);

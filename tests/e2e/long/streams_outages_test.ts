@@ -18,18 +18,18 @@ import { hurriedStreams, newStream, ownReceivers } from "../../support/streams.t
 
 const count = 40;
 
-/** The troubles of a stream's first attempts, one each. Later attempts arrive. */
+/** The troubles of a stream's first attempts. Each attempt has one trouble; later attempts arrive. */
 const troubles = ["outage", "too many requests", "lost answer", "slow", "killed sender"];
 
 interface Road extends AsyncDisposable {
   readonly url: string;
-  /** Attempts so far. */
+  /** The number of attempts so far. */
   readonly attempts: () => number;
   /** Whether the attempt is under way during which the sender is killed. */
   readonly waitsForKill: () => boolean;
 }
 
-/** A proxy to a receiver, with each trouble once. */
+/** Makes a proxy to a receiver that causes each trouble once. */
 function troubledRoad(receiver: string, killed: Promise<void>): Road {
   let waitsForKill = false;
   const givenUp = Promise.withResolvers<unknown>();
@@ -82,7 +82,7 @@ interface Trial {
   readonly source: Tenant;
   readonly streamId: string;
   readonly road: Road;
-  /** The number of arrived records, and of different ones among them. */
+  /** Returns the number of arrived records, and how many of them are different. */
   readonly arrived: (sql: Database) => Promise<readonly [number, number]>;
 }
 
@@ -140,7 +140,7 @@ async function trialOfS3(s3: S3Server, killed: Promise<void>): Promise<Trial> {
   };
 }
 
-Deno.test("each kind brings every record once through an outage, a 429, a lost and a slow answer, and a kill", async () => {
+Deno.test("each kind delivers every record once despite an outage, a 429, a lost answer, a slow answer and a kill", async () => {
   await using sql = openDatabase();
   await using _hurried = await hurriedStreams(sql);
   await using s3 = await startS3("logs");

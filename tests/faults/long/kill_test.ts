@@ -15,7 +15,8 @@ async function assertNothingLost(sql: Database, tenant: Tenant, sender: Sender):
 }
 
 /**
- * The process of the writer while it writes the tenant's events; undefined if it finished before it was seen.
+ * Returns the writer's process while it writes the tenant's events; undefined if the writer finished before it was
+ * seen.
  */
 async function writerAtWork(
   sql: Database,
@@ -107,7 +108,7 @@ Deno.test("after twenty kills at random every acknowledged event is there exactl
       if (writer !== undefined) signalIfThere(writer, "SIGKILL");
     } else killed.set(victim, await killProcess(victim));
   }
-  // Not earlier, because an earlier answer could count.
+  // Waits only now, because an answer from before the kill could count.
   for (const [name, process] of killed) await isBack(name, process);
   const before = sender.acknowledged;
   await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before));

@@ -18,12 +18,12 @@ Deno.test("after kills the usage equals the acknowledged events", async () => {
     await killProcess(victim);
   }
   await pause(300 + Math.random() * 700);
-  // Not earlier, because an earlier answer could count.
+  // Waits only now, because an answer from before the kill could count.
   await isBack("postgres", await killProcess("postgres"));
   const before = sender.acknowledged;
   await eventually("events come in again", () => Promise.resolve(sender.acknowledged > before));
   await sender.stop();
-  // At once, and when all is written.
+  // Usage is right at once, and still right when all events are written.
   assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);
   assert.deepEqual(await outcomeOf(db, tenant), complete(sender));
   assert.equal((await usageOf(db, tenant)).events, sender.acknowledged);

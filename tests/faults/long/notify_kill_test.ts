@@ -22,18 +22,18 @@ Deno.test("a killed function delivers again, under the same id", async () => {
   await using db = openDatabase();
   const killed = Promise.withResolvers<void>();
   await using receiver = receiveWebhooks(async (before) => {
-    // Answers the first only after the kill.
+    // Answers the first request only after the kill.
     if (before === 0) await killed.promise;
     return new Response("ok");
   });
-  // Also if the test fails, because closing the receiver waits for its answers.
+  // Releases the answer even if the test fails, because closing the receiver waits for its answers.
   using _release = { [Symbol.dispose]: () => killed.resolve() };
   const ruleId = await ruleFor(tenant, receiver.url);
   await clientOf(tenant.token).call("test_alert_rule", { p_rule_id: ruleId });
   await receiver.wait(1);
   const isBack = await killPart("logloom-notify");
   killed.resolve();
-  // As if its claim had ended.
+  // Simulates that the delivery's claim has ended.
   await db`
     update logloom_private.notifications set next_attempt_at = now()
     where tenant_id = ${tenant.id} and claim_id is not null`;
@@ -51,7 +51,7 @@ Deno.test("a killed function delivers again, under the same id", async () => {
   assert.equal(row.attempts, receiver.received.length);
 });
 
-/** The backend that evaluates this tenant's rules and waits for a lock. */
+/** Returns the backend that evaluates this tenant's rules and waits for a lock. */
 async function blockedEvaluator(db: Database): Promise<number> {
   return await eventually("an evaluator waits", async () => {
     const [row] = await db`
@@ -95,7 +95,7 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
 
   release.resolve();
   await holder;
-  // With the job itself these are four; procedures that commit take no parameters.
+  // With the job itself, four evaluators run. Procedures that commit take no parameters.
   await Promise.all(
     [1, 2, 3].map(() => db.unsafe("call logloom_private.run_job('evaluate_alerts')").simple()),
   );

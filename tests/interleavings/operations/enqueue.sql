@@ -1,6 +1,4 @@
--- A request with a record of today and a late one.
--- set-up
--- operation
+-- A request brings a record of today and a late record. set-up operation
 begin;
 select interleavings.send(
   'acme', '{today,sealed}',

@@ -1,5 +1,5 @@
--- A request follows others; the writer closes the open slot of the queue and moves its batches.
--- set-up
+-- A request is queued after others. The writer closes the open slot of the queue and moves its
+-- batches. set-up
 select interleavings.send('acme', '{today,sealed}', '{queued,queued late}');
 -- operation
 begin;

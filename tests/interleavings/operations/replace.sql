@@ -3,7 +3,7 @@
 select logloom_private.prepare_replacement(interleavings.day('sealed'));
 -- operation
 begin;
--- With the job's lock, so that nothing is sealed meanwhile.
+-- Takes the job's lock, so that nothing is sealed meanwhile.
 select case
   when interleavings.try_to_hold(logloom_private.lock_key('deletion'))
     then logloom_private.replacement_step(now())

@@ -1,8 +1,8 @@
 -- Cuts operations into steps. Each operation runs in a session of its own (a or b), driven through
 -- dblink by a session of the isolation tester. A step lets the operation continue to the next place
--- where it takes a lock or commits. The step ends when the operation stands there, waits for the
--- other one, or has ended. So the tester's sessions never wait, and any order of the steps can be
--- run.
+-- where it takes a lock or commits. The step ends when the operation has reached this place, waits
+-- for the other operation, or has ended. So the tester's sessions never wait, and any order of the
+-- steps can be run.
 
 create schema interleavings;
 create extension dblink schema interleavings;
@@ -37,7 +37,7 @@ comment on table interleavings.removed is
 
 create table interleavings.outcomes (side text not null, message text not null);
 
--- The side of this session; empty: the test itself.
+-- Returns the side of this session, or an empty text for the test itself.
 create function interleavings.side()
 returns text
 language plpgsql
@@ -191,7 +191,7 @@ returns void
 language plpgsql
 as $$
 declare
-  -- Does not even change "found".
+  -- This must not change the variable "found".
   v_cut constant text := '\1 if interleavings.stops_at(''%s'') then null; end if;';
   v_function record;
   v_source text;
@@ -202,8 +202,8 @@ begin
   where p.pronamespace = 'logloom_private'::regnamespace
     and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
     and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
-    -- The lock of meter_queue is held by the session and released at once; no operation evaluates
-    -- alerts.
+    -- Not cut: meter_queue, which holds a session lock only for a moment, and evaluate_alerts,
+    -- which no operation here calls.
     and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
     and not exists (select from interleavings.originals o);
   for v_function in
@@ -247,8 +247,8 @@ begin
 end;
 $$;
 
--- The operation's session, as postgres, who runs the jobs. With the date style ISO, like jobs and
--- requests.
+-- Opens the operation's session. Its user is postgres, who runs the jobs, and its date style ISO,
+-- like that of jobs and requests.
 create function interleavings.connect(p_side text, p_notes_places boolean default false)
 returns void
 language plpgsql
@@ -292,8 +292,8 @@ begin
 end;
 $$;
 
--- The state of an operation: not begun, stands at a place, waits for the other one, has ended; null
--- while it is running.
+-- Returns the state of an operation: not begun, stands at a place, waits for the other operation,
+-- or has ended. Null while it is running.
 create function interleavings.stand(p_side text)
 returns text
 language plpgsql
@@ -323,8 +323,9 @@ $$;
 
 -- Lets the operation pass its place, and waits until both have stopped. Returns its new state. If
 -- the operation does not stand, it cannot continue: with p_skips this step is skipped; otherwise
--- the order is left out, because it is equivalent to one where this step comes later. An operation
--- that ended with fewer steps has its surplus steps only at the end of one order.
+-- the order is left out, because it is equivalent to one where this step comes later. If an
+-- operation ends after fewer steps than planned, its surplus steps are allowed only in the one
+-- order that has them at the end.
 create function interleavings.go(p_side text, p_step integer, p_skips boolean)
 returns text
 language plpgsql
@@ -362,7 +363,7 @@ begin
     perform setval('interleavings.left_out', 1);
     return 'left out: ' || v_from;
   end if;
-  -- Either may have released the other meanwhile.
+  -- Each operation may have released a lock that the other one waits for.
   while interleavings.stand(p_side) is null or interleavings.stand(v_other) is null
     or interleavings.stand(p_side) is null
   loop
@@ -396,7 +397,7 @@ begin
 end;
 $$;
 
--- Lets both finish, and notes the error of this one.
+-- Lets both operations finish, and notes the error of this side's operation.
 create function interleavings.collect(p_side text)
 returns void
 language plpgsql

@@ -1,7 +1,7 @@
 -- What must be true after every order of steps: each acknowledged record exists once, counts equal
 -- the records, receipts are right.
 
--- All records and where they are.
+-- Lists all records and where they are.
 create function interleavings.stored_records()
 returns table (
   place text,
@@ -172,7 +172,7 @@ begin
   select format('the deletion of %s has not ended', d.tenant_id)
   from logloom_private.tenant_deletions d
   where d.finished_at is null and not exists (
-    -- It waits for files to be deleted.
+    -- The tenant's deletion waits until its files are deleted.
     select from logloom.archive_parts p where p.tenant_id = d.tenant_id
   );
 

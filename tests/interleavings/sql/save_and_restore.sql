@@ -3,7 +3,7 @@
 create table interleavings.saved_tables (
   name text primary key,
   columns text not null,
-  -- base: its rows in the world. saved: its rows before each permutation of the pair.
+  -- base has the table's rows in the world, saved its rows before each permutation of the pair.
   base text not null,
   saved text not null,
   -- True: an operation of the pair changes it.
@@ -16,7 +16,7 @@ create table interleavings.saved_days (
   has_copy boolean not null
 );
 
--- The tables of the service; a parent represents its partitions.
+-- Lists the tables of the service. A partitioned table stands for its partitions.
 create function interleavings.tables()
 returns table (name text, columns text)
 language plpgsql
@@ -44,7 +44,7 @@ begin
 end;
 $$;
 
--- The content of a table as one value.
+-- Returns the content of a table as one value.
 create function interleavings.digest(p_table text)
 returns text
 language plpgsql
@@ -60,7 +60,7 @@ begin
 end;
 $$;
 
--- Saves the world, without set-ups.
+-- Saves the world, before any set-up.
 create function interleavings.save_base()
 returns void
 language plpgsql
@@ -155,7 +155,7 @@ begin
 end;
 $$;
 
--- Tables that differ from the saved state.
+-- Lists the tables that differ from the saved state.
 create function interleavings.differing()
 returns text
 language plpgsql

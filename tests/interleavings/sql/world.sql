@@ -1,5 +1,5 @@
--- A small world where every operation has something to do: few records on few days, some of them
--- sealed, and a list of what was acknowledged.
+-- Makes a small world in which every operation has something to do: few records on few days, some
+-- sealed, and a list of the acknowledged events.
 
 create table interleavings.sent (
   msg text primary key,
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 
--- What an accepted request does. p_messages[i] gets a ts on the day p_days[i].
+-- Does what an accepted request does. p_messages[i] gets a ts on the day p_days[i].
 create function interleavings.send(p_tenant_id text, p_days text[], p_messages text[])
 returns void
 language plpgsql
@@ -99,9 +99,8 @@ $$;
 
 update logloom_private.settings
 set seal_day_records = 3, seal_block_records = 3, seal_week_records = 2,
-  -- Long enough for the tester's steps, and less than its databases' deadlock_timeout, like the
-  -- defaults of a server: a session that drops a partition gives up before PostgreSQL detects a
-  -- deadlock.
+  -- Longer than the tester's steps, but shorter than deadlock_timeout, as on any server: a session
+  -- that drops a partition gives up before PostgreSQL detects a deadlock.
   partition_drop_lock_timeout = '700 milliseconds', provision_by_secret_key = true;
 create or replace function logloom_private.enqueue_wait()
 returns interval

@@ -32,7 +32,7 @@ const kill = command(
     } else {
       await at.service.disconnect();
       const sending = send(at, at.real.owner.headers, drafts);
-      // Awaited below, unless the part does not come back.
+      // The request is awaited below, unless the part does not come back.
       sending.catch(() => {});
       const back = await killPart(part as ProcessName);
       await sending;

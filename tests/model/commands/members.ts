@@ -20,7 +20,7 @@ const move = command("move", { to: fc.constantFrom(...roles) }, async ({ known, 
   known.role = to;
 });
 
-/** Actions of the user, and the lowest role that may do them. */
+/** Lists actions of the user, and the lowest role that may do each. */
 const deeds = {
   search: { least: "viewer", try: ({ real }: At) => real.asOther.search("", { since: "1h" }) },
   fields: { least: "viewer", try: ({ real }: At) => real.asOther.fields("", { since: "1h" }) },
@@ -64,7 +64,7 @@ const act = command(
   },
 );
 
-/** The user reads all records, or as a viewer those of the view. */
+/** The user reads all records, or as a viewer the records of the view. */
 const read = command("read as they may", {}, async ({ known, real, service }) => {
   const { role } = known;
   if (role === null) return;

@@ -45,7 +45,7 @@ const page = command("page", {
   });
 });
 
-/** An export. Records of the newest half minute may be missing. */
+/** Exports records. Records of the newest half minute may be missing. */
 const exported = command("export", { filter, order }, async (
   { known, real, service },
   { filter, order },

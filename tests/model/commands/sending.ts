@@ -6,7 +6,7 @@ import { type At, command } from "../command.ts";
 import { sendPatiently, statusOf } from "../service.ts";
 import { day, type Draft, type Kept, timeOf, today } from "../tenant_model.ts";
 
-/** The body of a drawn request, the records that must be stored, and the indexes of rejected events. */
+/** Returns the body of a drawn request, the records that must be stored, and the indexes of rejected events. */
 function requestOf({ known, model }: At, drawn: Draft[]) {
   const kept: Kept[] = [];
   const refused: number[] = [];
@@ -44,7 +44,7 @@ export async function send(at: At, headers: Record<string, string>, drawn: Draft
     },
   );
   known.acknowledge(kept);
-  // The service keeps no answer for a request of which nothing was stored.
+  // The service keeps no answer for a request if nothing of it was stored.
   if (kept.length > 0) known.requests.push({ idempotencyKey, body, answer: answer.body });
 }
 
