@@ -929,7 +929,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The usual refusal advises to leave the id out, which is not possible here.
+    -- The usual refusal advises to leave the id out. That is not possible here.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -1059,7 +1059,8 @@ begin
       p_tail.logs := case when p_tail.logs = '{}' then v_found else p_tail.logs || v_found end;
       if cardinality(v_found) < cardinality(v_write_seqs) then
         p_tail.more := true;
-        -- Continue after the last record of this step, or unchanged if the page was already full.
+        -- Continue after the last record that was found in this step. If none fitted in the page,
+        -- continue at the same place.
         if cardinality(v_found) > 0 then
           p_tail.first := v_write_seqs[cardinality(v_found)];
           p_tail.id := v_found[cardinality(v_found)].id;
@@ -1080,8 +1081,8 @@ begin
   exception when query_canceled then
     p_tail.more := true;
   end;
-  -- Cancelled: keep the records found so far. If there are none, read a few records without
-  -- timeout.
+  -- The search was cancelled: keep the records found so far. If there are none, read a few records
+  -- without a timeout.
   v_deadline := clock_timestamp() + v_page_time;
   while not v_has_moved or (clock_timestamp() < v_deadline and cardinality(p_tail.logs) = 0) loop
     v_began_at := clock_timestamp();
@@ -1090,7 +1091,7 @@ begin
     );
     v_has_moved := true;
     exit when not p_tail.more;
-    -- Nothing stops the next read, so it must be small enough to end in time.
+    -- No timeout stops the next read, so it must be small enough to end in time.
     if clock_timestamp() - v_began_at < v_page_time / 8 then
       v_records := least(v_records * 2, p_limit);
     end if;
@@ -1161,7 +1162,7 @@ declare
 begin
   -- A round that does not end is as late as one that does not begin.
   select r.* into v_round from logloom_private.alert_rounds r;
-  -- The same as late_seconds(), without a call for each rule.
+  -- Computes late_seconds() without a call for each rule.
   select count(*) filter (where l.late > v_limit), max(l.late)
   into v_late_rules, v_late
   from logloom.alert_rules r
@@ -1362,7 +1363,7 @@ begin
     p_row.notification_config := '{}';
     p_row.notification_secrets := '{}';
   end if;
-  -- What a rule found before its view changed is not shown.
+  -- Values from before the view last changed are not shown.
   if p_view_id is not null
     and (p_row.last_evaluated_at > greatest(p_row.asked_at, v_shows_since)) is not true
   then
@@ -1521,7 +1522,7 @@ CREATE OR REPLACE FUNCTION logloom_private.any_bits (
   SET jit TO 'off'
   AS $function$
 declare
-  -- An object or array is tested like a record that has this attribute alone.
+  -- An object or array is tested like a record that has only this attribute.
   v_attribute_test constant text := format(
     'case when left(l.value, 1) in (''{'', ''['') then %s else %s end',
     logloom_private.query_sql(p_leaf - 'hidden', 'l'),
@@ -1831,7 +1832,7 @@ begin
   select
     count(*) filter (where g.reason <> 'later') as objects,
     count(*) filter (where g.reason = 'later') as later,
-    -- Noted long ago and postponed since, so deleting was tried.
+    -- Objects that were noted long ago and postponed since: deleting them was tried.
     count(*) filter (
       where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
         and g.next_attempt_at > g.noted_at + interval '1 hour'
@@ -1950,12 +1951,12 @@ begin
       from (
         select
           n.*,
-          -- Whether every reader prints the number with the same digits from 8 bytes.
+          -- True if every reader prints the 8-byte number with the same digits.
           case
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- No need to convert: up to 15 digits always stay the same.
+            -- Numbers of up to 15 digits always stay the same, so there is no need to convert.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number
@@ -1965,16 +1966,16 @@ begin
             e.key, jsonb_typeof(e.value) as type,
             case jsonb_typeof(e.value) when 'number' then e.value::numeric end as number
           from unnest(p_records) r, jsonb_each(r.attrs) e
-          -- Computes each value once.
+          -- "offset 0" computes each value once.
           offset 0
         ) n
         offset 0
       ) a
-      -- A longer name cannot name a column.
+      -- A longer key cannot be the name of a column.
       where octet_length(a.key) between 1 and 200
       group by a.key
     ) u
-    -- Readers ignore the case of column names.
+    -- Readers ignore letter case in column names.
     order by lower(u.key), u.values desc, u.key collate "C"
   ) k
   order by k.values desc, k.key collate "C"
@@ -2033,7 +2034,7 @@ begin
       and c.first_ts < logloom_private.day_start(p_pass.last_day + 1)
     order by c.first_ts, c.block_id
   loop
-    -- A file is usually one block. Blocks that overlap in time are read together.
+    -- A file usually has one block. Blocks that overlap in time are read together.
     if (select count(*) from unnest(ts) t where t < v_block.first_ts)
       >= greatest(v_settings.seal_block_records / 2, 1)
     then
@@ -2262,7 +2263,7 @@ begin
   ) then
     return true;
   elsif not exists (
-    -- A deleted tenant leaves no files.
+    -- No file is kept for a deleted tenant.
     select
     from logloom.tenants t
     join logloom.plans p on p.plan_id = t.plan_id
@@ -2362,7 +2363,7 @@ begin
   );
   select r.* into v_last from logloom_private.alert_rounds r;
   if v_last.window_end > p_now then
-    -- The clock was set back. With times in the future the rules would wait until then.
+    -- The clock was set back. Otherwise the rules would wait until it shows the old time again.
     v_last := null;
     update logloom.alert_rules r
     set
@@ -2437,7 +2438,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- A new id means another prefix in the bucket than the original project's, a new key other notes.
+  -- With a new id, the files get another prefix in the bucket than the original project's. With a
+  -- new key, notes of the original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;
@@ -2467,7 +2469,7 @@ begin
     raise exception 'The tenant % is reserved for the canary: remove its members', v_tenant_id;
   end if;
   delete from logloom_private.canary_rounds r where r.sent_at < now() - interval '1 day';
-  -- Keys of earlier rounds, interrupted ones included.
+  -- Deletes the keys of earlier rounds, also of interrupted ones.
   delete from logloom.api_keys k where k.tenant_id = v_tenant_id and k.name = 'canary';
   insert into logloom.tenants (tenant_id, plan_id)
   select v_tenant_id, p.plan_id from logloom.plans p where p.is_default
@@ -2637,7 +2639,7 @@ begin
       v_number.wide_numbers,
       case when v_number.kind not in ('numbers', case when p_exact then '' else 'dictionary' end)
         then logloom_private.column_numbers(v_number) end,
-      -- Each dictionary value becomes a double once.
+      -- Converts each dictionary value to a double only once.
       case when v_number.kind = 'dictionary' and not p_exact
         then logloom_private.dictionary_values(v_number, array(
           select logloom_private.finite_double(logloom_private.json_number(d.value::jsonb))
@@ -2684,7 +2686,7 @@ begin
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)
-                -- Compressed values count with their uncompressed size.
+                -- A compressed value counts with its uncompressed size.
                 + coalesce(
                   case when pg_column_compression(l.attrs) is null then pg_column_size(l.attrs)
                     else pg_column_size(l.attrs #> '{}') end,
@@ -2702,8 +2704,8 @@ begin
     greatest(v_settings.seal_block_records / p_share, 1)
   )
   into v_records, v_bytes, v_sizes, v_ts, v_ids;
-  -- Usually only the last few records exceed the bytes: drop them here instead of reading the rows
-  -- again.
+  -- Usually only the last few records exceed the bytes: drop these here, so that the rows are not
+  -- read a second time.
   while v_records > p_at_least and v_bytes > v_settings.seal_block_bytes / p_share loop
     v_bytes := v_bytes - v_sizes[v_records];
     v_records := v_records - 1;
@@ -3356,8 +3358,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- Alerts tell about all records, so a view must name their operations. In portal sessions, whose
-  -- readers are customers, the same holds for saved searches.
+  -- Alerts tell about all records, so a view must name the operations on alerts. The readers of
+  -- portal sessions are customers, so there a view must also name the operations on saved searches.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
@@ -3476,7 +3478,7 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes that long. Afterwards another run takes the work.
+  -- No file takes longer. After this time another run takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -3486,7 +3488,7 @@ begin
     return null;
   end if;
   select s.* into v_settings from logloom_private.settings s;
-  -- One claim at a time, because making a claim reads much.
+  -- Makes one claim at a time, because making a claim reads a lot.
   perform pg_advisory_xact_lock(logloom_private.lock_key('archive'));
   for v_claim in
     select c.* from logloom_private.archive_claims c where c.expires_at < clock_timestamp()
@@ -3497,7 +3499,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database, files may be newer than it knows.
+      -- After a restore of the database, the bucket may have files that are newer than the database
+      -- knows.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -3754,7 +3757,7 @@ begin
         'kind', 'note', 'claim_id', v_claim_id, 'key', v_note.key, 'note', v_note.note
       );
     elsif v_part.part_id is null then
-      -- The erasure waits until objects are deleted; others have their turn meanwhile.
+      -- This erasure waits until objects are deleted. Meanwhile other erasures have their turn.
       update logloom_private.archive_erasures e
       set next_attempt_at = clock_timestamp() + interval '5 seconds'
       where e.run_id = v_erasure.run_id;
@@ -3930,7 +3933,7 @@ begin
   where n.rule_id = p_rule.rule_id and n.channel = p_channel and n.purpose = p_purpose
     and n.status = 'pending' and n.attempts = 0 and n.claim_id is null
     and n.next_attempt_at > clock_timestamp() and n.group_key = 'collected'
-    -- A message gives one reason for the end.
+    -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
   order by n.position desc
@@ -3940,7 +3943,7 @@ begin
     return null;
   end if;
   v_body := v_waiting.body;
-  -- A message shows no more; the others are in the history.
+  -- A message shows at most 100 alerts; the history has all of them.
   if jsonb_array_length(v_body #> '{data,alerts}') < 100 then
     v_body := jsonb_set(
       v_body, '{data,alerts}', (v_body #> '{data,alerts}') || (p_body::jsonb #> '{data,alerts}')
@@ -4051,7 +4054,7 @@ begin
           unnest(v_codes)::integer + 129 as code, unnest(v_wide_codes) as wide_code,
           generate_series(1, p_column.last - p_column.first + 1) as place
       ) c
-      -- Positions without a value come last; no text is left for them.
+      -- Positions without a value come last, because v_texts has no text for them.
       order by coalesce(c.code, c.wide_code), c.place
     );
     return array(
@@ -4110,12 +4113,12 @@ begin
     where strpos(v_dictionary[d.code], '0') > 0
     order by d.code
   );
-  -- The digits of a value come after all digits of templates with lower codes, and after those of
-  -- its own template at lower positions.
+  -- The digits are stored by code, then by position. Before the digits of a value come the digits
+  -- of all templates with lower codes, and the digits of its own template at lower positions.
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the wanted codes are not above this one.
+      -- How many of the wanted codes are less than or equal to this code.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
@@ -4124,7 +4127,7 @@ begin
     ) l
     group by l.n
   ), places as (
-    -- Searching for one code takes a twentieth of the time of gathering the places of all codes.
+    -- Searching for one code takes a twentieth of the time of collecting the places of all codes.
     select
       d.code,
       case when v_codes is null then array_positions(v_wide_codes, d.code::smallint)
@@ -4166,7 +4169,7 @@ begin
       m.before + m.digits * (coalesce(width_bucket(f.place, m.places), f.place) - 1) as place
     from unnest(v_found, v_at) with ordinality f (code, place, n)
     left join templates m on m.code = f.code
-    -- Without "offset 0" the places of a template would be sorted along with each of its values.
+    -- Without "offset 0" PostgreSQL would sort the places of a template once for each value.
     offset 0
   ) v;
   -- "|| ''" reads the stored value once, not at each use.
@@ -4190,7 +4193,7 @@ begin
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('log_counts')) then
     return null;
   end if;
-  -- Whole minutes of a tenant, so that negative counts meet the counts that they reduce.
+  -- Takes whole minutes of a tenant, so that negative counts meet the counts that they reduce.
   with minutes as (
     select distinct d.tenant_id, d.minute
     from (
@@ -4215,7 +4218,8 @@ begin
     group by t.tenant_id, t.minute, t.service, t.level, t.is_other
     having sum(t.events) <> 0
   ), kept as (
-    -- A service is negative if it was counted together with others when it was added.
+    -- The sum of a service is negative if it was counted together with others when its records were
+    -- added.
     select s.*, s.is_other or s.events < 0 or s.place > v_max_services as folded
     from summed s
   ), added as (
@@ -4325,7 +4329,7 @@ declare
   v_alerts public.logloom_alert_preview_entry[];
 begin
   select s.* into v_settings from logloom_private.settings s;
-  -- A window with too many or too long groups has no value, and none of them fires.
+  -- A window with too many or too long groups has no value, and none of its groups fires.
   v_crowded := array(
     select w.window_end
     from unnest(p_values) w
@@ -4490,7 +4494,7 @@ begin
     when query_canceled or others then
       perform logloom_private.record_job_error('evaluate_alerts', sqlstate, sqlerrm);
   end;
-  -- After the last rule everything is evaluated, except rules that need reading of their own.
+  -- After the last rule, only rules that must read their own windows are left.
   update logloom_private.alert_rounds r
   set
     rules_through = v_rule_ids[cardinality(v_rule_ids)],
@@ -4661,7 +4665,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- Like count() by p_by
+  -- As in count() by p_by
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -4707,7 +4711,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- The range may have moved on since, and its records after p_after may be missing.
+  -- The range may have moved on meanwhile. Then records after p_after may be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -4975,7 +4979,7 @@ begin
       select
       from logloom_private.day_tenants(v_day) t (tenant_id)
       where not logloom_private.awaits_archive(t.tenant_id, v_day, p_today)
-        -- The archive still has the records that it restored.
+        -- Restored records can be dropped: the archive still has them.
         or exists (
           select
           from logloom_private.kept_longer k
@@ -5115,7 +5119,7 @@ CREATE OR REPLACE FUNCTION logloom_private.delete_archive()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- Nothing more is archived.
+  -- From here on nothing is archived.
   update logloom.plans p set archive_days = 0 where p.archive_days > 0;
   insert into logloom_private.archive_garbage (object_key, tenant_id, reason)
   select f.object_key, f.tenant_id, 'expired'
@@ -5164,7 +5168,7 @@ begin
   then
     return 0;
   end if;
-  -- Constants, so that only one partition is read.
+  -- Passes constants, so that only one partition is read.
   v_rows := logloom_private.tenant_rows_sql(
     p_tenant_id, logloom_private.day_start(p_day), logloom_private.day_start(p_day + 1), 'true'
   );
@@ -5194,7 +5198,7 @@ declare
 begin
   select s.* into v_settings from logloom_private.settings s;
   if exists (select from logloom.plans p where p.archive_days > 0) then
-    -- No record may arrive between checking what is archived and deleting.
+    -- No record may arrive between the check that all is archived and the deletion.
     perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   end if;
   v_tenants := logloom_private.expired_tenants(
@@ -5205,7 +5209,7 @@ begin
     return interval '0';
   end if;
   perform logloom_private.note_stream_gaps(p_place.day, p_place.today, v_tenants);
-  -- As many tenants as fit in one step, at least one.
+  -- Takes as many tenants as fit in one step, at least one.
   select
     array_agg(d.tenant_id order by d.tenant_id) filter (
       where d.records_through <= v_settings.deletion_step_records
@@ -5226,7 +5230,7 @@ begin
       v_first.tenant_ids, p_place.day, p_place.today
     );
     if v_error is not null then
-      -- Tried again by the next retention.
+      -- The next retention tries it again.
       v_through := v_first.tenant_ids[cardinality(v_first.tenant_ids)];
     end if;
   else
@@ -5300,7 +5304,7 @@ begin
     v_dead_letters := logloom_private.delete_dead_letters(v_run, v_query.filter);
   end if;
 
-  -- One day of the tenant at a time, so that a statement opens one partition.
+  -- Takes one day of the tenant at a time, so that a statement opens one partition.
   v_from := coalesce(v_run.position_ts, v_run.ts_from);
   select min(d.day) into v_day
   from logloom_private.log_days d
@@ -5320,7 +5324,7 @@ begin
     );
     v_end := logloom_private.rows_end(v_rows);
     if v_end.ts is null then
-      -- The day has no more rows: the next step begins with the day after.
+      -- The day has no more rows. The next step begins with the next day.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
@@ -5457,8 +5461,8 @@ begin
     '1 minute'
   ) e (window_end)
   where r.rule_id = any(p_rule_ids)
-    -- Windows that ended before the rule was created or changed may lack records that a search
-    -- showed then. The first window is the next round's.
+    -- Skips windows that ended before the rule was created or changed: they may lack records that a
+    -- search showed at that time. The rule's first window is the next round's.
     and e.window_end > r.asked_at
     -- Before its first evaluation, only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
@@ -5494,7 +5498,7 @@ begin
     from logloom_private.notifications n
     cross join lateral logloom_private.channel_kind(n.channel) k (kind)
     where n.status = 'pending' and n.next_attempt_at <= now() and n.expires_at > now()
-      -- In order: an alert before its recovery, a recovery before the next alert.
+      -- Keeps the order: an alert before its recovery, a recovery before the next alert.
       and not (
         n.purpose in ('alert', 'recovery')
         and exists (
@@ -5533,7 +5537,7 @@ CREATE OR REPLACE FUNCTION logloom_private.email_refusal (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- For all tenants together.
+  -- This limit holds for all tenants together.
   v_codes_per_mailbox constant integer := 10;
   v_is_confirmed constant boolean := logloom_private.address_is_confirmed(
     p_notification.tenant_id, p_notification.address
@@ -5598,7 +5602,7 @@ begin
       perform logloom_private.restore_lock_wait(v_lock_wait);
       v_has_emptied := true;
     exception when lock_not_available then
-      -- Somebody reads the slot. It is emptied in a later run.
+      -- A session is reading the slot. A later run empties it.
       continue;
     end;
   end loop;
@@ -5617,7 +5621,7 @@ declare
   v_key constant bytea := (select i.cursor_key from logloom_private.installation i);
   v_iv constant bytea := extensions.gen_random_bytes(16);
   v_text constant text := array_to_string(p_parts, ' ');
-  -- Padded, so that its length does not tell the size of the numbers.
+  -- Padded, so that the length does not tell the size of the numbers.
   v_sealed constant bytea := v_iv || extensions.encrypt_iv(
     convert_to(rpad(v_text, greatest(length(v_text), 64)), 'UTF8'), sha256(v_key), v_iv, 'aes'
   );
@@ -5681,7 +5685,7 @@ begin
     update logloom.log_streams s
     set sent_batches = s.sent_batches + 1,
       batch_limit = least(s.batch_limit * 2, 1000),
-      -- Not doubled: every other batch would be too large again.
+      -- Grows by a tenth. If it doubled, every other batch would be too large again.
       batch_bytes = least(s.batch_bytes + s.batch_bytes / 10, 1000000),
       failing_since = null,
       failing_told_at = null,
@@ -6183,7 +6187,7 @@ begin
     end,
     round(s.score::numeric, 2)::double precision
   from counted c
-  -- Patterns count only the newest records.
+  -- Patterns are counted in the newest records only.
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
@@ -6343,7 +6347,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- Part of the SQL text: a node does not know the settings of this transaction.
+  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -6356,7 +6360,8 @@ begin
     select
       e.item,
       e.n,
-      -- Null for a node that is not a leaf, so "is not true" above puts it with the costly ones.
+      -- Null for a node that is not a leaf: "is not true" above then puts the node with the costly
+      -- ones.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
@@ -6384,8 +6389,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a while, so that a file that was read before its end is discarded. A failed
-  -- erasure blocks nothing any more.
+  -- The row stays for a while: it tells to discard files that were read before the end of the
+  -- erasure. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -6479,12 +6484,12 @@ declare
   v_cooldown constant interval := make_interval(mins => p_rule.cooldown_minutes);
   v_last constant logloom.alert_incidents :=
     logloom_private.last_incident(p_rule.rule_id, p_window."group");
-  -- After a late record, windows from before the end are evaluated again. They are not news.
+  -- False for a window from before the announced end, which is evaluated again after a late record.
   v_end_was_told constant boolean :=
     v_last.end_told_at is not null and p_window.window_end > v_last.held_until;
 begin
-  -- Compares windows, so that the times of rounds do not matter. In both directions, because a late
-  -- record may make an earlier window fire after a later one.
+  -- Compares windows, so that the times of rounds do not matter. Also looks for later windows that
+  -- fired, because a late record may make an earlier window fire.
   if exists (
     select from logloom.alert_history h
     where h.rule_id = p_rule.rule_id
@@ -6529,7 +6534,7 @@ CREATE OR REPLACE FUNCTION logloom_private.first_answer (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- For another service the same body is another request.
+  -- The same body for another service is another request.
   v_key constant text := concat(p_state.service || e'\x1f') || p_idempotency_key;
   v_body_digest constant bytea := decode(p_body_digest, 'hex');
   v_expired constant timestamptz := now() - logloom_private.idempotency_key_lifetime();
@@ -6688,8 +6693,8 @@ begin
   end;
   perform logloom_private.restore_lock_wait(v_lock_wait);
 
-  -- The emptiest slot is next. A slot that could not be emptied yet can take new batches: moved
-  -- batches are below moved_through.
+  -- Opens the emptiest slot. A slot that could not be truncated yet can take new batches, too:
+  -- batches up to moved_through count as moved.
   update logloom_private.queue_pointer p
   set closed_slot = p.open_slot,
     open_slot = (
@@ -6806,7 +6811,7 @@ CREATE OR REPLACE FUNCTION logloom_private.forget_tenants_day (
   SET enable_mergejoin TO 'off'
   AS $function$
 begin
-  -- Locks out compact_log_counts, which would rewrite counts meanwhile.
+  -- Locks out compact_log_counts, which would otherwise rewrite counts meanwhile.
   perform pg_advisory_xact_lock(logloom_private.lock_key('log_counts'));
   execute format(
     $query$
@@ -6822,7 +6827,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert window reaches further back.
+        -- No alert needs counts from before this: its window is shorter.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c
@@ -6893,7 +6898,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit of extracted records counts for the whole range.
+  -- The limit of extracted records applies to the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -6905,14 +6910,15 @@ begin
     v_rows := logloom_private.first_records_sql(
       p_tenant_id, p_query, v_left, p_order, p_ts, p_id, p_bytes => p_bytes
     );
-    -- Adding up sizes is slow and most pages have no large record. First assume that there is none.
+    -- Adding up sizes is slow, and most pages have no large record. So first assume that there is
+    -- none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
       -- With a single part there is no need to release locks.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- Extracted records were measured the first time.
+      -- Extracted records were measured in the first round.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
@@ -6925,7 +6931,7 @@ begin
       last_id := logs[cardinality(logs)].id;
       exit;
     elsif v_part <> v_parts[cardinality(v_parts)] and clock_timestamp() > v_deadline then
-      -- A position between this part and the next one
+      -- The next page begins between this part and the next one.
       if p_order = 'desc' then
         last_ts := lower(v_part);
         last_id := '00000000-0000-0000-0000-000000000000';
@@ -7117,7 +7123,7 @@ begin
         array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
       )),
       ' offset 0) l',
-      -- Parts of ten minutes keep the arrays short.
+      -- Grouping by parts of ten minutes keeps the arrays short.
       case when p_key is not null then ' group by ' || v_group || 'l.part' end
     );
   end if;
@@ -7240,15 +7246,15 @@ CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Older days are estimated from the newest.
+  -- Counts the rows of this many days. Older days are estimated from the newest days.
   v_counted constant integer := 31;
   v_days date[];
   v_records numeric[];
   v_all_days bigint;
   v_bytes numeric;
 begin
-  -- First the counts of the days, because records and partitions may be on other nodes than the
-  -- catalog.
+  -- First reads the counts of the days, because records and partitions may be on other nodes than
+  -- the catalog.
   select array_agg(d.day order by d.day), array_agg(d.records order by d.day)
   into v_days, v_records
   from (
@@ -7560,7 +7566,7 @@ begin
   select
     v_sender.tenant_id, v_sender.key_id, v_plan,
     exists (select from logloom.tenants t where t.tenant_id = v_sender.tenant_id),
-    -- The same as kept_from(), written out because each call of a function costs time here.
+    -- Does the same as kept_from(). Written out because each call of a function costs time here.
     date_trunc('day', now(), 'UTC') - make_interval(hours => 24 * least(
       coalesce(
         (
@@ -7576,7 +7582,8 @@ begin
     (v_month + interval '1 month') at time zone 'UTC', m.events, m.bytes,
     b.last_value - q.metered_through + p_requests - 1,
     -- Reading sizes of files takes the same time however much is queued. A batch's row has more
-    -- than a 4096th of its bytes, so while the rows are few their TOAST data need not be measured.
+    -- than a 4096th of the batch's bytes. So the TOAST data need not be measured while there are
+    -- few rows.
     pg_relation_size('logloom_private.queue_slot_' || q.open_slot)
     + coalesce(pg_relation_size('logloom_private.queue_slot_' || q.closed_slot), 0)
       >= l.bytes / 4096
@@ -7601,7 +7608,7 @@ begin
     where u.tenant_id = v_sender.tenant_id and u.day >= v_month::date
   ) m;
 
-  -- Reads the queue only if what it may hold could reach a limit.
+  -- Reads the queue only if the waiting events could reach a limit.
   if v_state.events + v_state.batches * logloom_private.batch_max_events()
     >= v_plan.monthly_events_limit
     or v_state.bytes + v_state.batches * logloom_private.batch_max_bytes()
@@ -7631,9 +7638,9 @@ CREATE OR REPLACE FUNCTION logloom_private.insert_records (
 declare
   v_slot constant text := 'queue_slot_' || p_slot;
 begin
-  -- Sorted by tenant and ts, which packs the pages of the primary key. Sorted by one number,
-  -- because a second sort key would be read from the record at each comparison. Casts make a bad
-  -- value fail here.
+  -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
+  -- number: a second sort key would be read from the record at each comparison. The casts make a
+  -- bad value fail here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
@@ -7651,8 +7658,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- Tenants are three years apart; with thousands of tenants the times are still exact to
-            -- 0.1 ms.
+            -- The numbers of two tenants are three years apart. With thousands of tenants, times
+            -- are still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
@@ -7779,7 +7786,7 @@ begin
   values (
     sha256(convert_to(v_token, 'UTF8')), v_tenant_id, p_service,
     case when not logloom_private.is_service_role() then logloom_private.current_user_id() end,
-    -- The session of another issuer is not one of Supabase Auth.
+    -- A token of another issuer has no session in Supabase Auth.
     case when logloom_private.auth_session_is_there(v_session_id) then v_session_id end,
     now() + make_interval(secs => v_seconds)
   )
@@ -7843,7 +7850,7 @@ begin
   if (
     select count(*) from logloom.portal_sessions s
     where s.tenant_id = v_tenant_id and s.expires_at > now() and s.revoked_at is null
-      -- A link that was not opened in time does not count.
+      -- If a link was not opened in time, its session does not count.
       and coalesce(s.code_expires_at > now(), true)
   ) >= v_plan.max_portal_sessions
   then
@@ -7874,7 +7881,7 @@ begin
   );
   return row(
     v_session.session_id, case when not p_link then v_secret end,
-    -- After #, which browsers send to no server.
+    -- The secret comes after #, because browsers send this part to no server.
     case when p_link then v_settings.portal_url || '#' || v_secret end, v_session.expires_at
   )::public.logloom_created_portal_session;
 end;
@@ -7917,7 +7924,7 @@ begin
         'last_success', j.last_succeeded_at,
         'last_failure', j.last_failed_at,
         'failures', j.failures,
-        -- Never the message: it may contain a tenant's data, and health is public.
+        -- Never shows the message: it may contain a tenant's data, and health is public.
         'error_code', case when j.failures > 0 then
           substring(j.last_error from '^[0-9A-Z]{5}')
         end
@@ -7953,7 +7960,7 @@ begin
     );
   elsif jsonb_typeof(p_value) = 'string' then
     v_text := p_value #>> '{}';
-    -- Most texts are not numbers.
+    -- Most texts do not begin like a number.
     if left(v_text, 1) collate "C" not between '-' and '9' then
       return null;
     end if;
@@ -7990,7 +7997,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement, so groups with long values get no series.
+  -- The groups become part of the statement, so a group with long values gets no series of its own.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -8038,7 +8045,7 @@ CREATE OR REPLACE FUNCTION logloom_private.lasting_windows (
   AS $function$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that sent records within so many windows counts as missing when it sends none.
+  -- A group that had records within this many windows counts as missing when it has none.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin
@@ -8131,7 +8138,7 @@ begin
       select greatest(extract(epoch from n.window_end - l.window_end), 0)
       from logloom_private.alert_rounds r
       cross join lateral (
-        -- A round in progress is not late yet.
+        -- Rules are not late for a round that is still in progress.
         select r.window_end - (r.finished_at is null)::integer * interval '1 minute' as window_end
       ) n
       cross join lateral (
@@ -8598,7 +8605,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- With a time of receipt of the greatest length.
+      -- A time of receipt takes at most this many characters.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -8657,9 +8664,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- For each field
+  -- The maximum for each field
   v_max_values constant integer := 10;
-  -- Attributes of all sampled records together
+  -- The maximum for the attributes of all sampled records together
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -8673,7 +8680,7 @@ begin
   return format(
     $query$
       with recursive sample as materialized (
-        -- One character more than a listed value may have
+        -- Takes one character more than a listed value may have.
         select %5$s, l.msg is not null as has_msg, l.attrs
         %1$s
       ), attributes as (
@@ -9024,7 +9031,7 @@ begin
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 
-  -- Columns k1, k2 … of the groups and v1, v2 … of the aggregates.
+  -- The columns k1, k2 … are the groups; v1, v2 … are the aggregates.
   v_grouped := 'select ' || (
     select string_agg(c.sql || ' as ' || c.name, ', ')
     from (
@@ -9056,7 +9063,7 @@ begin
         k.name,
         case
           when v_bucket is not null and k.n = 1 then '["g.k1"]'
-          -- Numbers in any notation come before other texts.
+          -- Sorts numbers in any notation before other texts.
           when k.name ~ '^(?:@|attrs\.)' then jsonb_build_array(
             'logloom_private.text_number(' || v_texts[k.n] || ')', v_texts[k.n] || ' collate "C"'
           )
@@ -9091,7 +9098,7 @@ begin
       p_limit
     ));
 
-  -- Arrays, because a function takes at most 100 arguments and a query may name more fields.
+  -- Uses arrays, because a function takes at most 100 arguments and a query may name more fields.
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')
@@ -9165,8 +9172,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Day by day, so that one late event does not add all days between. A client that was away
-        -- for more days reads from the first to the last.
+        -- Names the days one by one: one late event then does not add all days between. For more
+        -- than 31 days, reads from the first to the last.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -9308,7 +9315,7 @@ CREATE OR REPLACE FUNCTION logloom_private.mail_code (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- 48 bits for a million codes: the bias is too small to be of use.
+  -- Takes 48 random bits for a million codes, so that all codes are almost equally likely.
   v_code constant text := lpad((
     (('x' || encode(extensions.gen_random_bytes(6), 'hex'))::bit(48)::bigint) % 1000000
   )::text, 6, '0');
@@ -9390,14 +9397,14 @@ begin
   if not exists (
     select from partman.part_config c where c.parent_table = 'logloom.logs'
   ) then
-    -- No default partition: a row in it would stop pg_partman's maintenance, and checking it would
-    -- wait for readers.
+    -- There is no default partition: a row in it would stop pg_partman's maintenance, and checking
+    -- it would wait for readers.
     perform partman.create_parent(
       p_parent_table := 'logloom.logs',
       p_control := 'ts',
       p_interval := '1 day',
       p_premake := v_days_ahead,
-      -- After the existing days of a restored table.
+      -- In a restored table, begin after its existing days.
       p_start_partition := (
         select coalesce(max(d.day) + 1, logloom_private.utc_day(now()))::text
         from unnest(logloom_private.partition_days()) d (day)
@@ -9405,14 +9412,16 @@ begin
       p_default_table := false
     );
   end if;
-  -- Excluded from the project's own maintenance of all tables, which would create days in its time
-  -- zone.
+  -- Excludes the table from the project's own maintenance of all tables, which would create days in
+  -- its own time zone.
   update partman.part_config
   set infinite_time_partitions = true, automatic_maintenance = 'off', premake = v_days_ahead
   where parent_table = 'logloom.logs';
-  -- run_maintenance changes the session's search_path, so the job does nothing else in its session.
+  -- run_maintenance changes the session's search_path, so this job does nothing else in its
+  -- session.
   perform partman.run_maintenance('logloom.logs');
-  -- Reads days from the bounds, because partitions are renamed and pg_partman works with any name.
+  -- Reads the days from the bounds of the partitions, because partitions get other names below.
+  -- pg_partman works with any name.
   for v_partition in
     select
       c.relname as name,
@@ -9428,7 +9437,7 @@ begin
     execute format('alter table logloom.%I enable row level security', v_partition.day_name);
     execute format('alter table logloom.%I force row level security', v_partition.day_name);
   end loop;
-  -- pg_partman only adds partitions after the newest one. This creates missing days.
+  -- pg_partman only adds partitions after the newest one. Create missing days before it, too.
   perform logloom_private.create_partition(logloom_private.utc_day(now()) + i)
   from generate_series(0, v_days_ahead) i;
 end;
@@ -9517,7 +9526,8 @@ CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
   LANGUAGE sql
   STABLE
 RETURN format('
-    -- A service with a longer name, or beyond the limit, is not counted separately.
+    -- A service is not counted separately if its name has more than 200 characters, or if it is
+    -- beyond the limit.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -9606,8 +9616,8 @@ CREATE OR REPLACE FUNCTION logloom_private.measure_storage (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Indexes, pages and TOAST add to blocks.bytes: 1.08 times with 32,000 records a block, 1.31
-  -- times with a hundred.
+  -- Indexes, pages and TOAST add to blocks.bytes: the total is 1.08 times as large with 32,000
+  -- records in a block, and 1.31 times with a hundred.
   v_factor constant numeric := 1.2;
   v_sealed constant bigint := (
     select coalesce(sum(c.bytes), 0) * v_factor from logloom_private.blocks c
@@ -9659,7 +9669,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs that may have a matching template, according to their words.
+  -- Runs whose words say that they may have a matching template.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -9796,8 +9806,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- At a moment without a running enqueue, every batch with a number is committed, or never will
-    -- be. A lock of the session, so that it can be released at once.
+    -- When no enqueue is running, every batch with a number is either committed or never will be.
+    -- Takes a lock of the session, which can be released at once.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));
@@ -9838,7 +9848,7 @@ begin
   where c.tenant_id = v_tenant_id;
   return row(v_sealed, logloom_private.hot_bytes(v_tenant_id))::public.logloom_stored;
 exception when query_canceled then
-  -- 504, because at a 503 PostgREST would reconnect and reload its schema for everybody.
+  -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
 end;
@@ -9955,7 +9965,7 @@ begin
         and r.requested_at < coalesce(
           (logloom_private.queue_state()).oldest_received_at, 'infinity'
         )
-        -- Not while only the archive is left to do.
+        -- Skips an erasure that has only the archive left to do.
         and not exists (
           select
           from logloom_private.archive_erasures e
@@ -10069,12 +10079,12 @@ begin
     from (
       select p.day from unnest(logloom_private.partition_days()) p (day)
       union all
-      -- A day whose partition was dropped before its other data was deleted.
+      -- Also finds a day whose partition is dropped but whose other data is not deleted yet.
       select min(l.day)
       from logloom_private.log_days l
       where l.day > coalesce(p_after, '1970-01-01')
       union all
-      -- A day that is sealed completely has no partition. A block of several days belongs to its
+      -- A day that is completely sealed has no partition. A block of several days belongs to its
       -- last day.
       select logloom_private.utc_day(min(c.last_ts))
       from logloom_private.blocks c
@@ -10143,7 +10153,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- With another end it is another batch: the view may have changed.
+  -- If it ends elsewhere, for example because the view changed, it is another batch.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -10438,7 +10448,8 @@ begin
   if p_session.last_used_at >= date_trunc('minute', now()) then
     return;
   end if;
-  -- Skips a locked row, so that requests do not wait. A later request notes it.
+  -- Skips a locked row, so that requests do not wait for each other. A later request stores the
+  -- time.
   update logloom.portal_sessions s
   set first_used_at = coalesce(s.first_used_at, now()), last_used_at = now()
   where s.session_id = (
@@ -10456,7 +10467,7 @@ begin
     );
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- Answer all the same.
+  -- The request is answered all the same.
   null;
 end;
 $function$;
@@ -10791,20 +10802,20 @@ CREATE OR REPLACE FUNCTION logloom_private.page_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The planner folds shown_columns_sql() into a constant.
+  -- The planner replaces shown_columns_sql() by its result.
   v_record constant text := 'row(' || case
     when p_query.plan ? 'fields' then logloom_private.shown_columns_sql(p_query.plan -> 'fields')
     else logloom_private.shown_columns_sql()
   end || ')::public.logloom_log_record';
   v_order constant text := p_rows.order_sql;
   v_measured constant text := 'octet_length(to_json(' || v_record || ')::text)';
-  -- A record without stored size is measured.
+  -- A record without a stored size is measured.
   v_size text := 'coalesce(l.record_bytes, ' || v_measured || ')';
   v_attrs text :=
     'case when l.record_bytes is null then (' || v_record || ').attrs else l.attrs end';
 begin
   if jsonb_array_length(p_query.plan -> 'rows') > 0 then
-    -- Extracted attributes add to the stored size.
+    -- Extracted attributes are not in the stored size.
     v_size := v_measured;
     v_attrs := '(' || v_record || ').attrs';
     p_rows := logloom_private.staged_sql(p_query, p_rows);
@@ -10817,8 +10828,8 @@ begin
       logloom_private.source_sql(p_rows)
     );
   end if;
-  -- First choose by the known size, then decompress the attributes of these records: numbers take
-  -- up to four times their text in memory, and more while they are read.
+  -- First chooses records by the known size, then decompresses the attributes of these records. In
+  -- memory, numbers take up to four times as much as their text, and more while they are read.
   return 'select case when not l.fits_opened then null when l.size > '
     || (select s.max_page_bytes from logloom_private.settings s)
     || ' then logloom_private.cut_record(' || v_record || ', l.size) else ' || v_record
@@ -10912,7 +10923,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- A where before the first json or logfmt is part of the filter.
+  -- A where before the first json or logfmt becomes a part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
@@ -10927,7 +10938,7 @@ begin
   v_query.by_fields := '{}';
   v_query.by_sql := '{}';
   if v_query.plan ? 'aggregates' then
-    -- Callers that know only one aggregate get the first.
+    -- Some callers know only one aggregate. They get the first.
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
@@ -11092,9 +11103,9 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- The sample size for which drawing the sample and sorting the remaining numbers cost
-        -- least. The margin is four standard deviations of a median's position in the sample, and
-        -- more for other percentiles.
+        -- The size of the sample: with this size, drawing the sample and sorting the remaining
+        -- numbers take least time together. The margin is four standard deviations of a median's
+        -- position in the sample, and more for other percentiles.
         select s.id, s.margin, %1$s
         from (
           select
@@ -11117,7 +11128,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- In the order of ids, so that number arrays are neither sorted nor hashed.
+        -- Goes in the order of ids, so that arrays of numbers are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -11165,7 +11176,7 @@ begin
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
-    -- Read before the view, so that a change meanwhile leads to another compilation.
+    -- Read before the view: if the view changes meanwhile, the rule is compiled again.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
     );
@@ -11452,7 +11463,7 @@ begin
           / nullif(extract(epoch from max(d.start_time) - min(d.start_time)), 0)
       )
       from (
-        -- By the primary key, because the project's own runs may be many.
+        -- Reads by the primary key, because the project may have many runs of its own.
         select d.* from cron.job_run_details d order by d.runid desc limit 2000
       ) d
       where d.start_time > p_now - interval '1 hour' and strpos(d.command, 'logloom_private.') > 0
@@ -11480,8 +11491,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- An interrupted run has no end. A run before a crash of the server has no start either; it
-      -- is as old as the next run with a start.
+      -- An interrupted run has no end time. A run before a crash of the server has no start time,
+      -- either: it counts as old as the next run that has one.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -11521,20 +11532,20 @@ begin
         ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
-        -- After its last alert.
+        -- An incident is resolved after its last alert, so it is deleted after it.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
-        -- Listed for a while after their end.
+        -- These are still listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Counted for a minute after they were created.
+        -- These are counted for a minute after they were created.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- Listed for a while after their end.
+        -- These are still listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
-        -- After a day without use, a bucket is full.
+        -- A bucket that was not used for a day is full.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           '30 days'),
@@ -11643,7 +11654,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most durations have one part. Cutting it is quicker than matching groups.
+  -- Most durations have one part. Cutting it off is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
@@ -11698,7 +11709,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- A regex has no LIKE before it.
+      -- A regex has no LIKE in front of it.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );
@@ -12035,7 +12046,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- These take attributes.
+      -- Such an aggregate takes attributes, so no field is meant.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(
@@ -12051,7 +12062,7 @@ begin
     );
   end if;
 
-  -- ICU's classes, because they hold the letters and digits of every script.
+  -- Uses ICU's classes, because they have the letters and digits of every script.
   if v_rest collate "und-x-icu" !~
     '^(?:\.(?:[[:alpha:][:digit:]_-]+|"(?:[^"\\]|\\.)*"))+$'
   then
@@ -12433,7 +12444,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- Suggest the column that was named: "sort desc count" has it after the order.
+      -- Suggests the column that was named: in "sort desc count" it comes after the order.
       case when not v_rows then 'ts'
         when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
         when p_state.texts[3] = any (v_columns) then p_state.texts[3]
@@ -12519,8 +12530,8 @@ declare
   v_sql text := '';
   v_bounds integer[];
   v_depth integer := 1;
-  -- By depth: the size so far, and the size of the atom before the next part (null: not
-  -- repeatable).
+  -- For each depth of groups: the size so far, and the size of the last atom (null: it cannot be
+  -- repeated).
   v_sizes integer[] := array[0];
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
@@ -12581,7 +12592,8 @@ begin
       when left(v_part, 2) = '(?' then
         perform logloom_private.refuse_at(v_position, 'regex.has_lookaround');
       else
-        -- query_regex_range compares a folded range with all letters that have two cases.
+        -- query_regex_range compares a folded range with all letters that have upper and lower
+        -- case.
         if v_fold and left(v_part, 1) = '[' then
           v_steps := v_steps + 125 * (char_length(v_part) - char_length(replace(v_part, '-', '')));
         end if;
@@ -12737,8 +12749,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- If the lower case of a letter is the next character, only the last letter's can lie outside
-    -- the range. The other small sigma is the next character, too.
+    -- Where the lower case of a letter is the next character, it lies outside the range only for
+    -- the last letter. The same holds for the second small sigma.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
@@ -13006,7 +13018,7 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- Part of a comparison that already has its warning.
+    -- This is a part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is read as a word: write operators in upper case', v_token);
@@ -13024,7 +13036,8 @@ begin
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- avg(duration_ms), exists(user_id), i(error). No error, because (a)(b) needs no blank either.
+    -- For example avg(duration_ms), exists(user_id), i(error). This is no error, because (a)(b)
+    -- needs no blank, either.
     v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then
@@ -13095,7 +13108,7 @@ declare
   v_suggestion text;
 begin
   if p_sign = '=' then
-    -- A second =, or a comparison of another language
+    -- A second =, or a comparison of another language.
     if p_token ~ '^=+[^=]' then
       v_message := 'The second = is read as part of the value';
       v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
@@ -13232,7 +13245,7 @@ begin
       '::numeric'
     );
   end if;
-  -- jsonb orders types before values, so the type comes first.
+  -- jsonb sorts by type before value, so the type is tested first.
   return 'case jsonb_typeof(' || p_value || ') when ''number'' then '
     || coalesce(logloom_private.bounds_sql(p_bounds, p_value), 'true')
     || ' when ''string'' then '
@@ -13268,7 +13281,7 @@ begin
   else
     return;
   end if;
-  -- Lets the function ingest give this refusal by itself for so many seconds, at most 3.
+  -- The function ingest may repeat this refusal itself for this many seconds, at most 3.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -13293,7 +13306,7 @@ CREATE OR REPLACE FUNCTION logloom_private.read_alert_group (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- For filling a group, over all rounds.
+  -- How long filling a group may take, over all rounds.
   v_fill_budget_ms constant integer := 30000;
   v_began timestamptz := clock_timestamp();
   v_settings logloom_private.settings;
@@ -13431,8 +13444,8 @@ begin
   if v_from >= v_to then
     perform logloom_private.refuse('alerts.range_is_empty');
   end if;
-  -- Planning takes a tenth of a call. The newest entries always have the same plan; with other
-  -- parameters the query is planned for their values.
+  -- Planning takes a tenth of a call. Without these parameters the same plan always fits, and is
+  -- kept. With them the query is planned for their values.
   if num_nonnulls(p_rule_id, v_from, v_to, p_acknowledged, p_after) > 0 then
     perform set_config('plan_cache_mode', 'force_custom_plan', true);
   end if;
@@ -13659,8 +13672,8 @@ declare
     'jobs', logloom_private.job_health(v_now)
   );
   v_status constant text := logloom_private.worst_status(v_checks);
-  -- A failing receiver belongs to one tenant, so the service is still ready. It is also ready while
-  -- storage fills up, until ingest is refused.
+  -- The service is ready while a receiver fails, because the receiver belongs to one tenant. It is
+  -- also ready while storage fills up, until ingest is refused.
   v_ready constant text := logloom_private.worst_status(
     v_checks - 'streams'
       - case v_checks #>> '{storage,status}' when 'degraded' then 'storage' else '' end
@@ -13732,11 +13745,11 @@ declare
 begin
   perform logloom_private.take_search_slot(v_scope);
   perform logloom_private.require_parameter('p_id', p_id is null);
-  -- One second around it: a client may send milliseconds instead of microseconds.
+  -- Search one second around p_ts: a client may send milliseconds instead of microseconds.
   if p_ts between '1970-01-03T00:00:00Z' and '9999-12-29T00:00:00Z' then
     v_windows := v_windows || tstzrange(p_ts - interval '1 second', p_ts + interval '1 second');
   end if;
-  -- The id contains the time of receipt. Most events are received when they happen.
+  -- The id contains the time of receipt. Most events are received soon after they happen.
   v_received_at := to_timestamp(
     ('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0
   );
@@ -13752,7 +13765,8 @@ begin
       return v_log;
     end if;
   end loop;
-  -- Then all sealed records (blocks index ids), then the days with rows, newest first.
+  -- Then search all sealed records, because blocks have an index over ids. Then the days with rows,
+  -- newest first.
   v_window := tstzrange(logloom_private.kept_from(v_tenant_id), 'infinity');
   v_log := logloom_private.log_within(v_tenant_id, v_query, v_window, p_id, false, true);
   if v_log.id is not null then
@@ -13842,7 +13856,7 @@ begin
     execute format(
       'select array(select f.field from (%s) f (field, type, count, items) '
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
-        -- Fields with few different values
+        -- Takes only fields with few different values.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
         -- A new version explains more than other values do.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
@@ -13983,7 +13997,8 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- A descending export with a relative start loses its last records as the start moves on.
+  -- In descending order, an export with a relative start loses its last records as the start moves
+  -- on.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -14011,7 +14026,7 @@ begin
     return v_export;
   end if;
   select
-    -- Names need no apostrophe: @name is not run as a formula.
+    -- Names need no apostrophe: a spreadsheet does not run @name as a formula.
     string_agg(
       case when c.name ~ '[",\r\n]' then '"' || replace(c.name, '"', '""') || '"' else c.name end,
       ','
@@ -14166,7 +14181,7 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- The same hours of the day, so that a load that comes every morning is not a change
+  -- Shifted by whole days: a load that comes every morning is not a change
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
@@ -14319,7 +14334,7 @@ begin
     v_limit := logloom_private.list_limit_max();
   end if;
   if p_limit is null and v_cursor.received_before is not null then
-    -- A page of export_logs
+    -- This is a page of export_logs.
     v_limit := 2500;
   end if;
   v_limit := least(v_limit, v_left);
@@ -14517,7 +14532,7 @@ begin
   select coalesce(max(a.write_seq), 0) into v_last from logloom_private.log_writes a;
   if p_cursor is null then
     v_tail.first := v_last + 1;
-    -- Write sequences and records come from one snapshot: records that are not visible yet come
+    -- Write sequences and records come from one snapshot. Records that are not visible yet come
     -- after this cursor.
     if p_backlog > 0 then
       v_tail.logs := array(
@@ -14525,7 +14540,7 @@ begin
         from unnest((
           logloom_private.found_page(
             v_tenant_id, v_query,
-            -- An event may be 24 hours ahead.
+            -- The ts of an event may be 24 hours ahead.
             tstzrange(now() - interval '24 hours', now() + interval '25 hours'),
             p_backlog, 'desc', null, null
           )
@@ -14547,7 +14562,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- The last write sequence was read completely. The days of later ones may be gone.
+    -- Everything up to v_last was read. The days of later write sequences may have been dropped.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -14983,7 +14998,7 @@ RETURN format('
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert window reaches further back.
+      -- No alert needs counts from before this: its window is shorter.
       where r.minute > now() - interval ''3 days''
     )
     select coalesce(sum(r.events), 0)::integer from removed r
@@ -15088,7 +15103,7 @@ declare
   v_write_seq bigint;
   v_result logloom_private.replay_result := row(0, 0);
 begin
-  -- The writer's lock, because write sequences must be in commit order.
+  -- Takes the writer's lock, because write sequences must be in commit order.
   perform pg_advisory_xact_lock(logloom_private.lock_key('writer'));
   v_write_seq := nextval('logloom_private.write_seq');
   for v_letter in
@@ -15103,7 +15118,7 @@ begin
           )
           select
             ($1).id, ($1).tenant_id, ($1).ts, ($1).received_at, $2, %s,
-            -- Measured again, because whoever repaired the letter may have changed it.
+            -- Measures again, because an operator may have changed the letter to repair it.
             logloom_private.bytes_of_record(
               jsonb_populate_record(null::logloom.logs, to_jsonb($1))
             )
@@ -15164,7 +15179,7 @@ begin
     where n.tenant_id = p_rule.tenant_id and n.purpose = 'confirmation'
       and n.created_at > now() - logloom_private.confirmation_lifetime()
   ) m;
-  -- One code for all rules with the address, unless somebody asks for another.
+  -- All rules with the address share one code, unless somebody asks for another.
   if v_mails.is_under_way
     or v_mails.last_at > now() - interval '1 minute'
     or not p_is_repeat and exists (
@@ -15245,7 +15260,7 @@ begin
     set status = 'done', records = v_run.records, finished_at = clock_timestamp()
     where r.run_id = v_run.run_id
     returning * into v_run;
-    -- Keeps the last 100 dry runs, so that repeating them does not fill the disk.
+    -- Keeps the last 100 dry runs. Otherwise many of them would fill the disk.
     delete from logloom.retention_runs r
     where r.run_id in (
       select o.run_id
@@ -15422,13 +15437,13 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- Tries to drop a day, a second apart. Then the next run tries again.
+  -- How often it tries to drop a day, one second apart. Then the next run tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
   v_error text;
 begin
-  -- Only one job deletes at a time, erasures too.
+  -- Only one job deletes at a time, including erasures.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
@@ -15565,7 +15580,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- The same condition as blocks_older_format_idx, which is mostly empty.
+  -- This is the condition of blocks_older_format_idx. The index is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -15617,12 +15632,12 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- No limit with hidden fields: the end of a block would tell about the sizes of records.
+  -- No limit if fields are hidden: where the last block ends would tell about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
 begin
-  -- The newest first, because not all may be read.
+  -- The newest messages come first, because not all may be read.
   if v_is_counted then
     v_rows := logloom_private.rows_sql(
       p_tenant_id, p_query.ts_from, p_query.ts_to, p_query.filter, array['ts', 'id', 'msg'],
@@ -15821,7 +15836,7 @@ declare
   v_more boolean;
   v_failed text;
 begin
-  -- Only one job deletes at a time, retention too.
+  -- Only one job deletes at a time, including retention.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('deletion')) then
     return interval '100 milliseconds';
   end if;
@@ -15839,14 +15854,14 @@ begin
     v_more := logloom_private.deletion_step(v_run_id);
   exception
   when connection_exception or admin_shutdown or lock_not_available or disk_full then
-    -- The database, or a node, cannot do it now. The erasure continues when it can.
+    -- The database or a node cannot do it now. The erasure continues when it can.
     raise;
   when query_canceled or others then
     v_more := false;
     v_failed := format('The deletion stopped with error %s', sqlstate);
     perform logloom_private.record_job_error('run_deletions', sqlstate, sqlerrm);
   end;
-  -- The files of the archive come last; the erasure is not done before they are.
+  -- The files of the archive come last. The erasure is done when they are.
   if not v_more and (v_failed is not null or logloom_private.end_archive_erasure(v_run_id)) then
     perform logloom_private.finish_deletion(v_run_id, v_failed);
   end if;
@@ -15888,7 +15903,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- Not in the same transaction as steps: enqueues wait until a flip is committed.
+  -- Not in the transaction of a step: enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -16076,13 +16091,13 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: about three times the interval between two runs plus the length of a step.
+  -- silence: about three times the interval between two runs, plus the time that a step takes.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
       ('write_logs', 'write', 'write_logs', '250 milliseconds', '60 seconds'),
       ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
-      -- A round begins when the watermark has passed a minute.
+      -- A round begins when the watermark has passed a full minute.
       ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
       ('send_notifications', 'send', 'send_notifications', '2 seconds', '3 minutes'),
       ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
@@ -16103,7 +16118,7 @@ begin
   delete from logloom_private.jobs j where j.name not in (select k.name from known k);
 
   foreach v_lane in array array['write', 'send', 'tend'] loop
-    -- pg_cron would overwrite an existing job of the same name.
+    -- pg_cron would overwrite an existing job with the same name.
     if exists (
       select
       from cron.job c
@@ -16300,8 +16315,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both in one AND: filter_by_scan_slot looks there for items that an index
-  -- answers.
+  -- Joins the items of both trees in one AND: there filter_by_scan_slot looks for items that an
+  -- index answers.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -16349,7 +16364,7 @@ begin
       p_tenant_id, v_day, cardinality(p_days), (v_ranges = '{}')::integer
     );
     continue when v_oldest.first_ts is null;
-    -- From the first record on, to skip the index entries of records sealed before.
+    -- Starts at the first record, to skip the index entries of records that were sealed before.
     v_ranges := v_ranges || format(
       'from logloom.logs l where l.tenant_id = %L and l.ts >= %L::timestamptz '
         || 'and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%L::timestamptz, %L::uuid)',
@@ -16367,8 +16382,8 @@ begin
     v_holds_counts
   );
   foreach v_range in array v_ranges loop
-    -- removed_records_sql would note these records as removed. Records that came after reading have
-    -- a later write sequence and stay.
+    -- A plain delete: removed_records_sql would note these records as removed. Records that were
+    -- added after reading have a later write sequence and stay.
     execute 'delete ' || v_range || ' and l.write_seq <= $1' using v_block.last_write_seq;
     get diagnostics v_removed = row_count;
     v_records := v_records + v_removed;
@@ -16428,7 +16443,7 @@ begin
         v_tenant_id, v_together.days, v_together.are_small
       );
     end if;
-    -- The last block of a day, late records or a week may have made a small block.
+    -- The new block may be small: the last of a day, one of late records, or one of a whole week.
     if v_records > 0 then
       v_span := case
         when v_together.are_small
@@ -16444,7 +16459,7 @@ begin
     when query_canceled or lock_not_available or disk_full then
       raise;
     when others then
-      -- The records stay rows; the next pass tries again.
+      -- The records stay rows. The next pass tries again.
       update logloom_private.sealing_days d
       set differences = d.differences + (sqlstate = 'LL001')::integer,
         last_error = format('%s: %s', sqlstate, sqlerrm)
@@ -16599,7 +16614,8 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- First as many steps as should contain p_limit records, then four times as many each time.
+    -- Begins with as many steps as should contain p_limit records. Each further round takes four
+    -- times as many.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );
@@ -16902,7 +16918,7 @@ begin
       v_stage
     );
   end if;
-  -- A page without filter reads only what it shows and needs no scan slot.
+  -- A page without a filter reads only what it shows, so it needs no scan slot.
   v_query.filter := case
     when p_takes = 'records' and v_query.tree = '{"type": "all"}' and not v_query.plan ? 'rows'
       then 'true'
@@ -17216,7 +17232,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- The receiver is back: what waits is sent now.
+      -- The receiver is back, so waiting records are sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -17227,7 +17243,7 @@ begin
   elsif p_outcome = 'delivered' then
     perform logloom_private.settle_delivered(v_stream, p_status, p_refused, p_rejected, v_answer);
     if v_stream.claim_id is distinct from p_claim_id then
-      -- It arrived at the address before a change.
+      -- The batch was sent with the old settings, so it proves nothing about a new address.
       update logloom.log_streams s set is_proven = v_stream.is_proven
       where s.stream_id = p_stream_id;
     end if;
@@ -17377,7 +17393,7 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Primes: 30 slices of a month would all end at the same hour of the day.
+  -- Prime numbers: 30 slices of a month would all end at the same hour of the day.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
     else 37
@@ -17444,7 +17460,7 @@ declare
   v_block_id bigint;
   v_error text;
 begin
-  -- Tenant by tenant, because the blocks may be on other nodes.
+  -- Goes tenant by tenant, because the blocks may be on other nodes.
   for v_tenant in
     select k.tenant_id, logloom_private.block_days(p_place.today - k.first_kept_day) as days
     from logloom_private.first_kept_days(p_place.today) k
@@ -17466,7 +17482,7 @@ begin
         when lock_not_available or disk_full then
           raise;
         when others then
-          -- Tried again by the next retention.
+          -- The next retention tries it again.
           v_error := format('%s: %s', sqlstate, sqlerrm);
           v_through := v_tenant.tenant_id;
       end;
@@ -17520,7 +17536,8 @@ begin
       ))
     );
   end loop;
-  -- The first record of each slice comes first, so that every slice has one, however large.
+  -- Takes the first record of every slice before any second one, so that every slice has one,
+  -- however large it is.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
@@ -17600,7 +17617,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" makes it extract once for each record. Existing attributes win.
+      -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
       v_sql := format(
         'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
@@ -17747,7 +17764,7 @@ begin
   if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
     v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
-    -- For days without rows, blocks count faster than log_counts.
+    -- For days without rows, counting blocks is faster than reading log_counts.
     if v_counts_sealed and v_to - v_from >= interval '1 day' then
       v_counted_from := v_rows_from;
     end if;
@@ -17797,8 +17814,8 @@ begin
   ) > 4 then
     v_rows := logloom_private.held_rows_sql(v_rows);
   end if;
-  -- Counts a column, so that rows sorted for grouping have a second column: PostgreSQL 17 does not
-  -- count the memory for sorting a single one.
+  -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
+  -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
     v_rows, 'count(l.tenant_id)::double precision', null, false
   )::logloom_private.counted_source;
@@ -17886,7 +17903,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_config_members()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- The same as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
+  -- Same rules as for webhooks: printable ASCII, no userinfo, plain HTTP only to this machine.
   v_address constant text :=
     '^(https://[A-Za-z0-9[][!-~]*|http://127\.0\.0\.1(:[0-9]{1,5})?([/?#][!-~]*)?)$';
 begin
@@ -17925,7 +17942,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stream_health (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- An older pause is known.
+  -- After this time a pause is no longer reported.
   v_shown constant interval := '7 days';
   v_max_lag constant interval := (select s.stream_lag_limit from logloom_private.settings s);
   v_paused bigint;
@@ -17935,7 +17952,7 @@ begin
     count(*) filter (
       where s.pause_reason = 'failing' and s.paused_at > p_now - v_shown
     ),
-    -- Only streams that do not wait for their receiver.
+    -- Leaves out streams that wait for their receiver.
     max(p_now - s.pending_since) filter (
       where s.enabled and s.paused_at is null and s.failing_since is null
     )
@@ -18097,7 +18114,7 @@ begin
     values (p_tenant_id, v_minute, 1);
   end if;
 exception when read_only_sql_transaction or disk_full then
-  -- Answer all the same.
+  -- The request is answered all the same.
   null;
 end;
 $function$;
@@ -18127,7 +18144,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- Takes the first free slot. "limit" keeps it from taking more.
+  -- Takes the first free slot. Without "limit" it would take all.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -18135,12 +18152,12 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Half of PostgREST's connections: the other half answers other requests.
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
   select greatest(1, s.api_pool_size / 2), s.search_free_time
   into v_slots, v_free_time
   from logloom_private.settings s;
-  -- Parallel workers use processors, too: only the tenant's first search gets them, as many as the
-  -- plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
+  -- the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -18149,7 +18166,7 @@ begin
     )::text,
     true
   );
-  -- The last quarter is for tenants without a running search.
+  -- The last quarter of the slots is for tenants without a running search.
   if v_own > 1 then
     v_slots := v_slots - v_slots / 4;
   end if;
@@ -18267,8 +18284,8 @@ begin
       group by l.service, l.level
     $query$;
   end if;
-  -- "|| '{}'" reads a stored array once, "offset 0" keeps it for all its uses. Templates are read
-  -- only if the words of a run may match.
+  -- "|| '{}'" reads a stored array once. "offset 0" keeps the array for all its uses. Templates are
+  -- read only if the words of a run may match.
   return format(
     $query$
       select l.service, l.level, sum(l.count)::bigint
@@ -18361,8 +18378,8 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
 declare
   v_days text := '';
 begin
-  -- Skips partitions without rows of the tenant. A range of at most two days opens both, because
-  -- looking up which have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most two days opens both partitions,
+  -- because looking up which of them have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -18507,7 +18524,8 @@ begin
   return p_is_service or coalesce(
     (v_audience is null or v_aud ? v_audience)
     and v_aud is distinct from '[]'
-    -- RFC 7519 calls them StringOrURI: with a colon it must be a URI. PostgREST checks this, too.
+    -- RFC 7519 calls these texts StringOrURI: a text with a colon must be a URI. PostgREST checks
+    -- this, too.
     and not jsonb_path_exists(
       case jsonb_typeof(v_aud) when 'array' then v_aud
         else jsonb_path_query_array(p_claims, '$.aud') end
@@ -18612,8 +18630,8 @@ begin
   loop
     perform logloom_private.require_intact(v_block);
     v_block_records := 0;
-    -- By numbers of days: a series of timestamps depends on the project's time zone, where a day
-    -- may begin at one o'clock.
+    -- Counts in numbers of days: a series of timestamps depends on the project's time zone, where a
+    -- day may begin at one o'clock.
     for v_day in
       select logloom_private.utc_day(v_block.first_ts) + d.n
       from generate_series(
@@ -18624,7 +18642,8 @@ begin
       update logloom_private.sealing_days d set prepared_by = null where d.day = v_day;
       insert into logloom_private.log_days (tenant_id, day) values (p_tenant_id, v_day)
       on conflict do nothing;
-      -- Directly into the partition: the counts already have these records, or get them below.
+      -- Inserts directly into the partition: the counts already have these records, or get them
+      -- below.
       execute format(
         'insert into logloom.%I select r.* '
           || 'from logloom_private.block_records($4, $1, null, null) r '
@@ -18649,8 +18668,8 @@ begin
     end if;
     delete from logloom_private.blocks c
     where c.tenant_id = p_tenant_id and c.block_id = v_block.block_id;
-    -- An erasure that has already passed these rows must check them again: erasures look at rows
-    -- first, then at blocks.
+    -- Erasures check rows first, then blocks. So an erasure that has already passed these rows must
+    -- check them again.
     update logloom.retention_runs r
     set position_ts = greatest(v_block.first_ts, r.ts_from),
       position_id = '00000000-0000-0000-0000-000000000000'
@@ -18773,10 +18792,11 @@ begin
 exception
   when query_canceled or lock_not_available or disk_full then
     raise;
-  -- A damaged value may raise any error; the next block is still verified.
+  -- A damaged value may raise any error. The next blocks are still verified.
   when others then
     detail := format('%s: %s', sqlstate, sqlerrm);
-    -- Errors of the disk. Other errors, such as a lock or memory, say nothing about the block.
+    -- Errors of the disk mean damage. Other errors, such as a lock or memory, say nothing about the
+    -- block.
     if sqlstate like 'XX%' then
       is_intact := false;
     end if;
@@ -18877,7 +18897,8 @@ begin
     ), counted as (
       select
         s.minute, s.level, sum(s.events) as difference,
-        -- If services were counted together, the counts cannot tell them apart.
+        -- If services were counted together, the counts cannot tell them apart. Then the service is
+        -- ignored.
         case when not exists (
           select from counts c where c.is_other and c.minute = s.minute
         ) then s.service end as service
@@ -18948,7 +18969,7 @@ begin
     return null;
   end if;
   if logloom_private.verify_on() then
-    -- Pauses four times as long as the step took.
+    -- The pause is four times as long as the step took.
     return greatest(
       interval '10 milliseconds', 4 * (clock_timestamp() - v_started_at)
     );
@@ -19157,18 +19178,18 @@ begin
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
-  -- Assigned, because the result of a function in "from" is stored first.
+  -- Assigns it, because PostgreSQL would store the result of a function in "from" first.
   v_encoded := logloom_private.encode_messages(
     v_block, p_records.services, p_records.levels, p_records.messages
   );
   v_order := v_encoded.o_order;
-  -- Each record must come once. compare_block cannot notice duplicates.
+  -- Each record must occur once. compare_block cannot notice duplicates.
   if v_block.records <> (
     select count(distinct o.place) from (select unnest(v_order) as place) o
   ) then
     raise sqlstate 'LL001' using message = 'The block would contain records twice';
   end if;
-  -- Overwritten in place, because records take some ten MB.
+  -- Overwrites the arrays, because the records take some ten MB.
   p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
   p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
   p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
@@ -19195,8 +19216,9 @@ CREATE OR REPLACE FUNCTION logloom_private.write_logs()
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 begin
-  -- A quiet service nearly always returns here. Flips wait for running enqueues, so an open slot
-  -- has no batch below moved_through. A batch that takes its number later is seen next time.
+  -- If no event arrived, this nearly always returns here. A flip waits for running enqueues, so an
+  -- open slot has no batch below moved_through. A batch that gets its number later is seen next
+  -- time.
   if exists (
     select
     from logloom_private.queue_pointer p, logloom_private.queue_batch_id b
@@ -19209,7 +19231,7 @@ begin
   ) then
     return null;
   end if;
-  -- Before the step, so that quotas and health need not wait until a long queue is moved.
+  -- Comes before the step: otherwise quotas and health would wait until a long queue is moved.
   perform logloom_private.meter_queue();
   return case
     when logloom_private.write_step() > 0 then
@@ -19891,7 +19913,7 @@ begin
     -- The project may have another time zone or date style.
     pg_catalog.set_config('timezone', 'UTC', true),
     pg_catalog.set_config('datestyle', 'ISO', true),
-    -- A step that waits longer for a lock fails and is tried again; it would block its lane.
+    -- A step that waits for a lock blocks its lane. After this time it fails and is tried again.
     pg_catalog.set_config(
       'lock_timeout', case p_job.lane when 'tend' then '5s' else '2s' end, true
     );
@@ -19904,7 +19926,7 @@ begin
     p_rest := null;
   end;
   p_next_at := case
-    -- Each attempt on a full disk uses some of the little space that is left.
+    -- On a full disk, each attempt uses some of the little space that is left.
     when v_error like '53100:%' then pg_catalog.clock_timestamp() + '10 seconds'
     when v_error is not null then pg_catalog.clock_timestamp() + greatest(
       '1 second'::pg_catalog.interval, least(p_job.every, '1 minute'::pg_catalog.interval)
@@ -19919,7 +19941,7 @@ begin
       perform logloom_private.record_job(p_job.name, v_started_at, v_error, p_next_at);
       p_next_at := null;
     exception when lock_not_available or disk_full then
-      -- The next step writes it.
+      -- The next step writes the row.
       null;
     end;
   end if;
@@ -19935,18 +19957,19 @@ CREATE OR REPLACE PROCEDURE logloom_private.work (
 declare
   v_deadline constant pg_catalog.timestamptz :=
     pg_catalog.clock_timestamp() + logloom_private.run_time();
-  -- Short, because a sleep holds a snapshot, and a job that is resumed waits until it ends.
+  -- Sleeps are short: a sleep holds a snapshot, and a job that an operator resumes waits until the
+  -- sleep ends.
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- When a job is due, by name, if the table does not say it.
+  -- By name of the job: when it is due. Overrides next_at of the table.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
   v_rest pg_catalog.interval;
 begin
   if logloom_private.is_read_only() then
-    -- No step can write. The next call checks again, in a new session.
+    -- No step can write now. The next call checks again, in a new session.
     perform pg_catalog.pg_sleep(extract(epoch from least(logloom_private.run_time(), '10 s')));
     return;
   elsif not pg_catalog.pg_try_advisory_lock(
@@ -19965,7 +19988,8 @@ begin
       );
     select
       j,
-      -- If the next time is later than the job ever waits, the clock was set back: the job is due.
+      -- If next_at is further away than the job ever waits, the clock was set back. Then the job is
+      -- due now.
       case when r.rest <= j.every + '1 minute'::pg_catalog.interval then r.rest else '-1 day' end
         as rest
     into v_due
@@ -19981,7 +20005,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Noted often enough for the job's limit of silence.
+      -- Writes the row often enough for the job's limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -20133,19 +20157,19 @@ COMMENT ON COLUMN "logloom"."alert_incidents"."acknowledged_by" IS 'The claim su
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."assigned_to" IS 'The claim sub of the user who takes care of it.';
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages announced the end; null after it fired again. After the announcement the cooldown suppresses nothing.';
+COMMENT ON COLUMN "logloom"."alert_incidents"."end_told_at" IS 'When messages announced the end; null again when the incident fires again. After the announcement the cooldown suppresses nothing.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."peak_value" IS 'The value farthest from the threshold, of the windows in which the condition held.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."quiet_from" IS 'The end of the window in which the condition no longer held.';
 
-COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition no longer holds. still_absent: a silent group is no longer watched, but is still silent. Otherwise what happened to the rule.';
+COMMENT ON COLUMN "logloom"."alert_incidents"."resolution" IS 'recovered: the condition no longer holds. still_absent: a silent group is no longer watched, but is still silent. All other values say what happened to the rule.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."rule_name" IS 'This and the following columns are from the rule when the incident opened. query_dsl and comparison are null for rules that were deleted before incidents existed.';
 
 COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'The value of the last window in which the condition held.';
 
-COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'When the rule was created or enabled, or last got another query, window or condition. Only windows that end later are evaluated.';
+COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'When the rule was created or enabled, or when its query, window or condition last changed. Only windows that end after this time are evaluated.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."created_by" IS 'The claim sub of the user who created it. Every user of the tenant may change it.';
 
@@ -20157,7 +20181,7 @@ COMMENT ON COLUMN "logloom"."alert_rules"."last_evaluated_at" IS 'End of the las
 
 COMMENT ON COLUMN "logloom"."alert_rules"."last_value" IS 'Value of that window; null: no data.';
 
-COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form. email and webhook_url are the addresses of these destinations. webhook_template and webhook_template_type (json or text) say what a webhook sends.';
+COMMENT ON COLUMN "logloom"."alert_rules"."notification_config" IS 'Free-form JSON. email: address for the destination email. webhook_url: URL for the destination webhook. webhook_template and webhook_template_type (json or text): the body of a webhook.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."on_absent" IS 'fire: a group of a rule with by also fires if it had records recently and has none now.';
 
@@ -20167,47 +20191,49 @@ COMMENT ON COLUMN "logloom"."api_keys"."last_used_at" IS 'To the minute: it is u
 
 COMMENT ON COLUMN "logloom"."api_keys"."lifetime" IS 'How long the key lasts from its creation, even if a rotation ended it sooner. Null: no end.';
 
-COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads in. Null: all of the tenant.';
+COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads in. Null: all records of the tenant.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written: an erasure writes it again, under another key.';
+COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written. An erasure writes it again, under another key.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'A later generation in the bucket that the database does not know, because it was restored to an earlier state. It will replace the part''s file.';
+COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket. The database does not know it, because it was restored to an earlier state. It will replace the part''s file.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'The order in which parts were created. An erasure checks the parts up to a number.';
+COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'Numbers the parts in the order in which they were created. An erasure checks the parts up to a number.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that its records may have. Restored records get it.';
+COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that its records may have. Restored records get this write sequence.';
 
-COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or its role, or the database user.';
+COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or else its role, or else the database user.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client of the token, if it has one.';
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of its creator.';
 
-COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'Objects with the members of public.logloom_log_panel, in their order in the grid.';
+COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch: half of a batch that was too large for the receiver, a tenth more after each accepted one.';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch: half of a batch that was too large for the receiver; a tenth more after each accepted batch.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The current batch, unchanged by retries: the records from the position to batch_end_seq and batch_end_id (null: all of that write sequence).';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The current batch; retries keep it. It has the records from the position to batch_end_seq and batch_end_id (null: all of this write sequence).';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_limit" IS 'The maximum number of records in the next batch: halved when the receiver refuses one, doubled when it accepts one.';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_limit" IS 'The maximum number of records in the next batch. Halved when the receiver refuses a batch, doubled when it accepts one.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_size" IS 'Bytes of the current batch when it was last read.';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_size" IS 'The bytes of the current batch when it was last read.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."config" IS 'The destination, as its kind needs it. No secrets.';
+COMMENT ON COLUMN "logloom"."log_streams"."config" IS 'The destination, in the form that its kind needs. Contains no secrets.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that it fails; null when it works.';
+COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got a mail that the stream fails. Null while it works.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'Until then refused records are not skipped: the stream pauses.';
+COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'False: if the receiver refuses records, the stream pauses. True: refused records are skipped.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The first day that the tenant still kept at the last read.';
+COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The first day that the tenant still kept when the stream last read.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'The receiver''s answer to a batch that it refused: the first 500 characters.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."maker" IS 'The user whose rights it reads with: who created it, or enabled it last. Null: the project itself.';
+COMMENT ON COLUMN "logloom"."log_streams"."maker" IS 'The user with whose rights the stream reads: the user who created it, or who enabled it last. Null: the project itself.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records are waiting. Null: none were at the last check.';
+COMMENT ON COLUMN "logloom"."log_streams"."pending_since" IS 'Since when records have been waiting. Null: at the last check none were waiting.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'The records to send: a query without stages. Null: all.';
+COMMENT ON COLUMN "logloom"."log_streams"."query_dsl" IS 'The query for the records to send, without stages. Null: all records.';
+
+COMMENT ON COLUMN "logloom"."log_streams"."secrets" IS 'The name and the sealed text of each secret. Only the edge function can open a sealed text.';
 
 COMMENT ON COLUMN "logloom"."log_views"."hidden_fields" IS 'Fields that the view does not show: names of fields, attrs, or attrs.PATH.';
 
@@ -20215,25 +20241,25 @@ COMMENT ON COLUMN "logloom"."log_views"."operations" IS 'The reading operations 
 
 COMMENT ON COLUMN "logloom"."log_views"."query_dsl" IS 'The query that selects the records of the view, without stages. Null: all records.';
 
-COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created or last got another query or other hidden fields. A rule''s counts from before then are discarded.';
+COMMENT ON COLUMN "logloom"."log_views"."shows_since" IS 'When the view was created, or when its query or hidden fields last changed. Counts of rules from before this time are discarded.';
 
 COMMENT ON COLUMN "logloom"."logs"."received_at" IS 'When the event was committed to the queue.';
 
-COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it; null for records from before this column. logloom_private.bytes_of_record handles both.';
+COMMENT ON COLUMN "logloom"."logs"."record_bytes" IS 'Bytes of the record''s JSON text as operations return it. Null for records that are older than this column; logloom_private.bytes_of_record handles both.';
 
-COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the client says; received_at if it does not say.';
+COMMENT ON COLUMN "logloom"."logs"."ts" IS 'When the event happened, as the client sent it; received_at if the client sent no time.';
 
 COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s step that stored the record. Its order is the order of commits.';
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at once, plus one in views and portals. The others wait for their turn. The first has one parallel worker less.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search has one parallel worker less.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. A further one gets PT429.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. Any further call gets PT429.';
 
-COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further ones wait for the next hour; a further test gets PT429.';
+COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour; a further test gets PT429.';
 
-COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average, and events_burst at once. Null: any.';
+COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average. events_burst: how many at once. Null: no limit.';
 
 COMMENT ON COLUMN "logloom"."plans"."ingest_tokens_per_minute" IS 'Ingest tokens that may be created for a tenant in a minute.';
 
@@ -20241,7 +20267,7 @@ COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of a tenant that i
 
 COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenant at once, including scheduled ones.';
 
-COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys of a tenant that are neither revoked nor expired.';
+COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys that a tenant may have, not counting revoked and expired keys.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
 
@@ -20255,41 +20281,41 @@ COMMENT ON COLUMN "logloom"."plans"."max_restored_days" IS 'Restored days that a
 
 COMMENT ON COLUMN "logloom"."plans"."portal_requests_per_minute" IS 'Requests in a minute of all portal sessions of a tenant together.';
 
-COMMENT ON COLUMN "logloom"."plans"."requests_per_second" IS 'Requests per second on average, and requests_burst at once. Null: any.';
+COMMENT ON COLUMN "logloom"."plans"."requests_per_second" IS 'Requests per second on average. requests_burst: how many at once. Null: no limit.';
 
 COMMENT ON COLUMN "logloom"."plans"."retention_days_max" IS 'Highest retention_days that a tenant may set.';
 
-COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'The same for everything that is sent by HTTP: webhooks, chats and pagers.';
+COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'Like emails_per_hour, for everything that is sent by HTTP: webhooks, chats and pagers.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code of its link. Null once exchanged.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code of its link. Null once the code is exchanged.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created it; it ends when they may no longer create sessions. Null: created with the project''s secret key.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created the session. It ends when they may no longer create sessions. Null: created with the project''s secret key.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."last_used_at" IS 'Exact to the minute: updated once a minute, not for each request.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."last_used_at" IS 'Exact to the minute, because it is updated once a minute and not for each request.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."origins" IS 'Origins of the pages that may frame it.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."origins" IS 'Origins of the pages that may frame the portal.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."query_dsl" IS 'A query without stages that narrows the view. Null: all records of the view.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."token_digest" IS 'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
 
-COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked; rows come before blocks.';
+COMMENT ON COLUMN "logloom"."retention_runs"."position_block" IS 'The last block that an erasure has checked. An erasure checks rows before blocks.';
 
 COMMENT ON COLUMN "logloom"."retention_runs"."position_ts" IS 'The last record (position_ts, position_id) that an erasure has checked.';
 
 COMMENT ON COLUMN "logloom"."saved_searches"."created_by" IS 'The claim sub of its creator.';
 
-COMMENT ON COLUMN "logloom"."saved_searches"."display" IS 'Settings of the page that shows it, such as range and columns. The database does not read them.';
+COMMENT ON COLUMN "logloom"."saved_searches"."display" IS 'Settings for the page that shows the search, such as range and columns. The database does not read them.';
 
-COMMENT ON COLUMN "logloom"."saved_searches"."view_id" IS 'The view whose readers see it in their list, if it is shared.';
+COMMENT ON COLUMN "logloom"."saved_searches"."view_id" IS 'If the search is shared, readers of this view see it in their list.';
 
 COMMENT ON COLUMN "logloom"."tenant_members"."chosen_at" IS 'When the member last switched to the tenant. Tokens name the tenant that was chosen last.';
 
-COMMENT ON COLUMN "logloom"."tenant_members"."email" IS 'A label, given when the member was added. It does not make the address a destination.';
+COMMENT ON COLUMN "logloom"."tenant_members"."email" IS 'A label, given when the member was added. It does not allow alerts to be sent to the address.';
 
 COMMENT ON COLUMN "logloom"."tenant_members"."role" IS 'A viewer reads within view_id. A member reads, and keeps saved searches and alert rules. An admin also changes keys, settings and views, and deletes. An owner also changes members.';
 
-COMMENT ON COLUMN "logloom"."tenant_members"."user_id" IS 'The claim sub of their tokens: auth.users.id, or the id at another identity provider; therefore no foreign key.';
+COMMENT ON COLUMN "logloom"."tenant_members"."user_id" IS 'The claim sub of the user''s tokens: auth.users.id, or the id at another identity provider. Therefore it has no foreign key.';
 
 COMMENT ON COLUMN "logloom"."tenant_members"."view_id" IS 'The view that a viewer reads in.';
 
@@ -20299,23 +20325,23 @@ COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up 
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records of the round.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem describe, with prefix.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem are about, with prefix.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."compared_through" IS 'The last key that the current comparison with archive_parts has finished; null if none is running.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'The owner of the files: it is stored in <prefix>/logloom.json, so that no two installations share a prefix.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'Identifies the owner of the files. It is stored in <prefix>/logloom.json, so that no two installations share a prefix.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures, so that writing to the bucket is not enough to erase records here.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures. So access to the bucket alone is not enough to erase records here.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The last tenant that the current round of planning has finished; null if no round is running.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'Why nothing is archived, according to the last check of the bucket. Null: no problem.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'Why nothing is archived, as the last check of the bucket found. Null: no problem.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Unknown files that existed then are from a later state.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Files that existed then but are unknown are newer than the restored state.';
 
 COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches, so their objects were deleted.';
 
-COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got its note, or when it was found to need none; null: the note is still to be written.';
+COMMENT ON COLUMN "logloom_private"."archive_erasures"."noted_at" IS 'When the bucket got the erasure''s note, or when it was found that no note is needed. Null: the note is still to be written.';
 
 COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not signed by archive_bucket.note_key, so it was ignored.';
 
@@ -20325,17 +20351,17 @@ COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content 
 
 COMMENT ON COLUMN "logloom_private"."archive_passes"."position_ts" IS 'The last record (position_ts, position_id) that is in a written and verified file.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."codes" IS 'The places of values in dictionary, minus 129. If there are more than 256 values, wide_codes has the places themselves. Both are null if all values are equal.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."codes" IS 'The places of values in dictionary, minus 129. If there are more than 256 distinct values, wide_codes has the places themselves. Both are null if all values are equal.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."filter" IS 'A Bloom filter over the values, for fields with bloom in logloom_private.record_fields whose dictionary is large or missing.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."filter" IS 'A Bloom filter over the values. Only for fields that have bloom in logloom_private.record_fields, and only if their dictionary is large or missing.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but with templates; digits has their digits in the order of code and position. texts: the values themselves.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."kind" IS 'How the values are stored. dictionary: the distinct values by frequency, with counts and codes. numbers: whole numbers. templated: like dictionary, but the dictionary has templates; digits has the digits of all values, in the order of code and position. texts: the values themselves.';
 
-COMMENT ON COLUMN "logloom_private"."block_columns"."name" IS 'A field of logloom_private.column_fields; or "attrs." and a key, with JSON texts as values; or attrs, which has the keys that are too rare or too long for a column of their own: {} if there are none, null if attrs is null.';
+COMMENT ON COLUMN "logloom_private"."block_columns"."name" IS 'One of: a field of logloom_private.column_fields; "attrs." and a key, with JSON texts as values; or attrs. attrs has the keys that are too rare or too long for a column of their own: {} if a record has no such key, null if its attrs is null.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."batch_codes" IS 'The number of a record''s batch minus 129. With more than 256 batches, wide_batch_codes has the number itself. Both are null if there is one batch.';
+COMMENT ON COLUMN "logloom_private"."blocks"."batch_codes" IS 'For each record: the number of its batch, minus 129. With more than 256 batches, wide_batch_codes has the number itself. Both are null if there is one batch.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."batch_prefixes" IS 'The batches of the records: 14 bytes of their ids each. batch_received_at has when each was received, batch_write_seqs which step of the writer wrote it.';
+COMMENT ON COLUMN "logloom_private"."blocks"."batch_prefixes" IS 'The ids of the batches that the records came in, 14 bytes each: the last 16 bits of a batch id are 0. batch_received_at and batch_write_seqs give each batch''s time of receipt and write sequence.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."bytes" IS 'The compressed size of the block and its columns, without indexes.';
 
@@ -20343,31 +20369,33 @@ COMMENT ON COLUMN "logloom_private"."blocks"."checksum" IS 'logloom_private.bloc
 
 COMMENT ON COLUMN "logloom_private"."blocks"."damaged_at" IS 'When a verification found that the checksum differs. Readers skip the block, with a warning. Null again once a verification finds the block intact.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records, so queries count them by reading the block. For tenants with few records a day. A block that is false has one day.';
+COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_private.log_counts does not count these records, so queries read the block to count them. For tenants with few records a day. False: log_counts counts the records, and all are of one day.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'How many messages come before those of each 16th template, beginning with the first; offset_digits: how many digits; offset_bytes: how many bytes of templates. A single message is looked up from there.';
+COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'How many digits come before those of a run''s messages.';
+COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message: how many messages come before the messages of each 16th template, beginning with the first template. offset_digits: how many digits come before; offset_bytes: how many bytes of templates.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."run_templates" IS 'How many templates a run has; 0 if its records have no message.';
+COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'For each run: how many digits come before the digits of its messages.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."run_words" IS 'The words of each run''s templates in lower case, each once, between blanks. Null if they are not much shorter than the templates.';
+COMMENT ON COLUMN "logloom_private"."blocks"."run_templates" IS 'For each run: its number of templates; 0 if its records have no message.';
+
+COMMENT ON COLUMN "logloom_private"."blocks"."run_words" IS 'For each run: the words of its templates in lower case, each once, between blanks. Null if they are not much shorter than the templates.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."separator" IS 'Ends each template in templates. No message of the block contains it.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'How many records have each template, over all runs. These records are adjacent and sorted by ts. The last position of a template is the sum of the counts up to its own, plus run_records of the runs without messages before it. ts at its first and last position is when the template was first and last seen in the block.';
+COMMENT ON COLUMN "logloom_private"."blocks"."template_records" IS 'How many records have each template, over all runs. The records of a template are adjacent and sorted by ts, so its first and last position tell when it was first and last seen in the block. Its last position is the sum of the counts up to its own, plus run_records of all runs without messages before it.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."templates" IS 'The templates of each run, in order, each ended by the separator.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'Microseconds of a step of ts: 1000, or 1 if a record needs it. ts_low, ts_middle, ts_high and ts_top are 16, 8, 16 and 8 bits of the steps since first_ts, minus 32768, 128, 32768 and 128; null if all are 0. Steps of a microsecond reach over eight years.';
+COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 bits, minus 32768), ts_middle (8, minus 128), ts_high (16, minus 32768), ts_top (8, minus 128). Except for ts_low, a column is null if all its bits are 0.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'Counted records in excess of those sent in the last hour.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'How many records were counted in addition to those sent in the last hour.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round, deleted with its end. Its value is not stored.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round. It is deleted when the round ends. Its value is not stored.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'Acknowledged records of the last hour that the count lacks.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'How many acknowledged records of the last hour were not counted.';
 
 COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices, an object of their answers by number.';
 
@@ -20383,7 +20411,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that
 
 COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'Another project whose function health asked last. Null if the last one was project_url.';
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'The project whose function health asked last, if it was not project_url. Otherwise null.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
@@ -20391,17 +20419,17 @@ COMMENT ON COLUMN "logloom_private"."installation"."project_url" IS 'SUPABASE_UR
 
 COMMENT ON COLUMN "logloom_private"."jobs"."failures" IS 'Failed steps since the last success.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded if more steps in a row fail.';
+COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degraded if more steps than this fail in a row.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'Pauses the job. A change takes effect within a second.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so nothing slow delays the writer: write, send (may wait for HTTP) and tend. ingest: the edge function runs it while pg_cron does not.';
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so that no slow job delays the writer. The lanes of pg_cron: write, send (may wait for HTTP) and tend. The lane ingest: the edge function ingest runs the job while pg_cron does not.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. To save writes, this and the following columns are updated when something changes, otherwise a dozen times within silence, or every 30 seconds.';
+COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. This and the following columns are updated when something changes. Otherwise, to save writes, only a dozen times within silence, or every 30 seconds.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if the last success is longer ago (before the first success: made_at).';
+COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if the last success is longer ago than this. Before the first success, made_at counts instead.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece; null if nothing is left, then the job waits for the interval every.';
+COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece, or null if nothing is left: the job then waits for the interval in every.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the key unique, because a minute may have several rows.';
 
@@ -20409,33 +20437,33 @@ COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; 
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'Services beyond max_counted_services(), counted together; service is null. If a minute has such a row, the counts cannot answer for single services of that minute.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."is_other" IS 'True: the row counts all services beyond max_counted_services() together; service is null. If a minute has such a row, the counts cannot answer for a single service in this minute.';
 
-COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'For channels whose address is a secret it is sealed, and only the function logloom-notify can open it.';
+COMMENT ON COLUMN "logloom_private"."notifications"."address" IS 'An address that is a secret is sealed: only the function logloom-notify can open it.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."batch_key" IS 'UUIDv7 whose last 16 bits are 0. With an event''s index in these bits it is the record''s id.';
 
 COMMENT ON COLUMN "logloom_private"."queue"."record_bytes" IS 'Bytes of the JSON text of each event''s record.';
 
-COMMENT ON COLUMN "logloom_private"."queue"."ts_min" IS 'Earliest ts of the batch. The partitions that it needs follow from it and ts_max.';
+COMMENT ON COLUMN "logloom_private"."queue"."ts_min" IS 'Earliest ts of the batch. ts_min and ts_max say which partitions the batch needs.';
 
 COMMENT ON COLUMN "logloom_private"."queue_pointer"."metered_through" IS 'All batches up to this batch_id are counted in logloom.usage_days and in metered_events.';
 
-COMMENT ON COLUMN "logloom_private"."queue_slots"."metered_events" IS 'Events metered since the slot was emptied. Minus moved_events, they are the events that still wait.';
+COMMENT ON COLUMN "logloom_private"."queue_slots"."metered_events" IS 'Events metered since the slot was emptied. metered_events minus moved_events is the number of events that still wait.';
 
 COMMENT ON COLUMN "logloom_private"."queue_slots"."moved_through" IS 'All batches of the slot up to this batch_id are in logloom.logs. Written together with the records.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."attempts" IS 'How often readers prevented dropping the day''s partition.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."day" IS 'The day whose tenants are being worked through; null while the next day may still be dropped as a whole.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."day" IS 'The day that is being worked through, tenant by tenant. Null while the next day may still be dropped as a whole.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."done_through" IS 'The last finished day.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since when every day''s retention has ended with an error. Null: the last one succeeded.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."failing_since" IS 'Since when every day''s retention has ended with an error. Null: the last one ended without error.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for spans longer than its retention allows; null: all were.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."spans_through" IS 'The last tenant whose blocks were checked for spans that are longer than its retention allows. Null: all were checked.';
 
-COMMENT ON COLUMN "logloom_private"."retention_place"."tenant_through" IS 'The last finished tenant of that day.';
+COMMENT ON COLUMN "logloom_private"."retention_place"."tenant_through" IS 'The last finished tenant of the column day.';
 
 COMMENT ON COLUMN "logloom_private"."retention_place"."today" IS 'The UTC day that this retention is for.';
 
@@ -20443,7 +20471,7 @@ COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_at" IS 'When the las
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."checked_through" IS 'The last tenant that the current pass over the day has finished; null if no pass is running.';
 
-COMMENT ON COLUMN "logloom_private"."sealing_days"."differences" IS 'How many blocks were abandoned because they differed from their records.';
+COMMENT ON COLUMN "logloom_private"."sealing_days"."differences" IS 'How many blocks were discarded because they differed from their records.';
 
 COMMENT ON COLUMN "logloom_private"."sealing_days"."prepared_by" IS 'The transaction that copied the remaining rows into the table that will replace the partition.';
 
@@ -20535,7 +20563,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."seal_day_records" IS 'A tenant w
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_queue_events" IS 'While more events are queued, nothing is sealed or verified. Raise it where the queue is always longer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'Fewer records than this in a week, and in a month, stay rows. Raise it where thousands of tenants send little.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_week_records" IS 'A tenant with fewer records in a week, and in a month, keeps them as rows. Raise it where thousands of tenants send little.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."search_free_time" IS 'After this time a search continues only in a scan slot (concurrent_scans). Raise it where short searches queue behind long ones.';
 
@@ -20575,23 +20603,23 @@ COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of part
 
 COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The last dropped day.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'settings.max_storage_bytes was reached: days are dropped until 95 % of it.';
+COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'True: settings.max_storage_bytes was reached, and days are dropped until 95 % of it is used.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'No day is left to drop, because today and yesterday always stay. At the limit, ingest is refused.';
+COMMENT ON COLUMN "logloom_private"."storage"."is_stuck" IS 'True: no day is left to drop, because today and yesterday always stay. At the limit, ingest is refused.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. Comes before the daily retention, which then continues. Null: none.';
+COMMENT ON COLUMN "logloom_private"."storage"."limit_day" IS 'The day that is being dropped for all tenants because storage is full. It comes before the daily retention, which then continues. Null: none.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'Whether limit_day is dropped without waiting for the archive.';
+COMMENT ON COLUMN "logloom_private"."storage"."overtakes_archive" IS 'True: limit_day is dropped without waiting for the archive.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The rest of Logloom''s tables and indexes: counts, settings, and mostly free space of deleted rows, which is reused before files grow. Measured once an hour.';
+COMMENT ON COLUMN "logloom_private"."storage"."reusable_bytes" IS 'The bytes of all other tables and indexes of Logloom: counts, settings, and mostly free space of deleted rows. Free space is reused before files grow. Measured once an hour.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'The last mark, 80 or 100, that the operators'' tenant was told. Reset below 70.';
+COMMENT ON COLUMN "logloom_private"."storage"."told_percent" IS 'The last threshold, 80 or 100 percent, that was reported to the operators'' tenant. Reset below 70 percent.';
 
-COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'The last verified archived day of archive_tenant_through; all tenants before it are verified. The archive comes last.';
+COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'The last verified archived day of archive_tenant_through. All tenants before this tenant are verified. The archive is verified last.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks come first, then each tenant''s records.';
 
-COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'How many records had their counts and ids compared.';
+COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'For how many records counts and ids were compared.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
@@ -20599,11 +20627,11 @@ COMMENT ON FUNCTION "public"."acknowledge_alert"(uuid) IS 'Acknowledges an alert
 
 COMMENT ON FUNCTION "public"."add_tenant_member"(text, text, text, text, uuid) IS 'Adds a user to the tenant and returns the member. p_user_id: the claim sub of their tokens. p_email alone is enough for a user of Supabase Auth. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners. The first call also makes the caller an owner, and from then on nobody else belongs to the tenant. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."check_plan_feature"(text) IS 'Whether the plan includes p_feature (saved_searches, alerts), its limit, and the number in use. An unknown feature is not enabled. Errors: PT400, PT401.';
+COMMENT ON FUNCTION "public"."check_plan_feature"(text) IS 'Tells whether the plan includes p_feature (saved_searches, alerts), its limit, and how many are in use. An unknown feature is not enabled. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION "public"."claim_alert_notifications"(integer) IS 'The edge function logloom-notify calls it to claim due notifications. p_limit: 1 to 100. A notification that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'Called by the edge function logloom-archive: the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
+COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'For the edge function logloom-archive: returns the next piece of work, null if there is none. Work that is not settled in time is given out again. Errors: PT409 (another project''s database).';
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
@@ -20615,21 +20643,21 @@ COMMENT ON FUNCTION
   "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
   'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. They are still evaluated and recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
-COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}, kind lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
+COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once; with p_link instead the url of a page, whose code works once within ten minutes. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows it. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: those that p_query_dsl finds (a query without stages), by default all. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. Its readers (viewers and API keys that are bound to it) get the records that p_query_dsl finds (a query without stages; default all), without p_hidden_fields (names of fields, attrs, attrs.PATH), by p_operations (names of reading operations; default all, except those that list alerts). p_name: 1 to 100 characters after trimming. For admins. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are viewers and API keys that are bound to it. p_query_dsl: they get the records that this query without stages finds (default all). p_hidden_fields: names of fields that they do not get (names, attrs, attrs.PATH). p_operations: names of the reading operations that they may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: the view whose readers see it in their list, if it is shared. p_display: an object of at most 4,000 bytes for the page that shows it. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display: an object of at most 4,000 bytes for the page that shows the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_tenant"(text) IS 'Creates a tenant on the default plan, for a signed-in user who belongs to none. The user becomes its owner, and their next token names it. PT403 unless the setting tenants_by_users is on. Errors: PT400 (also if p_tenant_id is taken), PT401, PT403.';
 
@@ -20637,37 +20665,37 @@ COMMENT ON FUNCTION "public"."delete_alert_rule"(uuid) IS 'Deletes an alert rule
 
 COMMENT ON FUNCTION "public"."delete_log_view"(uuid, text) IS 'Deletes a view that nothing uses. Returns {success}. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (in use; names its users).';
 
-COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open, or for a dry run too many searches are running).';
+COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open; for a dry run also: too many searches are running).';
 
-COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. The id cannot be used again before that. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'A page of an export: {text, records, cursor, next_cursor, logs}, for GET logloom-read/v1/export. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. It returns records that were received before it began. p_cursor: next_cursor of the page before, or cursor of any page with p_after: <ts>,<id> of the last record that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';
+COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. For GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page: cursor of any page, with p_after: <ts>,<id> of the last record that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'One record. With p_ts, its time, it is found at once. Without it the search begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts, its time, the record is found at once. Without p_ts the search begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'A record and its neighbours of the same host and service (or also without), in time order: p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record, or none if it has none. p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'A dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'Returns a dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."get_saved_search"(uuid) IS 'A saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
+COMMENT ON FUNCTION "public"."get_saved_search"(uuid) IS 'Returns a saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
 
-COMMENT ON FUNCTION "public"."get_saved_search_categories"() IS 'The distinct categories of the saved searches that the caller can read, sorted. Errors: PT400, PT401.';
+COMMENT ON FUNCTION "public"."get_saved_search_categories"() IS 'Returns the distinct categories of the saved searches that the caller can read, sorted. Errors: PT400, PT401.';
 
-COMMENT ON FUNCTION "public"."get_saved_search_count"() IS 'The number of the caller''s own saved searches. Errors: PT400, PT401.';
+COMMENT ON FUNCTION "public"."get_saved_search_count"() IS 'Returns the number of the caller''s own saved searches. Errors: PT400, PT401.';
 
-COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'The current settings: the tenant''s own, else the defaults of its plan; and stored, the disk space of its records. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current settings: the tenant''s own, or else the defaults of its plan. stored: the disk space of its records. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'The tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, usage by month and day of the last p_months (1 to 24, default 1), and stored. All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'The answer of the edge function health: status, timestamp and checks for queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy, and the answer of each endpoint (available: 200, otherwise 503). Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
-COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON, or without the columns and followed by them as logloom_private.request_of_text reads them. Returns an array in the same order, each {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or of an error {code, message, hint}: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON. Its columns may also follow the JSON, as logloom_private.request_of_text reads them. Returns an array of answers in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or {code, message, hint} of an error: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
 
 COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
 
@@ -20683,29 +20711,29 @@ COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Sile
 
 COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys of the tenant, newest first, without their values. p_limit: 1 to 1000 (default 100). p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Files of the tenant''s archive, those of the latest days first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Lists the files of the tenant''s archive; files of the latest days come first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS 'Restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS 'Lists the restores from the tenant''s archive, newest first. For members. p_limit 1 to 1000 (default 100), p_after: restore_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'The caller''s dashboards and those that colleagues shared, newest first; a viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'Lists the caller''s dashboards and those that colleagues shared, newest first. A viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all records if it is blank), most frequent first: of all records, or of a sample spread over the range. p_name: only fields whose name contains it, in any case. Errors: PT400, PT401, PT408.';
 
-COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'The tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'Lists the tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_retention_runs"(text, text, integer, uuid) IS 'Lists deletions of the tenant''s records, newest first. p_kind: retention, erasure or storage. p_limit 1 to 1000 (default 100), p_after: run_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, text) IS 'What a log stream did not send, newest first: records that the receiver refused, and gaps left by retention. At most 1000, from the last 30 days. p_limit: 1 to 1000 (default 100). p_after: failure_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit: 1 to 1000 (default 100). p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and their role in each, by tenant_id. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to, ordered by tenant_id, and their role in each. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_views"(text, integer, uuid) IS 'The tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_views"(text, integer, uuid) IS 'Lists the tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_saved_searches"(boolean, integer, uuid) IS 'The caller''s saved searches and, unless include_shared is false, those that colleagues shared, newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_saved_searches"(boolean, integer, uuid) IS 'Lists the caller''s saved searches and, unless include_shared is false, the searches that colleagues shared, newest first. p_limit 1 to 1000 (default 100), p_after: id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, integer, uuid) IS 'The tenant''s audit events, newest first; p_action, p_ts_from (inclusive) and p_ts_to (exclusive) filter them. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, integer, uuid) IS 'Lists the tenant''s audit events, newest first. p_action, p_ts_from (inclusive) and p_ts_to (exclusive) filter them. p_limit 1 to 1000 (default 100), p_after: event_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -20713,13 +20741,15 @@ COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The e
 
 COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
+COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Returns the numbers of records that match p_query_dsl over time, by level, with empty buckets. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
+
 COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and errors now and in the same hours of the day before (for a range of several days: as many days before), when they were last seen, and their records and errors in each of 24 equal parts of the range. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'The first aggregate of p_query_dsl (default count()) over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series; the others share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, else null. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the first aggregate of p_query_dsl (default count()) over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'The aggregates of p_query_dsl (default count()): one row for each group, {group, value, values: {name: number}, total_groups, warnings}, largest first, or oldest first with buckets; without by one row with group {}. For patterns one row for each pattern, values {count, first, last, example}. p_limit 1 to 1000 (default 100). Rows end after 8 MB; total_groups is the number of all. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; with buckets, the oldest. Without by there is one row with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'Called by the edge function logloom-archive: the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
+COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge function logloom-archive: returns the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
 
 COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the function logloom-read: exchanges the code of a link for the token of its session, once. p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
@@ -20727,39 +20757,39 @@ COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double preci
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: the answer of an operation to an API key with the scope read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7), only those that match p_query_dsl if it is given. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
+COMMENT ON FUNCTION "public"."restore_log_archive"(text, text, text, integer, text) IS 'Restores archived records from p_from (inclusive) to p_to (exclusive) for p_keep_days (default 7). With p_query_dsl, only records that match it. For admins. list_log_archive_restores shows the progress. Records that still exist are not stored twice. Errors: PT400 (max_restored_days of the plan), PT401, PT403, PT404 (nothing is archived in the range).';
 
 COMMENT ON FUNCTION "public"."retry_alert_delivery"(uuid) IS 'Tries a failed delivery again, now and for another 24 hours, at the rule''s current address. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."revoke_api_key"(text, uuid) IS 'Revokes an API key; the next request with it is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."revoke_log_portal_session"(text, uuid) IS 'Revokes a portal session: its next request is refused. Repeating this changes nothing. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."revoke_log_portal_session"(text, uuid) IS 'Revokes a portal session: its next request is refused. Revoking it again changes nothing. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."rotate_alert_webhook_secret"(uuid) IS 'Creates a new secret for a rule''s webhooks and returns it; it is shown only now. For 24 hours webhooks are signed with both. Errors: PT400, PT401, PT404.';
 
 COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Creates an API key to replace another, with its name, scopes, view and lifetime, and returns it with key_value, which is shown only now. The old key works for p_overlap_minutes more (0 to 10080, default 60). p_view_id: another view for the new key. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller or one that a colleague shared, and counts the run. Answers like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
+COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."run_writer"() IS 'Called by the edge function ingest while pg_cron does not run the writer, until done is true: moves the closed slot of the queue, or closes the open one. Safe beside any other run.';
+COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
 COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'A page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. With a long range or large records (about 8 MB) a page may have fewer records and still a next_cursor: only null marks the last page. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integer, text, integer) IS 'The edge function logloom-notify calls it after an attempt. p_outcome: delivered; retry (tried again after a back-off, but at least p_retry_after seconds); failed (given up). p_status: HTTP or SMTP status. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'Called by the edge function logloom-archive: the result of a claim, or p_error. Errors: PT400.';
+COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'For the edge function logloom-archive: stores the result of a claim, or p_error if it failed. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
-COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Records that match p_query_dsl as they become visible, late ones included. Without p_cursor: the newest p_backlog (0 to 1000, default 0) records of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, also late ones. Without p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
 
@@ -20771,15 +20801,17 @@ COMMENT ON FUNCTION
   "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
   'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it, to refuse if somebody else changed it since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
+COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. Another scheme, host or port in p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller its maker; it continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. Readers of the view get the change with their next request. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. For admins. The change applies to the next request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes it. p_view_id, for admins: the view whose readers see it in their list, if it is shared. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes it. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
 
 COMMENT ON FUNCTION "public"."update_tenant_settings"(text, jsonb, jsonb) IS 'Sets the given members and returns all settings. pipeline_config: retention_days (1 to the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."validate_query"(text) IS 'Tells whether p_query_dsl compiles: {valid, error, position, hint, warnings: [{position, message, suggestion}]}. Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON PROCEDURE "logloom_private"."verify"() IS 'Verifies everything stored: blocks by checksum and decoding, counts against records, ids, files of the archive against archived records. Reports the result in a notice; details are in verification_differences. Can be interrupted and called again.';
 
@@ -20789,7 +20821,7 @@ COMMENT ON TABLE "logloom"."alert_incidents" IS 'The time in which the condition
 
 COMMENT ON TABLE "logloom"."alert_rules" IS 'Alert rules: a query, its window, and a threshold for its value.';
 
-COMMENT ON TABLE "logloom"."alert_silences" IS 'Matching alerts are not sent for a time: alerts of a rule, of groups with these members, or all. Rules are still evaluated, and the history names the silence.';
+COMMENT ON TABLE "logloom"."alert_silences" IS 'A time in which matching alerts are not sent: alerts of a rule, of groups with these members, or all alerts. Rules are still evaluated, and the history names the silence.';
 
 COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for each part. draft: being written; verified: read back and equal to the database''s records; missing: not in the bucket any more.';
 
@@ -20797,11 +20829,11 @@ COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the arch
 
 COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards: private to their creator, or shared with the tenant to look at. Each reader sees the records of their own scope.';
+COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each reader sees the records of their own scope in it.';
 
 COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What a stream did not send. refused: a record that the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
-COMMENT ON TABLE "logloom"."log_streams" IS 'Destinations to which a tenant''s records are sent as they become visible, and their progress.';
+COMMENT ON TABLE "logloom"."log_streams" IS 'Log streams: destinations to which a tenant''s records are sent as they become visible, and the progress of each.';
 
 COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what viewers and API keys that are bound to it can read.';
 
@@ -20809,11 +20841,11 @@ COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued
 
 COMMENT ON TABLE "logloom"."plans" IS 'Plans and their limits. A change takes effect with the next request.';
 
-COMMENT ON TABLE "logloom"."portal_sessions" IS 'Sessions in which customers read their logs in a page. Tokens and codes are never stored.';
+COMMENT ON TABLE "logloom"."portal_sessions" IS 'Portal sessions, in which customers read their logs in a page. Tokens and codes are never stored.';
 
-COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. Retention and full storage add one row for each run and each tenant that lost records. Kept for settings.audit_lifetime.';
+COMMENT ON TABLE "logloom"."retention_runs" IS 'Deletions of records: by retention, on request, and because storage is full. An erasure on request has one row. Retention and full storage add a row for each run and tenant that lost records. Kept for settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."saved_searches" IS 'Saved queries: private to their creator, or shared with the tenant to read and run.';
+COMMENT ON TABLE "logloom"."saved_searches" IS 'Saved queries. A query is private to its creator, or shared with the tenant to read and run.';
 
 COMMENT ON TABLE "logloom"."tenant_members" IS 'Which users belong to which tenants. Supabase Auth takes the claim tenant_id of its tokens from here.';
 
@@ -20823,47 +20855,49 @@ COMMENT ON TABLE "logloom"."tenants" IS 'A tenant is created by its first write:
 
 COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it begins to move a slot. Batches after queue_pointer.metered_through are not in it yet.';
 
-COMMENT ON TABLE "logloom_private"."alert_groups" IS 'Rules of a tenant that share their partial values, because they read the same records. The values are complete for records up to write_seq, from (filled_from, filled_id) on; if these are null, the group must be filled. Without a filter there are no partial values: the rules read their windows.';
+COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records, so that they share partial values. The values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are null, the group must be filled. A group without a filter has no partial values: its rules read their windows.';
 
-COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Per group and minute of ts: records, records with a number, and the sum and bounds of the numbers.';
+COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Partial values per group and minute of ts: the number of records, the number of records with a number, and the sum and bounds of these numbers.';
 
-COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. Valid while query_dsl, window_minutes and view_id are the rule''s, and view_updated_at is the view''s.';
+COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. Valid while the rule still has this query_dsl, window_minutes and view_id, and the view still has view_updated_at.';
 
-COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'Records that arrived for the last round, per tenant with rules: their number, and the earliest ts, which decides which evaluated windows are evaluated again.';
+COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'For each tenant with rules: how many records arrived for the last round, and their earliest ts. It decides which evaluated windows are evaluated again.';
 
 COMMENT ON TABLE "logloom_private"."alert_rounds" IS 'The last round: where its windows ended, and which write sequences it added to the groups.';
 
-COMMENT ON TABLE "logloom_private"."alert_spending" IS 'The time that rules of a tenant took in the current round, besides the work for all tenants. The tenant with the least comes next.';
+COMMENT ON TABLE "logloom_private"."alert_spending" IS 'The time that rules of a tenant took in the current round, besides the work for all tenants. The tenant that used the least time comes next.';
 
 COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition of a rule with for_minutes has held, and when groups of a rule with on_absent had records.';
 
 COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
 
-COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Leases of the function logloom-archive: one for each tenant, and one without a tenant for work on the bucket.';
+COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Claims of the function logloom-archive, which expire: one for each tenant, and one without a tenant for work on the bucket.';
 
 COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge function logloom-archive, and the secret that it expects.';
 
-COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive: files up to parts_through, which is set once the database has no match left. Meanwhile nothing of the tenant is archived.';
+COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
-COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: a file that is newer than the restored database, and may be the only copy of its records. It stays until next_attempt_at is set.';
+COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at is set.';
 
-COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. Notes outlive their tenant, whose id may be used again, so there is no tenant_id.';
+COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used again.';
 
-COMMENT ON TABLE "logloom_private"."archive_passes" IS 'Days of a tenant that are being archived, one pass for each tenant: all records up to write_seq that archived_days lacks, in the order of ts and id.';
+COMMENT ON TABLE "logloom_private"."archive_passes" IS 'Days of a tenant that are being archived; one pass for each tenant. A pass archives all records up to write_seq that archived_days lacks, in the order of ts and id.';
 
-COMMENT ON TABLE "logloom_private"."archived_days" IS 'Which records are in the archive: those of a tenant''s day with a write sequence up to write_seq. This does not depend on where a record is stored, so sealing, merging and unsealing change nothing.';
+COMMENT ON TABLE "logloom_private"."archived_days" IS 'Which records are archived: those of a tenant''s day with a write sequence up to write_seq. It does not matter where a record is stored, so sealing, merging and unsealing change nothing here.';
 
-COMMENT ON TABLE "logloom_private"."block_columns" IS 'The values of a field, or of a top-level key of attrs, at the positions first to last of a block. All other positions are null. A column of nulls is not stored.';
+COMMENT ON TABLE "logloom_private"."block_columns" IS 'A column of a block: the values of a field, or of a top-level key of attrs. It covers the positions first to last; all other positions are null. A column of nulls only is not stored.';
 
-COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of days that are over, up to settings.seal_block_records in a row. The columns of a block are in logloom_private.block_columns. A record is either here or in logloom.logs.';
+COMMENT ON TABLE "logloom_private"."blocks" IS 'Records of past days, up to settings.seal_block_records in a block. The columns of a block are in logloom_private.block_columns. A record is either here or in logloom.logs.';
 
-COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day: when the record was acknowledged, found by a search, found by a tail, and when the records of the last hour were counted.';
+COMMENT ON TABLE "logloom_private"."canary_rounds" IS 'The canary''s rounds, one a minute, kept for a day. A round has the times when its record was acknowledged, found by a search and found by a tail, and when the records of the last hour were counted.';
 
 COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail with a code, kept as long as it counts towards the limit of the mailbox.';
 
+COMMENT ON TABLE "logloom_private"."dead_letters" IS 'Events that could not be written, and why. logloom_private.replay_dead_letters() tries to write them again.';
+
 COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
 
-COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send, by SHA-256. The token itself is never stored.';
+COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
 COMMENT ON TABLE "logloom_private"."installation" IS 'What installing changed in the project. One row.';
 
@@ -20871,93 +20905,93 @@ COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs an
 
 COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tenant keeps beyond its retention until kept_until.';
 
-COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. Several rows of an operation add up: a read that finds all rows locked adds one.';
+COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows, which add up: a read that finds all rows locked adds one.';
 
-COMMENT ON TABLE "logloom_private"."log_counts" IS 'Records by tenant, minute of ts, service and level: the sum of events over all rows of a key. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
+COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. The count of a key is the sum of events over its rows. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
-COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records, so that a search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
+COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records. A search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
 
-COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants with records removed within the longest alert window: their sums for alerts are no longer valid. Separate rows, so that a removal and an alert round never wait for each other.';
+COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants whose records were removed within the longest alert window: the sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
-COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. Tells a live tail which partitions to read.';
+COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. A live tail reads here which partitions have new records.';
 
 COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
 
-COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour; the plan limits them.';
+COMMENT ON TABLE "logloom_private"."notification_usage" IS 'Delivery attempts, by tenant, kind of channel (email, webhook) and clock hour. The plan limits their number.';
 
 COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for each alert and destination, and for its recovery. Tests, codes that confirm an address, and mails to owners about a log stream (its id is in rule_id) have no alert.';
 
 COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collects several groups.';
 
-COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, with logloom-stream next to it, and the secret by which they recognize their caller.';
+COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret of the caller. logloom-stream is next to it and expects the same secret.';
 
-COMMENT ON TABLE "logloom_private"."portal_reads" IS 'Requests of a tenant''s portal sessions in a minute. A minute may have several rows: a request that finds all rows locked adds one.';
+COMMENT ON TABLE "logloom_private"."portal_reads" IS 'How many requests a tenant''s portal sessions made in a minute. A minute may have several rows: a request that finds all rows locked adds one.';
 
 COMMENT ON TABLE "logloom_private"."queue" IS 'Committed events on their way to logloom.logs: one row per request, with parallel arrays. An array is null if no event has the field. A null ts stands for received_at.';
 
-COMMENT ON TABLE "logloom_private"."queue_marks" IS 'How old waiting batches are, without reading them: the earliest received_at of those metered together, up to batch_to. Kept until they are moved.';
+COMMENT ON TABLE "logloom_private"."queue_marks" IS 'How old waiting batches are, without reading them. A row has the earliest received_at of batches that were metered together, up to batch_to. It is kept until these batches are moved.';
 
 COMMENT ON TABLE "logloom_private"."queue_pointer" IS 'The slot that is being filled, and the closed one that is being moved.';
 
 COMMENT ON TABLE "logloom_private"."queue_slots" IS 'How much of each slot has been moved.';
 
-COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants whose plan has a rate: the tokens at filled_at. Negative: a debt.';
+COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants whose plan has a rate: the tokens at filled_at. A negative number is a debt.';
 
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
 
 COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
 
-COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that an operator may change, besides the plans. One row. Each is read where it is enforced. Other limits are constants beside their use.';
+COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that an operator may change. Plans have further settings. One row. Each setting is read where it is enforced. All other limits are constants of the functions that use them.';
 
-COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, measured once a minute by the job bound_storage, and its state.';
+COMMENT ON TABLE "logloom_private"."storage" IS 'The stored bytes, which the job bound_storage measures once a minute, and the state of this job.';
 
 COMMENT ON TABLE "logloom_private"."storage_hours" IS 'The stored bytes at the first measurement of each hour of the last 8 days, for the forecast.';
 
-COMMENT ON TABLE "logloom_private"."stream_round" IS 'The write sequence up to which streams with new records were marked. Whoever marks a stream idle locks the row.';
+COMMENT ON TABLE "logloom_private"."stream_round" IS 'The write sequence up to which streams with new records were marked. Marking a stream idle locks this row.';
 
-COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A row for each delete_tenant, as a receipt. The id cannot be used until finished_at, when nothing of the tenant is left. erased_records: null until its log records are deleted.';
+COMMENT ON TABLE "logloom_private"."tenant_deletions" IS 'A receipt for each delete_tenant. Nobody can use the id until finished_at, when nothing of the tenant is left. erased_records: null until its log records are deleted.';
 
-COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute whose counts differ from its records, a record that is stored more than once, archived days whose files have the wrong records. At most a thousand for each verification.';
+COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verification found: a damaged block, a minute whose counts differ from its records, a record that is stored more than once, or archived days whose files have the wrong records. At most a thousand rows for each verification.';
 
-COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The one without finished_at is running and continues at its position. The last hundred are kept.';
+COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The row without finished_at is the running one; it continues at its position. The last hundred are kept.';
 
 COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
 
-COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last one.';
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last record.';
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions, if they differ from by_sql of the query. has_numbers: it has numbers, total, minimum, maximum and percentiles instead of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions, if they differ from by_sql of the query. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 
 COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer 200 to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat).';
 
-COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if it has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if none was rejected before. p_rejected, p_errors: what was rejected before. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
+COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
 
-COMMENT ON TYPE "logloom_private"."ingest_state" IS 'The sender and what holds for it, read once per call for all requests of a caller. keeps_from, takes_to: the range of ts. events, bytes: used in the month; complete if a limit is near. batches: the most batches of the queue that they may lack. headers: of every answer: X-Logloom-Writer if pg_cron does not run the writer. service: the only one that the sender may send for; null: any.';
+COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, archive: one claim at a time, so that limits hold. The second key is a hash of the lane for lane (one worker), and of the tenant for alerts (one evaluator of its rules), delete_logs (one new deletion at a time), members (one change at a time), notifications (one test or confirmation of an address at a time).';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, archive: one claim at a time, so that limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
-COMMENT ON TYPE "logloom_private"."log_tail" IS 'The position of a tail, and the records found. It continues with write_seq "first", after id if set. more: whether there is more to read.';
+COMMENT ON TYPE "logloom_private"."log_tail" IS 'The position of a tail, and the records found. The tail continues with the write sequence "first"; if id is set, after this id. more: true if there is more to read.';
 
-COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and now are those of the first page, so that later pages keep its range. records_left: what limit leaves for this page and later ones. received_before: an export returns only records received before it began.';
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and now are those of the first page, so that later pages have the same range. records_left: how many records of limit are left for this page and later ones. received_before: an export returns only records received before it began.';
 
-COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or, without a request, the view of a log stream or of an alert''s message.';
+COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or the view of a log stream or of an alert''s message, which have no request.';
 
-COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see: records of tenant_id that pass filter (the tree of a compiled query; null: all), without hidden_fields (names of fields and paths of attrs; null: none), by operations (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any.';
+COMMENT ON TYPE "logloom_private"."reading_scope" IS 'What a reader may see. tenant_id: the tenant of the records. filter: the records must match it (the tree of a compiled query; null: all). hidden_fields: names of fields and paths of attrs that the reader does not get (null: none). operations: those that the reader may call (null: all that read). kind: the kind of reader. view_id: the view that the reader is bound to, if any.';
 
-COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the fields of logloom_private.column_fields, as texts.';
+COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for each field. columns has the values of the fields of logloom_private.column_fields, as texts.';
 
 COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event, in order of precedence; a dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
 
 COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible, up to end_seq and, within it, end_id (null: all).';
 
-COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending one is tried again at next_attempt_at, until gives_up_at.';
+COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending delivery is tried again at next_attempt_at, until gives_up_at.';
 
 COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value that a rule saw, and whether it was acknowledged and delivered. resolved_at: when its incident ended; null while it is open. silence_id: the silence that stopped its messages. absent: it fired because its group sent nothing.';
 
@@ -20971,47 +21005,47 @@ COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule wit
 
 COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the view that it is evaluated in; null: all records. notification_secrets: those that are set, {"slack_url": {"set": true}}. late_seconds: how far its last window is behind the due ones; 0 if it is not.';
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time.';
 
-COMMENT ON TYPE "public"."logloom_alert_silence" IS 'Matching alerts are not sent for a time. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
+COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
 
 COMMENT ON TYPE "public"."logloom_api_key" IS 'An API key in lists. status: active, revoked or expired. view_id: the view that it reads in; null if none.';
 
-COMMENT ON TYPE "public"."logloom_api_key_usage" IS 'Use of an API key. Times since then are whole days, null if it was never used. reads: by operation and day, for the last 31 days.';
+COMMENT ON TYPE "public"."logloom_api_key_usage" IS 'Use of an API key. days_since_…: whole days; days_since_last_use is null if the key was never used. reads: by operation and day, for the last 31 days.';
 
-COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_from and ts_to: ts of its first and its last record. status: verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
+COMMENT ON TYPE "public"."logloom_archive_part" IS 'A file of the archive. ts_from and ts_to: ts of its first and of its last record. status: verified, or missing if the bucket no longer has the file. key: its key in the bucket.';
 
-COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many to read; bytes: how much was read; records: how many were restored. kept_until: when they are deleted again.';
+COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from the archive. status: queued, running, done, or failed with error. ts_from inclusive, ts_to exclusive. files: how many files to read. bytes: how many bytes were read. records: how many records were restored. kept_until: when they are deleted again.';
 
-COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: the id of a key or user, or whatever the action changed.';
+COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
 
-COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it, sealed or not yet. If it is not complete, complete_alert_notification completes it.';
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it, which may not be sealed yet. If it is not complete, complete_alert_notification adds the rest.';
 
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
 
-COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token (or url, with a link) is shown only once.';
+COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token (with a link: url) is shown only once.';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
 
-COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The records of interval_seconds, from ts on.';
+COMMENT ON TYPE "public"."logloom_log_bucket" IS 'A bucket: the records of interval_seconds, beginning at ts.';
 
-COMMENT ON TYPE "public"."logloom_log_change" IS 'How often records had a value of a field or a pattern, in a range (after) and in the one before it. kind: pattern or value. change: new, gone, grown or shrunk, by the share of records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+COMMENT ON TYPE "public"."logloom_log_change" IS 'How often records had a value of a field or a pattern: in a range (after) and in the range before it (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
 COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed in [ts_from, ts_to) against [before_from, before_to), the most significant first.';
 
-COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'Queries shown together, in the order of panels. created_by: the claim sub of its creator.';
+COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub of its creator.';
 
-COMMENT ON TYPE "public"."logloom_log_export" IS 'A page of an export. text: its lines, with line ends; or logs: its records. records: their number. cursor: of this page; next_cursor: of the next page, null if there is none.';
+COMMENT ON TYPE "public"."logloom_log_export" IS 'A page of an export. Either text has its lines, with line ends, or logs has its records. records: the number of records. cursor: of this page; next_cursor: of the next page, null if there is none.';
 
-COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it; type: string, number, boolean, array, timestamp, uuid or mixed; of how many records that were looked at (records) it was found in count, and its most frequent values. exact: all records that match were looked at, else a sample of them.';
+COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it. type: string, number, boolean, array, timestamp, uuid or mixed. records: how many records were looked at. count: in how many of these the field was found. values: its most frequent values. exact: true if all records that match were looked at, false for a sample of them.';
 
-COMMENT ON TYPE "public"."logloom_log_level_counts" IS 'Records by level; none: without a level.';
+COMMENT ON TYPE "public"."logloom_log_level_counts" IS 'Numbers of records by level; none: records without a level.';
 
-COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), the largest first, compared with [before_from, before_to).';
+COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first.';
 
-COMMENT ON TYPE "public"."logloom_log_page" IS 'Records of [ts_from, ts_to), and the cursor of the next page. Only the last page has the cursor null: any page may end early. warnings: parts of the query that probably mean something else.';
+COMMENT ON TYPE "public"."logloom_log_page" IS 'Records of [ts_from, ts_to), and the cursor of the next page. Any page may have fewer records than p_limit; only the last page has the cursor null. warnings: parts of the query that probably mean something else.';
 
 COMMENT ON TYPE "public"."logloom_log_panel" IS 'A panel of a dashboard. kind: lines (over time), bars (one for each group) or number. width: 1 to 12 columns of the grid.';
 
@@ -21023,35 +21057,41 @@ COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over t
 
 COMMENT ON TYPE "public"."logloom_log_service" IS 'Records of a service (null: without service) in a range, and in the same hours of the days before. last_seen: the minute of its newest record in either; for more than a day, exact to 1/1,440 of the range. The last two count 24 equal parts of the range.';
 
-COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}, null for records without the field; ts is the beginning of a bucket. value: the first aggregate. values: all aggregates by name. total_groups: the number of rows without p_limit and limit. warnings: parts of the query that probably mean something else, the same in each row.';
+COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the first aggregate. values: all aggregates by name. total_groups: how many rows there are without p_limit and limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
-COMMENT ON TYPE "public"."logloom_log_tail" IS 'Records in the order in which they became visible. more: more records are waiting.';
+COMMENT ON TYPE "public"."logloom_log_tail" IS 'Records in the order in which they became visible. more: true if more records are waiting.';
 
-COMMENT ON TYPE "public"."logloom_log_view" IS 'A view limits its readers to the records that query_dsl finds (null: all), without hidden_fields, by operations (null: all that read, except those that list alerts). created_by: the claim sub of its creator, or service_role.';
+COMMENT ON TYPE "public"."logloom_log_tenant" IS 'A tenant that the caller belongs to. is_current: whether the caller''s token names this tenant.';
+
+COMMENT ON TYPE "public"."logloom_log_view" IS 'A view limits what its readers get. query_dsl: they get the records that it finds (null: all). hidden_fields: they do not get these fields. operations: they may call these (null: all that read, except those that list alerts). created_by: the claim sub of its creator, or service_role.';
 
 COMMENT ON TYPE "public"."logloom_member" IS 'A user who belongs to a tenant. role: viewer, member, admin or owner. email: from Supabase Auth, else as given when the member was added; null if unknown. view_id: the view that a viewer reads in.';
 
-COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because it was confirmed by a code or belongs to a member. code_expires_at, tries_left: of a valid code.';
+COMMENT ON TYPE "public"."logloom_notification_address" IS 'An email address of alert rules, in lower case. confirmed: notifications may be sent there, because a code confirmed it or it belongs to a member. code_expires_at, tries_left: null without a valid code.';
 
-COMMENT ON TYPE "public"."logloom_opened_portal_session" IS 'The session of a link. token is shown only once.';
+COMMENT ON TYPE "public"."logloom_opened_portal_session" IS 'The session that a link opened. token is shown only once.';
+
+COMMENT ON TYPE "public"."logloom_pipeline_config" IS 'How long records are kept, and whether they are compressed.';
 
 COMMENT ON TYPE "public"."logloom_plan_feature" IS 'Whether the plan includes a feature, how many it allows, and how many the tenant has.';
 
+COMMENT ON TYPE "public"."logloom_plan_features" IS 'Whether a plan has saved searches and alerts, and how many.';
+
 COMMENT ON TYPE "public"."logloom_portal_session" IS 'A portal session in a list. status: active, revoked or expired.';
 
-COMMENT ON TYPE "public"."logloom_query_validity" IS 'Whether a query compiles. If not: the error, its position (1-based, code points) and the expected syntax. warnings: valid parts that probably do not mean what their author intended.';
+COMMENT ON TYPE "public"."logloom_query_validity" IS 'Tells whether a query compiles. If not: the error, its position (1-based, code points) and the expected syntax. warnings: valid parts that probably do not mean what their author wanted.';
 
-COMMENT ON TYPE "public"."logloom_query_warning" IS 'A valid part of a query that probably does not mean what its author intended: its position (1-based, code points), and what to write instead.';
+COMMENT ON TYPE "public"."logloom_query_warning" IS 'A valid part of a query that probably does not mean what its author wanted: its position (1-based, code points), and what to write instead.';
 
-COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (a later day''s run continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; not part of records. not_reached: where copies of the records may remain after an erasure, null before it is done.';
+COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention (by age), erasure (on request) or storage (a day dropped because storage was full). status: queued, running, done, interrupted (the run of a later day continued it) or failed, with error. ts_from inclusive, ts_to exclusive. records: how many were deleted so far; in a dry run, how many match. partitions: days that were dropped as a whole. archive_records and archive_files: how many records were removed from how many files of the archive; records does not include them. not_reached: where copies of the records may remain after an erasure; null before it is done.';
 
-COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: runs by anybody. view_id: the view whose readers see it in their list. display: settings of the page that shows it, such as range and columns.';
+COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: how often anybody ran it. view_id: readers of this view see it in their list. display: settings for the page that shows it, such as range and columns.';
 
-COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records, or the rows of stats if it aggregates.';
+COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records; or, if the query aggregates, the rows of stats.';
 
 COMMENT ON TYPE "public"."logloom_stored" IS 'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows with indexes (estimated).';
 
@@ -21059,11 +21099,11 @@ COMMENT ON TYPE "public"."logloom_success" IS 'The answer of an operation that r
 
 COMMENT ON TYPE "public"."logloom_tenant_deletion" IS 'A tenant that is being deleted. The receipt has the same deletion_id.';
 
-COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings: as set, else the defaults.';
+COMMENT ON TYPE "public"."logloom_tenant_settings" IS 'The effective settings of a tenant: its own values, or else the defaults.';
 
 COMMENT ON TYPE "public"."logloom_unsealed_secret" IS 'Secrets of a rule that were not sealed with the function''s current key.';
 
-COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month and the limits of its plan; and by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month.';
+COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the current UTC month, the limits of its plan, and the usage by month and day of the requested months, newest first. bytes: bytes of request bodies. stored: disk space of the records. restored_records: records restored from the archive this month.';
 
 COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
 

@@ -240,6 +240,8 @@ Deno.test("statistics and a histogram count what was ingested", async () => {
     type: "number",
     count: 2,
     values: [{ value: "10", count: 1 }, { value: "30", count: 1 }],
+    exact: true,
+    records: 4,
   });
 });
 

@@ -126,5 +126,6 @@ $$;
 comment on function public.log_overview(text, text, text, integer) is
   'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and '
   'errors now and in the same hours of the day before (for a range of several days: as many days '
-  'before), when they were last seen, and their records and errors in each of 24 equal parts of the '
-  'range. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+  'before), when they were last seen, and their records and errors in each of 24 equal parts of '
+  'the range. The largest first. p_limit 1 to 1000 (default 100). '
+  'Errors: PT400, PT401, PT408, PT429.';

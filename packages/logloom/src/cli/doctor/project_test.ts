@@ -31,9 +31,12 @@ Deno.test("doctor says what Logloom takes from the project, and how to take less
   );
   assert.deepEqual(projectFindings({}), []);
   assert.deepEqual(projectFindings({ alerts: { message_links: true } }), []);
-  assert.deepEqual(projectFindings({ alerts: { message_links: false } }).map((one) => one.message), [
-    "without a link to the console",
-  ]);
+  assert.deepEqual(
+    projectFindings({ alerts: { message_links: false } }).map((one) => one.message),
+    [
+      "without a link to the console",
+    ],
+  );
   assert.match(mendOf("database", undefined), /^The functions cannot call the database/);
   assert.match(mendOf("database", "read_only"), /^Make room/);
 });
