@@ -73,14 +73,14 @@ export const divisions: Record<string, Division> = {
     sources: ["tests/memory/"],
     setup: 20,
     seconds: 95,
-    slow: { "tests/memory/memory_test.ts": { seconds: 75, shares: 8 } },
+    slow: { "tests/memory/memory_test.ts": { seconds: 95, shares: 8 } },
   },
   "guest": {
     tests: ["tests/guest"],
     sources: ["tests/guest/", "packages/logloom/src/cli/guest/"],
     setup: 0,
     seconds: 80,
-    slow: { "tests/guest/guest_test.ts": { seconds: 95, shares: 3 } },
+    slow: { "tests/guest/guest_test.ts": { seconds: 150, shares: 4 } },
   },
   "restore": {
     tests: ["tests/restore"],
