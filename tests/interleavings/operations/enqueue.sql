@@ -1,4 +1,6 @@
--- A request brings a record of today and a late record. set-up operation
+-- A request brings a record of today and a late record.
+-- set-up
+-- operation
 begin;
 select interleavings.send(
   'acme', '{today,sealed}',

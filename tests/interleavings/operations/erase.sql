@@ -1,4 +1,5 @@
--- An erasure on request deletes first the rows of a day, then from its blocks. set-up
+-- An erasure on request deletes first the rows of a day, then from its blocks.
+-- set-up
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to
 )

@@ -1,5 +1,6 @@
 -- A request is queued after others. The writer closes the open slot of the queue and moves its
--- batches. set-up
+-- batches.
+-- set-up
 select interleavings.send('acme', '{today,sealed}', '{queued,queued late}');
 -- operation
 begin;

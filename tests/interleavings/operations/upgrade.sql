@@ -1,4 +1,6 @@
--- A migration changes logloom.logs. set-up operation
+-- A migration changes logloom.logs.
+-- set-up
+-- operation
 begin;
 select logloom_private.hold_writers();
 select interleavings.pause('settings');
