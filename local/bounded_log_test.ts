@@ -20,7 +20,7 @@ Deno.test("a log keeps its last lines and never grows beyond two files of 5 MB",
   }
 });
 
-Deno.test("a log holds no key, no token and no query of an address, however it is cut into pieces", async () => {
+Deno.test("a log contains no key, no token and no URL's query string, even if the output arrives in pieces", async () => {
   const folder = await Deno.makeTempDir({ prefix: "logloom-" });
   try {
     const log = await BoundedLog.open(`${folder}/gateway.log`);

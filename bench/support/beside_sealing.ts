@@ -15,8 +15,8 @@ import { setPaused } from "./pause_jobs.ts";
 const drawnRecords = 200_000;
 const copiesADay = 2;
 /**
- * The number of records of a tenant that is not sealed. They remain rows and are copied when the day's partition is
- * replaced.
+ * The number of records of the other tenant, whose days are not sealed. These records remain rows and are copied when
+ * the day's partition is replaced.
  */
 const remainingRecords = 20_000;
 const mostRuns = 3;

@@ -105,7 +105,7 @@ Deno.test("unclosed or endless brackets are read as fast", async () => {
   }
 });
 
-Deno.test("a body larger than any operation takes is 413", async () => {
+Deno.test("a body that is too large for every operation is answered with 413", async () => {
   const tenant = await newTenant();
   const { status } = await rpc(tenant.token, "create_alert_rule", { p_name: "a".repeat(200_000) });
   assert.equal(status, 413);

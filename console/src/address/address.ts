@@ -73,7 +73,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The earlier fragments when the page is in a frame, where the browser's history belongs to the outer page. */
+/** Our own history of fragments in a frame, where the browser's history belongs to the outer page; else null. */
 let earlier: string[] | null = null;
 
 /** For a frame, which has only the search: keeps its steps out of the browser's history. */

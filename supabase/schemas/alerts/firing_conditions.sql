@@ -19,9 +19,9 @@ return coalesce(
   false
 );
 
--- Returns the windows that may fire after for_minutes and on_absent are applied. p_seen: the rule's
--- values in the window. p_holding: the values that meet the condition. Keeps in alert_states what
--- later windows need.
+-- Applies for_minutes and on_absent, and returns the windows that may fire. Saves in alert_states
+-- the state that later windows need. p_seen: the rule's values in the window. p_holding: the values
+-- that meet the condition.
 create function logloom_private.lasting_windows(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,

@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Returns the columns of a CSV export: ts and id, then the fields of the stage fields, or all
--- fields. sql is over the alias l.
+-- Returns the columns of a CSV export: ts and id, then the fields that the query's stage "fields"
+-- names; all fields if the query has no such stage. sql uses the alias l.
 create function logloom_private.csv_columns(p_fields jsonb)
 returns table (name text, sql text)
 language plpgsql

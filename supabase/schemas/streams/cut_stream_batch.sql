@@ -1,6 +1,6 @@
 -- Reads the records after a stream's position: the records of its current batch again, or as many
--- as fit in a new batch. Looks at more of the writer's steps each time, and stops when its time is
--- over. It has looked at everything before the returned end.
+-- as fit in a new batch. Each pass of the loop covers more of the writer's steps than the last,
+-- until the deadline. Every record before the returned end was considered.
 create function logloom_private.cut_stream_batch(
   p_stream logloom.log_streams,
   p_query logloom_private.compiled_query

@@ -75,8 +75,8 @@ begin
 end;
 $$;
 
--- Releases a stream. p_end: there was nothing to send up to here. The stream is then idle, unless
--- newer records were noted meanwhile.
+-- Releases a stream. p_end: the write sequence up to which nothing is left to send. The stream
+-- becomes idle, unless newer records were noted meanwhile.
 create function logloom_private.release_stream(
   p_stream logloom.log_streams,
   p_end bigint default null
@@ -103,8 +103,8 @@ begin
 end;
 $$;
 
--- Whether a stream may still read: its tenant is not being deleted, and the user whose rights it
--- has is an admin.
+-- True if a stream may still read: its tenant is not being deleted, and the user it reads as is
+-- still an admin or owner.
 create function logloom_private.stream_may_read(p_stream logloom.log_streams)
 returns boolean
 language plpgsql

@@ -44,7 +44,7 @@ select pg_temp.rule('ts:*', 'lt', 5, p_name => 'old') \g /dev/null
 select pg_temp.arrive('11:59:30', 'here', '{"shop": "a"}', p_count => 6) \g /dev/null
 select is(pg_temp.round('12:00'), 0, 'a round runs');
 
--- A search finds eleven records. The window of the last round ended before five of these.
+-- A search finds eleven records. Five of them arrived after the last round's window ended.
 select pg_temp.arrive('12:00:10', 'new', '{"shop": "a"}', p_count => 5) \g /dev/null
 select pg_temp.rule('msg:new', 'lt', 5, p_name => 'count') \g /dev/null
 select pg_temp.rule('msg:new | count_distinct(id)', 'lt', 5, p_name => 'scan') \g /dev/null

@@ -87,7 +87,8 @@ select ok(
     where tenant_id = 'acme' and user_id = 'erin'),
   'only one step'
 );
--- Alerts of groups keep their values: the first two are in the range.
+-- An alert keeps its group's values after an erasure. Only the first two rows are alerts with a
+-- group in the erased range.
 insert into logloom.alert_history (
   tenant_id, rule_id, value, threshold, window_start, window_end, "group"
 )

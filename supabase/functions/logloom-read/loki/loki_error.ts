@@ -9,7 +9,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The result of an operation, or of `otherwise` if it is refused with one of the statuses. */
+/** Returns the operation's result. If the operation is refused with one of the statuses, returns that of `otherwise`. */
 export async function unlessRefused<T>(
   asked: Promise<T>,
   statuses: readonly number[],

@@ -6,8 +6,8 @@ import { childOf, type Grouping, groupingOf, needed, type Node } from "./syntax_
 import { wholeSeconds } from "./times_and_durations.ts";
 
 /**
- * Reads `rate({service="api"} [5m])`. Without a grouping, it has the stream labels and the labels that the outer
- * expression needs.
+ * Reads a range such as `rate({service="api"} [5m])`. A range without a grouping is grouped by the stream labels and by
+ * the labels that the outer expression needs.
  */
 export function rangeOf(node: Node, { namesOf, wanted }: Context): Range {
   const name = needed(node, "RangeOp").text;

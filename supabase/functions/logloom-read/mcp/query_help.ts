@@ -16,7 +16,7 @@ export const queryHelp = {
 } as const;
 
 export async function answerHelp(query: unknown, read: Read): Promise<ToolAnswer> {
-  // Also without a query, so that an expired credential is refused.
+  // Calls validate_query even if there is no query, so that an expired credential is refused.
   const check = await read("validate_query", { p_query_dsl: query ?? "*" });
   return query === undefined
     ? plain(queryLanguage, { help: queryLanguage })

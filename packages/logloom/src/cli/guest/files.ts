@@ -65,7 +65,7 @@ export function digest(text: string): string {
 /** The files that a module names: imports, and files that it reads. */
 const named = /(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*"(\.\.?\/[^"]+)"/g;
 
-/** The name of our function in a project: only health may have another one there. */
+/** Maps the names of our functions to their names in a project. Only health can be renamed. */
 export function nameIn(health: string): (name: string) => string {
   return (name) => name === "health" ? health : name;
 }

@@ -146,7 +146,7 @@ Deno.test("a batch is given up when its time is over, or would be before the nex
   assert.ok(waited > 20_000 && waited <= 60_000, String(waited));
 });
 
-Deno.test("what will never pass is not tried again", async () => {
+Deno.test("a batch that is refused for good is not sent again", async () => {
   for (const status of [400, 401, 404, 405, 409]) {
     await using peer = startPeer(() => Response.json({ error: "no" }, { status }));
     await assert.rejects(senderTo(peer.url).send(batch), new Failure(`${status} no`));
