@@ -182,8 +182,7 @@ begin
     fetch v_blocks into v_block;
     exit when not found;
     perform logloom_private.can_read(v_block.format);
-    -- Stop if the page is full and all records of this block and the following ones come after its
-    -- end.
+    -- The page is full, and this block and the next ones begin after its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
     -- Null: all records.
@@ -209,8 +208,7 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     v_sizes := null;
-    -- v_positions may have more than p_limit: it also has the records with the ts at which the page
-    -- before ended.
+    -- May be more than p_limit: records with the ts at which the last page ended are here too.
     if p_bytes <= cardinality(v_positions)::bigint * (
       select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c
