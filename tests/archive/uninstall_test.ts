@@ -49,7 +49,7 @@ Deno.test("if the project uses Logloom, uninstalling deletes nothing of the arch
   url.pathname = "/used";
   await assert.rejects(
     () => uninstall(url.href, `${checkout}/supabase`, () => {}, "delete"),
-    /these of the project use it:\n {2}view public\.sent/,
+    /these objects of the project use it:\n {2}view public\.sent/,
   );
   const [left] = await sql`
     select (select count(*)::integer from logloom.plans where archive_days = 365) as plans,
