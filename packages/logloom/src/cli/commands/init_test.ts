@@ -26,3 +26,26 @@ Deno.test("a new installation has a limit on storage, and an older one without k
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("without a database init says how to start one, and changes nothing", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.mkdir(`${folder}/supabase`);
+    const config = 'project_id = "shop"\n[db]\nport = 9\n';
+    await Deno.writeTextFile(`${folder}/supabase/config.toml`, config);
+    const programs = new URL("../../../../../node_modules/.bin", import.meta.url).pathname;
+    const { code, err } = await runCommand(["init", folder, "--local", "--dry-run"], {
+      PATH: `${programs}:${Deno.env.get("PATH")}`,
+    });
+    assert.deepEqual([code, err], [
+      1,
+      "logloom: database: no database answers at 127.0.0.1:9. Start it (a local stack: supabase " +
+      "start), or add --remote for the hosted project.\n",
+    ]);
+    // The Supabase CLI notes its own version in .temp.
+    const names = [...Deno.readDirSync(`${folder}/supabase`)].map(({ name }) => name);
+    assert.deepEqual(names.filter((name) => name !== ".temp"), ["config.toml"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

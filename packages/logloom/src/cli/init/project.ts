@@ -110,7 +110,11 @@ export function directly(databaseUrl: string): Pick<Project, "query" | "close"> 
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
       if (code === "ECONNREFUSED") {
-        throw new Failure(`no database answers at ${new URL(databaseUrl).host}`);
+        const { host } = new URL(databaseUrl);
+        throw new Failure(
+          `no database answers at ${host}. Start it (a local stack: supabase start), or add ` +
+            "--remote for the hosted project.",
+        );
       }
       throw new Failure(code === undefined ? message : `${code}: ${message}`);
     }
