@@ -3,6 +3,7 @@ import type { BodyLimits } from "./read_body.ts";
 import type { Bytes } from "./unpacked_bytes.ts";
 import { type EventCollector, type EventError, maxErrors, sendAgain } from "./event_collector.ts";
 import { JsonReader } from "./json.ts";
+import { utf16Of } from "./text_encoding.ts";
 
 /** A request without its body, for a protocol. */
 export interface Incoming {
@@ -22,12 +23,11 @@ export class Content {
     this.#json = new JsonReader(bytes.length);
   }
 
-  /** The text: UTF-16 if it begins with a byte order mark, as PowerShell writes it; otherwise in its charset or UTF-8. */
+  /** The text: UTF-16 if it looks so, as PowerShell and Windows write it; otherwise in its charset or UTF-8. */
   get text(): string {
-    const [first, second] = this.bytes;
-    const is16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-    if (is16) return new TextDecoder(first === 0xff ? "utf-16le" : "utf-16be").decode(this.bytes);
-    return decoderOf(this.contentType).decode(this.bytes);
+    const utf16 = utf16Of(this.bytes);
+    const decoder = utf16 === undefined ? decoderOf(this.contentType) : new TextDecoder(utf16);
+    return decoder.decode(this.bytes);
   }
 
   /** The value of a JSON text of this body; undefined if it is not JSON. */

@@ -55,9 +55,12 @@ export async function readBody(
       if (isTooLarge && fault !== undefined) return tooLarge(sent.count, limits.sentBytes);
       const unpacked = await unpack(encoding, sent.bytes, limits.bytes);
       if (isTooLarge) return tooLarge(sent.count, limits.sentBytes);
-      return unpacked.bytes === undefined
-        ? tooLarge(unpacked.count, limits.bytes)
-        : success({ bytes: unpacked.bytes });
+      if (unpacked.bytes === undefined) return tooLarge(unpacked.count, limits.bytes);
+      return success(
+        isPacked(unpacked.bytes, request.headers)
+          ? { problem: "Request body is compressed twice", status: 415 }
+          : { bytes: unpacked.bytes },
+      );
     }
   } catch {
     // The fault below describes it.
@@ -122,7 +125,7 @@ interface Packing {
   readonly fault: string | undefined;
 }
 
-const known = new Set(["gzip", "deflate", "zstd", "identity", ""]);
+const known = new Set(["gzip", "deflate", "zstd", "identity", "none", ""]);
 
 /**
  * Finds the encoding by the first bytes, because senders announce a wrong encoding, announce one without using it, or
@@ -136,10 +139,8 @@ function packingOf(headers: Headers, body: Bytes, takesSnappy: boolean): Packing
     return undefined;
   }
   const faultOf = (name: string) => `Request body is not valid ${name}`;
-  if (body[0] === 0x1f && body[1] === 0x8b) return { encoding: "gzip", fault: faultOf("gzip") };
-  if (body[0] === 0x28 && body[1] === 0xb5 && body[2] === 0x2f && body[3] === 0xfd) {
-    return { encoding: "zstd", fault: faultOf("zstd") };
-  }
+  if (isGzip(body)) return { encoding: "gzip", fault: faultOf("gzip") };
+  if (isZstd(body)) return { encoding: "zstd", fault: faultOf("zstd") };
   const named = ["deflate", "zstd", "gzip"].find((name) => names.includes(name));
   const isPlain = named === undefined || isText(body);
   const mayBePlain = isPlain || /protobuf|msgpack/.test(headers.get("Content-Type") ?? "");
@@ -148,6 +149,20 @@ function packingOf(headers: Headers, body: Bytes, takesSnappy: boolean): Packing
   if (hasZlibHeader(body)) return { encoding: "zlib", fault };
   // Some clients omit the zlib header, which the standard requires.
   return { encoding: !isPlain && named === "deflate" ? "deflate" : undefined, fault };
+}
+
+function isGzip([first, second]: Bytes): boolean {
+  return first === 0x1f && second === 0x8b;
+}
+
+function isZstd([a, b, c, d]: Bytes): boolean {
+  return a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd;
+}
+
+/** Whether a decompressed body is still compressed. A text may begin like zlib, so several encodings must be announced. */
+function isPacked(body: Bytes, headers: Headers): boolean {
+  const isAnnounced = headers.get("Content-Encoding")?.includes(",") ?? false;
+  return isGzip(body) || isZstd(body) || (isAnnounced && hasZlibHeader(body) && !isText(body));
 }
 
 function hasZlibHeader(body: Bytes): boolean {

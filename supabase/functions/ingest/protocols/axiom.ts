@@ -1,4 +1,3 @@
-import { success } from "../../_shared/errors.ts";
 import { addMember, isObject } from "../json.ts";
 import { explained, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf } from "./lines.ts";
@@ -11,7 +10,7 @@ export const axiom: Protocol = {
     const dataset = datasetPath.exec(path)?.slice(1).find((part) => part !== undefined);
     const timestampField = query.get("timestamp-field");
     const envelope = { defaults: defaultsOf(query) };
-    addJson(content, events, (event) => {
+    const add = (event: unknown) => {
       if (!isObject(event)) return events.add(event);
       const named = timestampField !== null && Object.hasOwn(event, timestampField)
         ? event[timestampField]
@@ -19,8 +18,8 @@ export const axiom: Protocol = {
       if (named !== undefined && timestampField !== null) delete event[timestampField];
       if (dataset !== undefined) addMember(event, "dataset", decoded(dataset).slice(0, 255));
       events.add(event, { ...envelope, ...named !== undefined && { ts: named } });
-    }, envelope);
-    return success({
+    };
+    return addJson(content, events, add, {
       accepted: ({ ingested, rejected, errors, bytes }) =>
         json(200, {
           ingested,
@@ -30,7 +29,7 @@ export const axiom: Protocol = {
           blocksCreated: 0,
           walLength: 0,
         }),
-    });
+    }, envelope);
   },
   refused: (_incoming, failure) => json(failure.status, { message: explained(failure) }),
 };

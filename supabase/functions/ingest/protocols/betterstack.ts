@@ -9,8 +9,7 @@ export const betterstack: Protocol = {
   read({ headers }, content, events) {
     const accepted = { accepted: () => ({ status: 202 }) };
     if (!contentType(headers).includes("msgpack")) {
-      addJson(content, events, (event) => events.add(event));
-      return success(accepted);
+      return addJson(content, events, (event) => events.add(event), accepted);
     }
     try {
       const sent = unmsgpack(content.bytes);

@@ -22,9 +22,8 @@ export const datadog: Protocol = {
     const envelope = { defaults: defaultsOf(incoming.query) };
     const tags = [shortParameter(incoming.query, "ddtags") ?? ""];
     const add = (event: unknown) => addEvent(event, tags, envelope, content, events);
-    addJson(content, events, add, envelope);
     const status = incoming.path.startsWith("/v1/") ? 200 : 202;
-    return success({ accepted: () => json(status, {}) });
+    return addJson(content, events, add, { accepted: () => json(status, {}) }, envelope);
   },
   refused,
 };

@@ -3,7 +3,15 @@ import type { EventCollector } from "../event_collector.ts";
 import type { Envelope } from "../event_draft.ts";
 import { isObject, type JsonObject, scalarText } from "../json.ts";
 import { levelOfStatus } from "../levels.ts";
-import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import {
+  type Content,
+  counts,
+  errorReply,
+  json,
+  type Protocol,
+  type Reading,
+  receiver,
+} from "../protocol.ts";
 import { supabaseEnvelope } from "../supabase_events.ts";
 import { addJson, defaultsOf } from "./lines.ts";
 import { addInvocation } from "./workers.ts";
@@ -20,13 +28,12 @@ function drain(addEvent: AddEvent): Protocol {
     greet: verification,
     read({ query }, content, events) {
       const envelope = { defaults: defaultsOf(query) };
-      addJson(content, events, (event) => {
+      const add = (event: unknown) => {
         if (isObject(event)) addEvent(event, envelope, events);
         else events.add(event);
-      }, envelope);
-      return success({
-        accepted: (outcome) => json(200, counts(outcome), verify(query)),
-      });
+      };
+      const accepted: Reading["accepted"] = (outcome) => json(200, counts(outcome), verify(query));
+      return addJson(content, events, add, { accepted }, envelope);
     },
     refused: (incoming, failure) => {
       const reply = errorReply(incoming, failure);

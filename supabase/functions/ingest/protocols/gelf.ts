@@ -1,4 +1,3 @@
-import { success } from "../../_shared/errors.ts";
 import { addMember, isObject, type JsonObject } from "../json.ts";
 import { errorReply, type Protocol, receiver } from "../protocol.ts";
 import { addJson } from "./lines.ts";
@@ -7,7 +6,7 @@ import { addJson } from "./lines.ts";
 export const gelf: Protocol = {
   ...receiver,
   read(_incoming, content, events) {
-    addJson(content, events, (event) => {
+    const add = (event: unknown) => {
       if (!isObject(event)) return events.add(event);
       const members: JsonObject = {};
       // Custom fields begin with an underscore.
@@ -21,8 +20,8 @@ export const gelf: Protocol = {
         addMember(members, name === "" || Object.hasOwn(members, name) ? key : name, event[key]);
       }
       events.add(members, { isSyslog: true });
-    }, { isSyslog: true });
-    return success({ accepted: () => ({ status: 202 }) });
+    };
+    return addJson(content, events, add, { accepted: () => ({ status: 202 }) }, { isSyslog: true });
   },
   refused: errorReply,
 };

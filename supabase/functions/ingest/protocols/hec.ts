@@ -1,7 +1,7 @@
 import { type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
 import { lookUp, namesOf } from "../field_names.ts";
-import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
+import { addMember, isObject, type JsonObject, scalarText, setMember } from "../json.ts";
 import {
   type Content,
   type EventFailure,
@@ -14,6 +14,7 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
+import { isBinary } from "../text_encoding.ts";
 import { addLine, defaultsOf, linesOf, splitObjects, takenApart } from "./lines.ts";
 
 /** Splunk's HTTP Event Collector: objects one after another, or raw lines. */
@@ -66,6 +67,7 @@ function readRaw(
   events: EventCollector,
 ): HecFailure | undefined {
   const envelope = { defaults: defaultsOf(query) };
+  if (isBinary(content.text)) return invalid;
   for (const line of linesOf(content.text)) addLine(line, content, envelope, events);
   return events.count === 0 ? noData : undefined;
 }
@@ -102,21 +104,23 @@ function addEvent(
   content: Content,
   events: EventCollector,
 ): HecFailure | undefined {
-  const { time, host, source, sourcetype, index, event, fields } = sent;
+  const { time, host, event, fields, ...beside } = sent;
   if (event === undefined || event === null) {
     return { status: 400, error: "Event field is required", code: 12 };
   }
   if (event === "") return { status: 400, error: "Event field cannot be blank", code: 13 };
+  if (fields !== undefined && fields !== null && !isObject(fields)) {
+    return { status: 400, error: "Error in handling indexed fields", code: 15 };
+  }
   const apart = isObject(event) ? flattened(event) : takenApart(event, {}, content)?.members;
   const members = apart ?? {};
   if (isObject(fields)) { for (const key in fields) addMember(members, key, fields[key]); }
-  for (const [key, value] of Object.entries({ source, sourcetype, index })) {
-    if (value !== undefined && value !== null) addMember(members, key, value);
-  }
+  for (const key in beside) if (beside[key] !== null) addMember(members, key, beside[key]);
+  const hostName = scalarText(host);
   events.add(members, {
     ...time !== undefined && time !== null && { ts: time },
     ...apart === undefined && { msg: event },
-    ...typeof host === "string" && { defaults: { host } },
+    ...hostName !== undefined && { defaults: { host: hostName } },
   });
   return undefined;
 }

@@ -32,6 +32,11 @@ const faulty: readonly (readonly [string, object])[] = [
   ['["a","b"]', { ...invalid, "invalid-event-number": 0 }],
   ["plain text", { ...invalid, "invalid-event-number": 0 }],
   ["{}{}{}", { ...missing, "invalid-event-number": 0 }],
+  ['{"event":"a","fields":"b"}', {
+    text: "Error in handling indexed fields",
+    code: 15,
+    "invalid-event-number": 0,
+  }],
   ["[]", { text: "No data", code: 5 }],
   [" , \n", { text: "No data", code: 5 }],
 ];
@@ -42,6 +47,13 @@ Deno.test("HEC: a request without a single event is an error, however many fault
     assert.deepEqual([status, JSON.parse(text)], [400, answer], body);
     assert.deepEqual(events, [], body);
   }
+});
+
+Deno.test("HEC keeps what stands beside an event", async () => {
+  const body = '{"event":"a","host":7,"source":"s","index":null,"level":"error","shop":{"id":1}}';
+  const { events } = await receive("/services/collector", { body });
+  const attrs = { source: "s", shop: { id: 1 } };
+  assert.deepEqual(events, [{ msg: "a", host: "7", level: "error", attrs }]);
 });
 
 Deno.test("HEC: the other events of a request with a faulty event are stored, and the answer has its number", async () => {

@@ -38,10 +38,7 @@ export const ndjson: Protocol = {
   ...receiver,
   saysWhatIsStored: true,
   statusWithoutCredentials: 400,
-  read(incoming, content, events) {
-    const added = addLines(content, incoming.query, events);
-    return added.ok ? success(reading) : added;
-  },
+  read: ({ query }, content, events) => addLines(content, query, events, reading),
   refused: (_incoming, { status, error }) => json(status, { error }),
 };
 
@@ -70,8 +67,7 @@ function readNative(incoming: Incoming, content: Content, events: EventCollector
   if (!holdsLines(contentType(incoming.headers), text)) return failure(400, invalidJson(text));
   const count = [...linesOf(text)].length;
   if (count > maxEvents) return tooMany(count);
-  const added = addLines(content, incoming.query, events);
-  return added.ok ? success(reading) : added;
+  return addLines(content, incoming.query, events, reading);
 }
 
 function refusedNatively(_incoming: Incoming, { status, error }: Failure) {

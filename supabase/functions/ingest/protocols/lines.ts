@@ -5,7 +5,16 @@ import { addMember, isObject, type JsonObject, parseJson, setMember } from "../j
 import { jsonFault } from "../json_fault.ts";
 import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../../_shared/exact_numbers.ts";
-import { type Content, counts, errorReply, json, type Protocol, receiver } from "../protocol.ts";
+import {
+  type Content,
+  counts,
+  errorReply,
+  json,
+  type Protocol,
+  type Reading,
+  receiver,
+} from "../protocol.ts";
+import { isBinary } from "../text_encoding.ts";
 import { closingQuote, matchAt } from "../text_scan.ts";
 import { accessOf } from "./access_log.ts";
 import { headOf } from "./text_line.ts";
@@ -14,11 +23,8 @@ import { headOf } from "./text_line.ts";
 export const lines: Protocol = {
   ...receiver,
   saysWhatIsStored: true,
-  read(incoming, content, events) {
-    const added = addLines(content, incoming.query, events);
-    if (!added.ok) return added;
-    return success({ accepted: (outcome) => json(200, counts(outcome)) });
-  },
+  read: ({ query }, content, events) =>
+    addLines(content, query, events, { accepted: (outcome) => json(200, counts(outcome)) }),
   refused: errorReply,
 };
 
@@ -42,21 +48,44 @@ export function addLines(
   content: Content,
   query: URLSearchParams,
   events: EventCollector,
-): Result<void> {
+  reading: Reading,
+): Result<Reading> {
   const envelope = { defaults: defaultsOf(query) };
   const { text } = content;
   const whole = wholeOf(text, content);
+  const add = (event: unknown) => events.add(event, envelope);
+  return addAll(text, whole, { content, events, add, envelope, reading });
+}
+
+interface Adding {
+  readonly content: Content;
+  readonly events: EventCollector;
+  readonly add: (event: unknown) => void;
+  readonly envelope: Envelope;
+  readonly reading: Reading;
+}
+
+/** Adds the events of a body that is JSON as a whole, or has one event a line. */
+function addAll(text: string, whole: unknown, adding: Adding): Result<Reading> {
+  const { content, events, add, envelope, reading } = adding;
   if (whole !== undefined) {
     for (const event of Array.isArray(whole) ? whole : [whole]) {
       const wrapped = isObject(event) ? wrappedEvents(event) : undefined;
-      for (const one of wrapped ?? [event]) events.add(one, envelope);
+      for (const one of wrapped ?? [event]) add(one);
     }
-  } else if (brokenOver.test(text)) {
-    return failure(400, invalidJson(text));
-  } else {
-    for (const line of linesOf(text)) addLine(line, content, envelope, events);
+    return success(reading);
   }
-  return success(undefined);
+  if (brokenOver.test(text)) return failure(400, invalidJson(text));
+  if (isBinary(text)) {
+    return failure(415, "The body is not text. It may be compressed with gzip, deflate or zstd");
+  }
+  for (const line of linesOf(text)) {
+    for (const event of eventsOf(line, content)) {
+      if (event === undefined) addText(line, envelope, events);
+      else add(event);
+    }
+  }
+  return success(reading);
 }
 
 /** A first line that opens JSON without closing it. */
@@ -100,22 +129,13 @@ export function addJson(
   content: Content,
   events: EventCollector,
   add: (event: unknown) => void,
+  reading: Reading,
   envelope: Envelope = {},
-): void {
+): Result<Reading> {
   const { text } = content;
-  if (/^\s*\[/.test(text)) {
-    const list = content.parse(text);
-    if (Array.isArray(list)) {
-      for (const event of list) add(event);
-      return;
-    }
-  }
-  for (const line of linesOf(text)) {
-    for (const event of eventsOf(line, content)) {
-      if (event === undefined) addText(line, envelope, events);
-      else add(event);
-    }
-  }
+  const list = /^\s*\[/.test(text) ? content.parse(text) : undefined;
+  const whole = Array.isArray(list) ? list : wholeOf(text, content);
+  return addAll(text, whole, { content, events, add, envelope, reading });
 }
 
 /** Fields from the query, for all events. They are short, because each event gets a copy. */
@@ -148,7 +168,10 @@ export function addLine(line: string, content: Parser, envelope: Envelope, event
 }
 
 /** The objects of a line; a single undefined if it is text. */
-function eventsOf(line: string, content: Parser): (JsonObject | undefined)[] {
+function eventsOf(sent: string, content: Parser): (JsonObject | undefined)[] {
+  // JSON text sequences have a record separator before each text, files put together a byte order mark.
+  // deno-lint-ignore no-control-regex
+  const line = sent.replace(/^[\x1e\ufeff]+/, "");
   const first = line.trimStart()[0];
   if (first === "{") {
     const value = content.parse(line);

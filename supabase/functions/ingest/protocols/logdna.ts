@@ -1,5 +1,4 @@
 import { hasKeyPrefix } from "../../_shared/auth.ts";
-import { success } from "../../_shared/errors.ts";
 import { addMember, isObject, type JsonObject } from "../json.ts";
 import { errorReply, json, type Protocol, receiver } from "../protocol.ts";
 import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
@@ -17,7 +16,7 @@ export const logdna: Protocol = {
   read({ query }, content, events) {
     const envelope = { defaults: defaultsOf(query) };
     const tags = shortParameter(query, "tags")?.split(",").filter((tag) => tag !== "") ?? [];
-    addJson(content, events, (sent) => {
+    const add = (sent: unknown) => {
       for (const line of isObject(sent) ? linesIn(sent) : [sent]) {
         if (!isObject(line)) {
           events.add(line, envelope);
@@ -30,8 +29,8 @@ export const logdna: Protocol = {
         const { members = line, ...said } = takenApart(text, beside, content) ?? {};
         events.add(members, { ...envelope, ...said });
       }
-    }, envelope);
-    return success({ accepted: () => json(200, { status: "ok" }) });
+    };
+    return addJson(content, events, add, { accepted: () => json(200, { status: "ok" }) }, envelope);
   },
   refused: errorReply,
 };

@@ -1,4 +1,3 @@
-import { success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
 import { addMember, isObject } from "../json.ts";
 import { explained, json, type Protocol, receiver } from "../protocol.ts";
@@ -8,11 +7,11 @@ import { addJson } from "./lines.ts";
 export const logflare: Protocol = {
   ...receiver,
   read(_incoming, content, events) {
-    addJson(content, events, (sent) => {
+    const add = (sent: unknown) => {
       const batch = isObject(sent) && Array.isArray(sent.batch) ? sent.batch : [sent];
       for (const event of batch) addEvent(event, events);
-    });
-    return success({ accepted: () => json(200, { message: "Logged!" }) });
+    };
+    return addJson(content, events, add, { accepted: () => json(200, { message: "Logged!" }) });
   },
   refused(_incoming, failure) {
     const error = explained(failure);
