@@ -56,13 +56,13 @@ export const remarks = {
  */
 export const aliases = {
   "ts":
-    "@timestamp timestamp time _time dt date datetime t eventTime EdgeStartTimestamp asctime @t Timestamp __REALTIME_TIMESTAMP"
+    "@timestamp timestamp time _time dt date datetime t eventTime EdgeStartTimestamp asctime @t Timestamp __REALTIME_TIMESTAMP timeMillis instant record.time.repr"
       .split(" "),
   "level":
-    "severity status log.level severity_text loglevel levelname lvl @level level_name error_severity @l Level LogLevel PRIORITY"
+    "severity status log.level severity_text loglevel levelname lvl @level level_name error_severity @l Level LogLevel PRIORITY @fields.level record.level context.logLevel s"
       .split(" "),
   "msg":
-    "message event_message log short_message body text line @message @m Message RenderedMessage fields.message MESSAGE @mt MessageTemplate"
+    "formattedMessage message event_message log short_message body record.message text line @message @m Message RenderedMessage fields.message MESSAGE @mt MessageTemplate event"
       .split(" "),
   "service": "service.name service_name app application projectName SYSLOG_IDENTIFIER name".split(
     " ",

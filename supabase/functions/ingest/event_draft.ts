@@ -1,9 +1,8 @@
 import { type TextField, textFields } from "../_shared/record_fields.ts";
 import { lookUp, namesOf, otherKeys, ownKeys, takeOut } from "./field_names.ts";
 import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json.ts";
-import { type Level, levelOf, levelText, syslogLevelOf } from "./levels.ts";
-import { markedNumber } from "../_shared/numbers.ts";
-import { isFinerThanMicroseconds, isoFromNumber, isoFromText } from "./timestamps.ts";
+import { type Level, levelOf, levelOfLetter, levelText, syslogLevelOf } from "./levels.ts";
+import { isCutShort, isoOf } from "./timestamps.ts";
 
 export type Text = string | null;
 
@@ -68,6 +67,7 @@ export class Draft {
         this.texts[field] ??= scalarText(envelope.defaults[name]) ?? null;
       }
     }
+    this.texts[0] ??= messageOfError(event);
   }
 
   #addAttr(key: string, value: unknown): void {
@@ -94,7 +94,7 @@ export class Draft {
     if (sent === null) return;
     const lower = levelText(sent)?.toLowerCase() ?? "";
     this.level = (isSyslog ? syslogLevelOf(lower) : null) ?? levelOf(lower);
-    if (this.level === null || this.level !== lower) this.#originalLevel = sent;
+    if (this.level !== lower || isComposite(sent)) this.#originalLevel = sent;
   }
 
   #fallBack({ level, fallbackLevel, isSyslog }: Envelope): void {
@@ -105,13 +105,16 @@ export class Draft {
     if (!isSaid) this.#originalLevel = fallbackLevel;
   }
 
-  /** Reads Serilog's compact form: an event without `@l` is information, and `@mt` is a template. */
-  #readCompactLog(used: Set<string>): void {
-    const template = this.#event["@mt"];
-    if (this.level === null && this.#originalLevel === null) this.level = "info";
-    if (typeof template !== "string" || !used.has("@mt")) return;
-    this.texts[0] = rendered(template, this.#event);
-    if (this.texts[0] !== template) used.delete("@mt");
+  /** Reads Serilog's templates. In its compact form an event without `@l` is information. */
+  #readSerilog(used: Set<string>): void {
+    const event = this.#event;
+    const isCompact = Object.hasOwn(event, "@t");
+    if (isCompact && this.level === null && this.#originalLevel === null) this.level = "info";
+    const [name, values] = isCompact ? ["@mt", event] : ["MessageTemplate", event.Properties];
+    const template = event[name];
+    if (typeof template !== "string" || !used.has(name) || !isObject(values)) return;
+    this.texts[0] = rendered(template, values);
+    if (this.texts[0] !== template) used.delete(name);
   }
 
   /** Reads the value under the field's own name. If the value is an object with a `name`, takes that name. */
@@ -161,13 +164,14 @@ export class Draft {
       });
       if (value !== undefined) {
         this.level = value.level;
-        if (levelText(value.sent)?.toLowerCase() !== value.level) this.#originalLevel = value.sent;
+        const isSaid = levelText(value.sent)?.toLowerCase() === value.level;
+        if (!isSaid || isComposite(value.sent)) this.#originalLevel = value.sent;
       }
     }
     for (const [at, field] of textFields.entries()) {
       this.texts[at] ??= take(event, field, used, field === "msg" ? messageText : nameText) ?? null;
     }
-    if (Object.hasOwn(event, "@t")) this.#readCompactLog(used);
+    this.#readSerilog(used);
     if (this.texts[0] === null && isComposite(event.message)) {
       this.texts[0] = jsonTextOf(event.message);
       used.add("message");
@@ -185,9 +189,9 @@ export class Draft {
   }
 }
 
-/** Finds a level under another name, if `level` cannot be read. Both members stay. */
+/** Finds a level under another name, for consola `type`, if `level` cannot be read. Both members stay. */
 function levelBeside(event: JsonObject, isSyslog: boolean): Level | null {
-  for (const name of namesOf.level) {
+  for (const name of [...namesOf.level, { flat: "type", path: undefined }]) {
     const level = name.flat === "status"
       ? null
       : levelUnder(name.flat, lookUp(event, name), isSyslog);
@@ -196,11 +200,26 @@ function levelBeside(event: JsonObject, isSyslog: boolean): Level | null {
   return null;
 }
 
-/** Returns the text of a message. journald writes a message that is not UTF-8 as an array of bytes. */
+/** Returns the text of a message. journald writes one that is not UTF-8 as an array of bytes, and several as a list. */
 function messageText(value: unknown, name: string): string | undefined {
-  const areBytes = name === "MESSAGE" && Array.isArray(value) &&
-    value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
-  return areBytes ? new TextDecoder().decode(Uint8Array.from(value)) : scalarText(value);
+  if (name !== "MESSAGE" || !Array.isArray(value)) return scalarText(value);
+  if (value.every((part) => typeof part === "string")) return value.join("\n");
+  const areBytes = value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
+  return areBytes ? new TextDecoder().decode(Uint8Array.from(value)) : undefined;
+}
+
+const errorNames = ["error", "err", "exception", "thrown"].map((key) => ({
+  flat: `${key}.message`,
+  path: [key, "message"],
+}));
+
+/** The message of an event that has only an error. */
+function messageOfError(event: JsonObject): Text {
+  for (const name of errorNames) {
+    const text = lookUp(event, name);
+    if (typeof text === "string" && text !== "") return text;
+  }
+  return null;
 }
 
 /** Fills a message template of Serilog with its values: `{Name}`, `{@Name}`, `{Name,5:000}`; `{{` is a brace. */
@@ -250,6 +269,7 @@ function nameText(value: unknown): string | undefined {
 function levelUnder(name: string, value: unknown, isSyslog: boolean): Level | null {
   const lower = levelText(value)?.toLowerCase();
   if (lower === undefined) return null;
+  if (name === "s") return levelOfLetter(lower.toUpperCase());
   // A number in `status` is more often an HTTP status.
   if (name === "status" && /^\d/.test(lower)) return null;
   return (isSyslog || name === "PRIORITY" ? syslogLevelOf(lower) : null) ?? levelOf(lower);
@@ -261,11 +281,6 @@ function isComposite(value: unknown): boolean {
 
 function textOf(value: unknown): Text {
   return value === null ? null : scalarText(value) ?? jsonTextOf(value);
-}
-
-function isoOf(value: unknown): string | undefined {
-  if (typeof value === "string") return isoFromText(markedNumber(value) ?? value);
-  return typeof value === "number" ? isoFromNumber(value) : undefined;
 }
 
 /** Names of times that may not be the event's own. */
@@ -280,9 +295,4 @@ function isPlausible(sent: unknown): boolean {
   const iso = isoOf(sent);
   return iso !== undefined && iso >= "2000" && iso < "2100" &&
     (scalarText(sent)?.length ?? 0) <= maxTimeLength;
-}
-
-function isCutShort(ts: unknown): boolean {
-  if (typeof ts === "string") return isFinerThanMicroseconds(markedNumber(ts) ?? ts);
-  return typeof ts === "number" && !Number.isInteger(ts) && isFinerThanMicroseconds(String(ts));
 }

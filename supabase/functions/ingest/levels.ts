@@ -1,4 +1,5 @@
 import { markedNumber, numberText } from "../_shared/numbers.ts";
+import { isObject, scalarText } from "./json.ts";
 import { levelWords } from "../_shared/record_fields.ts";
 
 export type Level = keyof typeof levelWords;
@@ -26,6 +27,19 @@ export function levelOf(lower: string): Level | null {
 }
 
 const slogLevels: Readonly<Record<string, number>> = { debug: -4, info: 0, warn: 4, error: 8 };
+
+/** The level of a letter, as glog, MongoDB and semantic_logger write it; MongoDB's debug levels are D1 to D5. */
+export function levelOfLetter(letter: string): Level | null {
+  return letterLevels[letter.replace(/^D[1-5]$/, "D")] ?? null;
+}
+
+const letterLevels: Readonly<Record<string, Level>> = {
+  D: "debug",
+  I: "info",
+  W: "warn",
+  E: "error",
+  F: "error",
+};
 
 /** A severity of syslog: 0 emergency to 7 debug. */
 export function syslogLevelOf(text: string): Level | null {
@@ -55,8 +69,9 @@ export function levelOfStatus(status: string | undefined): Level | undefined {
   return code >= 400 ? "warn" : "info";
 }
 
-/** The text of a possible level; undefined if it is neither text nor number. */
+/** The text of a possible level, which log4js and others put into an object; undefined if there is none. */
 export function levelText(value: unknown): string | undefined {
   if (typeof value === "string") return (markedNumber(value) ?? value).trim();
+  if (isObject(value)) return scalarText(value.name ?? value.levelStr)?.trim();
   return typeof value === "number" ? numberText(value) : undefined;
 }

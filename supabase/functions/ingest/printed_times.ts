@@ -26,8 +26,9 @@ const weekday = "(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? +)";
 const monthName =
   "(?<month>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?![a-z])|January|February|March|April|June|July|August|September|October|November|December)";
 const clock =
-  "(?<hour>\\d{1,2}):(?<minute>\\d\\d)(?::(?<second>\\d\\d)(?:[.,](?<fraction>\\d+))?)?(?!\\d)(?: ?(?<half>[ap])\\.?m\\b\\.?)?";
-const gap = "(?:[T_:]|,? {1,2}(?:at )?)";
+  "(?<hour>\\d{1,2}):(?<minute>\\d\\d)(?::(?<second>\\d\\d)(?:(?:[.,]|:(?=\\d{3}(?!\\d)))(?<fraction>\\d+))?)?(?!\\d)(?: ?(?<half>[ap])\\.?m\\b\\.?)?";
+const gap = "(?:[T_:]|,? {1,2}(?:at )?| - )";
+const innerZone = "(?<inner> [A-Za-z]{1,5}| [+-]\\d\\d(?:\\d\\d)?)?";
 
 const dated = [
   // 2026-11-28 14:22:18,123; 2026/11/28; 2026.11.28; Sat 2026-11-28
@@ -35,7 +36,7 @@ const dated = [
   // 20261128 14:22:18; 20261128T142218; 20261128142218123
   `(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)${gap}${clock}`,
   "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)[T ](?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)(?:[.,](?<fraction>\\d+))?(?!\\d)",
-  "(?<year>(?:19|20)\\d\\d)(?<month>\\d\\d)(?<day>\\d\\d)(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)(?:[.,]?(?<fraction>\\d{3}))?(?!\\d)",
+  "(?<year>(?:19|20)\\d\\d)(?<month>\\d\\d)(?<day>\\d\\d)(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)(?:(?:[.,]|(?=\\d{3}(?!\\d)))(?<fraction>\\d+))?(?!\\d)",
   // 28/Nov/2026:14:22:18; 28-Nov-2026 14:22:18; Sat, 28 Nov 2026 14:22:18
   `${weekday}?(?<day>\\d{1,2})[-/ ]${monthName}[-/ ](?<year>\\d{4})${gap}${clock}`,
   // Saturday, 28-Nov-26 14:22:18 GMT
@@ -43,7 +44,9 @@ const dated = [
   // Nov 28, 2026 2:22:18 PM; Sat Nov 28 2026 14:22:18 GMT+0200
   `${weekday}?${monthName} +(?<day>\\d{1,2}),? (?<year>\\d{4})${gap}${clock}`,
   // Sat Nov 28 14:22:18 2026; Sat Nov 28 14:22:18 UTC 2026
-  `${weekday}?${monthName} +(?<day>\\d{1,2}) ${clock}(?<inner> [A-Za-z]{1,5}| [+-]\\d{4})? (?<year>\\d{4})(?!\\d|:)`,
+  `${weekday}?${monthName} +(?<day>\\d{1,2}) ${clock}${innerZone} (?<year>\\d{4})(?!\\d|:)`,
+  // Sat 28 Nov 14:22:18 GMT 2026
+  `${weekday}?(?<day>\\d{1,2}) ${monthName} ${clock}${innerZone} (?<year>\\d{4})(?!\\d|:)`,
   // 28.11.2026 14:22:18
   `${weekday}?(?<day>\\d\\d)\\.(?<month>\\d\\d)\\.(?<year>\\d{4})${gap}${clock}`,
 ].map((form) => new RegExp(form, "yi"));
@@ -52,11 +55,13 @@ const dated = [
 const undated = [
   // Nov 28 14:22:18; 28-Nov-26; 11/28/2026; 26/11/28; 11-28 14:22:18
   `${weekday}?${monthName} +\\d{1,2},? ${clock}`,
-  `\\d{1,2}[-/ ]${monthName}(?:[-/ ]\\d\\d)?${gap}${clock}`,
+  `${weekday}?\\d{1,2}[-/ ]${monthName}(?:[-/ ]\\d\\d)?${gap}${clock}`,
   `\\d{1,4}[-/.]\\d{1,2}(?:[-/.]\\d{2,4})?,? ${clock}`,
-  // 1128 14:22:18.123456 of glog; 14:22:18,123
+  // 261128 14:22:18 of MySQL 5; 1128 14:22:18.123456 of glog; 14:22:18,123; 2:22PM
+  `\\d{6} {1,2}${clock}`,
   `\\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{6}(?!\\d)`,
   `\\d\\d:\\d\\d:\\d\\d(?:[.,]\\d+)?(?!\\d|:)`,
+  "\\d{1,2}:\\d\\d ?[ap]m\\b",
 ].map((form) => new RegExp(form, "yi"));
 
 /** For the test of the patterns' worst cost. */
@@ -121,19 +126,21 @@ function hourOf(text: string, half: string | undefined): string | undefined {
   return String(hour % 12 + (half.toLowerCase() === "p" ? 12 : 0)).padStart(2, "0");
 }
 
-const utc = / ?(?:Z|UTC|GMT|UT|Etc\/UTC|Etc\/GMT)(?![A-Za-z\d/+-])/yi;
-const offset = /(?: ?(?:UTC|GMT))? ?([+-])(\d\d):?([0-5]\d)(?::\d\d)?(?![\d:])/yi;
+const utc =
+  / ?(?:Z(?![A-Za-z\d/+-])|(?:UTC|GMT|UT|Etc\/UTC|Etc\/GMT)(?![A-Za-z\d/+-]| [+-]\d\d)|\((?:UTC|GMT)\)|\[(?:UTC|GMT)\])/yi;
+/** Some locales print U+2212 as the minus. */
+const offset = /(?: ?(?:UTC|GMT))? ?([+−-])(\d\d):?([0-5]\d)(?::\d\d)?(?![\d:])/yi;
 /** Matches `UTC+2` or `+02`. After a space, matches only what must be an offset, as in PostgreSQL's log. */
-const hoursAlone = / ?(?:UTC|GMT)([+-])(\d{1,2})()(?![\d:])/yi;
-const shortOffset = /([+-])(\d\d)()(?![\d:-])| ([+-])(\d\d)()(?= \[|$|[\])])/y;
+const hoursAlone = / ?(?:UTC|GMT) ?([+−-])(\d{1,2})()(?![\d:])/yi;
+const shortOffset = /([+−-])(\d{1,2})()(?![\d:-])| ([+−-])(\d{1,2})()(?= \[|$|[\])])/y;
 /** Text after an offset that repeats the zone: `(CET)`, `[Europe/Berlin]`, Go's ` EET` and ` m=+0.012`. */
 const repeated =
   /(?: ?\((?:[A-Z][A-Za-z]+(?: [A-Z]?[A-Za-z]+){0,5}|[A-Z]{1,5})\)|\[(?:UTC|GMT|Z|[A-Z][A-Za-z_]+(?:\/[\w+-]+){1,4})\])/y;
 const abbreviation =
-  / (?:UTC|GMT|ACDT|ACST|ADT|AEDT|AEST|AKDT|AKST|AST|AWST|BST|CAT|CDT|CEST|CET|CST|ChST|EAT|EDT|EEST|EET|EST|HDT|HKT|HST|IDT|IST|JST|KST|MDT|MEST|MET|MSD|MSK|MST|NDT|NST|NZDT|NZST|PDT|PHT|PKT|PST|SAST|SGT|SST|WAST|WAT|WEST|WET|WIB|WIT|WITA|[+-]\d\d(?:\d\d)?)(?![A-Za-z\d])/y;
+  / [[(]?(?:UTC|GMT|ACDT|ACST|ADT|AEDT|AEST|AKDT|AKST|AST|AWST|BST|CAT|CDT|CEST|CET|CST|ChST|EAT|EDT|EEST|EET|EST|HDT|HKT|HST|IDT|IST|JST|KST|MDT|MEST|MET|MSD|MSK|MST|NDT|NST|NZDT|NZST|PDT|PHT|PKT|PST|SAST|SGT|SST|WAST|WAT|WEST|WET|WIB|WIT|WITA|ALMT|ART|BDT|BRS?T|CHADT|CHAST|CLS?T|COT|GST|HA[DS]T|HAE|HNE|ICT|IRDT|IRKT|IRST|KRAT|LHDT|LHST|MES?Z|MYT|NOVT|NPT|OES?Z|OMST|PYT|SAMT|TRT|UYT|UZT|VET|VLAT|WES?Z|YAKT|YEKT|[A-Z]{3}\d[A-Z]{3}|(?:[A-Z][a-z]+ ){1,4}(?:Standard|Daylight|Summer) Time|[+-]\d\d(?:\d\d)?|[+-]\d(?= +\[?[A-Z]{4}))(?![A-Za-z\d])[\])]?/y;
 const monotonic = / m=[+-]\d+\.\d+/y;
 const region =
-  / ?\[?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|US|Canada|Etc)\/[A-Za-z_]+(?:[/+-][A-Za-z_\d]+){0,6})\]?/y;
+  / ?[[(]?((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific|US|Canada|Etc)\/[A-Za-z_]+(?:[/+-][A-Za-z_\d]+){0,6})[\])]?/y;
 
 /** The zone after a clock, and its end. The offset is undefined for an unknown zone. */
 function zoneAt(text: string, at: number): {
@@ -141,7 +148,7 @@ function zoneAt(text: string, at: number): {
   readonly end: number;
 } {
   const next = text.charCodeAt(at) === 0x20 ? at + 1 : at;
-  if (!/[A-Za-z+([-]/.test(text.charAt(next)) || /^[-+][^\d]/.test(text.slice(next, next + 2))) {
+  if (!/[A-Za-z+([−-]/.test(text.charAt(next)) || /^[-+][^\d]/.test(text.slice(next, next + 2))) {
     return { offset: 0, end: at };
   }
   const numeric = offsetAt(text, at);
@@ -153,7 +160,9 @@ function zoneAt(text: string, at: number): {
     return { offset: numeric.seconds, end };
   }
   const named = matchAt(region, text, at);
-  if (named !== undefined) return { offset: named.replace(/[ [\]]/g, ""), end: at + named.length };
+  if (named !== undefined) {
+    return { offset: named.replace(/[ [\]()]/g, ""), end: at + named.length };
+  }
   const unknown = matchAt(abbreviation, text, at) ?? matchAt(attached, text, at);
   if (unknown !== undefined) return { offset: undefined, end: at + unknown.length };
   return { offset: 0, end: at };
@@ -174,7 +183,7 @@ function offsetAt(
     const [sign, hours, minutes] = found.slice(1).filter((part) => part !== undefined);
     if (Number(hours) > 23) continue;
     const seconds = Number(hours) * 3600 + Number(minutes) * 60;
-    return { seconds: sign === "-" ? -seconds : seconds, length: found[0].length };
+    return { seconds: sign === "+" ? seconds : -seconds, length: found[0].length };
   }
   return undefined;
 }

@@ -99,6 +99,22 @@ const printed: readonly (readonly [by: string, text: string, stored: string | nu
   ["a zone of letters", "2026-11-28 14:22:18 A", null],
   ["a summer of the west", "2026-11-28 14:22:18 PDT", null],
   ["Oracle", "28-Nov-26 02.22.18 PM", null],
+  [".NET, hours alone", "2026-11-28 14:22:18 +2", `${noon}Z`],
+  [".NET, a zone's long name", "2026-11-28 14:22:18 Eastern Standard Time", null],
+  ["an offset behind UTC's name", "2026-11-28 14:22:18 UTC +0200", `${noon}Z`],
+  ["Log4j, UTC in brackets", "2026-11-28 12:22:18 [UTC]", `${noon}Z`],
+  ["Log4j, a region in brackets", "2026-11-28 13:22:18 [Europe/Berlin]", `${noon}Z`],
+  ["ICU, a true minus", "2026-11-28 10:22:18 −02:00", `${noon}Z`],
+  ["WebSphere's clock", "2026-11-28 12:22:18:123", `${noon}.123Z`],
+  ["LDAP", "20261128122218.0Z", `${noon}.0Z`],
+  ["compact, a fraction", "20261128122218.123", `${noon}.123Z`],
+  ["GIN", "2026/11/28 - 12:22:18", `${noon}Z`],
+  ["date in England", "Sat 28 Nov 12:22:18 GMT 2026", `${noon}Z`],
+  ["date in Greece", "Sat 28 Nov 14:22:18 EET 2026", null],
+  ["date in Brazil", "Sat Nov 28 09:22:18 -03 2026", `${noon}Z`],
+  ["Brazil's name", "2026-11-28 09:22:18 BRT", null],
+  ["zerolog console", "2:22PM", null],
+  ["MySQL 5", "261128 12:22:18", null],
 ];
 
 Deno.test("times are read as libraries print them, except in unknown zones", () => {

@@ -1,3 +1,5 @@
+import { markedNumber } from "../_shared/numbers.ts";
+import { isObject, type JsonObject, scalarText } from "./json.ts";
 import { offsetOfRegion, type PrintedTime, printedTimeAt } from "./printed_times.ts";
 
 /**
@@ -90,7 +92,7 @@ const isoPattern =
 const basicPattern =
   /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?$/;
 /** 20261128142218 is a printed time, although as a Unix time it would be in the year 2612. */
-const compactPattern = /^(?:19|20)\d{12}(?:\d{3})?$/;
+const compactPattern = /^(?:19|20)\d{12}(?:\d{3}|\.\d+)?$/;
 const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function daysIn(year: number, month: number): number {
@@ -139,7 +141,7 @@ function isoFromSeconds(seconds: number, micros: string): string | undefined {
 }
 
 /** Whether the time has more than the microseconds that Postgres keeps. */
-export function isFinerThanMicroseconds(text: string): boolean {
+function isFinerThanMicroseconds(text: string): boolean {
   if (text.length < 18 || (text.length < 27 && text[4] === "-")) return false;
   if (isoPattern.test(text) || basicPattern.test(text)) return /[.,]\d{6}\d*?[1-9]/.test(text);
   if (!/^-?\d+(?:\.\d+)?$/.test(text)) return /:\d\d[.,]\d{6}\d*?[1-9]/.test(text);
@@ -148,4 +150,33 @@ export function isFinerThanMicroseconds(text: string): boolean {
   const unit = digits <= 11 ? 6 : digits <= 14 ? 3 : digits <= 17 ? 0 : -3;
   const below = unit >= 0 ? fraction.slice(unit) : whole.slice(unit) + fraction;
   return /[1-9]/.test(below);
+}
+
+/** A time as an event has it: text, a number, or an object. */
+export function isoOf(value: unknown): string | undefined {
+  if (typeof value === "string") return isoFromText(markedNumber(value) ?? value);
+  if (typeof value === "number") return isoFromNumber(value);
+  return isObject(value) ? isoOfObject(value) : undefined;
+}
+
+/**
+ * Reads MongoDB's `{"$date": …}`, Log4j's `{"epochSecond", "nanoOfSecond"}`, protobuf's `{"seconds", "nanos"}` and
+ * PHP's `{"date", "timezone"}`.
+ */
+function isoOfObject(time: JsonObject): string | undefined {
+  const { $date, date, timezone = "UTC" } = time;
+  const sent = isObject($date) ? $date.$numberLong : $date;
+  if (sent !== undefined) return isObject(sent) ? undefined : isoOf(sent);
+  if (date !== undefined) return isoFromText(`${scalarText(date)} ${scalarText(timezone)}`);
+  const seconds = scalarText(time.epochSecond ?? time.seconds) ?? "";
+  const nanos = scalarText(time.nanoOfSecond ?? time.nanos ?? 0) ?? "";
+  if (!/^\d{1,11}$/.test(seconds) || !/^\d{1,9}$/.test(nanos)) return undefined;
+  return isoFromText(`${seconds}.${nanos.padStart(9, "0")}`);
+}
+
+/** Whether a time has more than the microseconds that are stored. */
+export function isCutShort(ts: unknown): boolean {
+  if (typeof ts === "string") return isFinerThanMicroseconds(markedNumber(ts) ?? ts);
+  if (isObject(ts)) return Number(ts.nanoOfSecond ?? ts.nanos ?? 0) % 1000 !== 0;
+  return typeof ts === "number" && !Number.isInteger(ts) && isFinerThanMicroseconds(String(ts));
 }

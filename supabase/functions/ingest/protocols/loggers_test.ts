@@ -113,6 +113,101 @@ const written: readonly (readonly [by: string, event: object, record: object])[]
     msg: "declined",
     attrs: { original_level: "eror" },
   }],
+  ["structlog", { event: "declined", level: "error", timestamp: ts, id: 7 }, {
+    ts,
+    level: "error",
+    msg: "declined",
+    attrs: { id: 7 },
+  }],
+  ["loguru, serialized", {
+    text: "declined\n",
+    record: {
+      level: { name: "ERROR", no: 40 },
+      message: "declined",
+      time: { repr: "2026-11-21 14:34:56.789000+02:00", timestamp: 1795264496.789 },
+    },
+  }, {
+    ts: micros,
+    level: "error",
+    msg: "declined",
+    attrs: {
+      text: "declined\n",
+      record: { time: { timestamp: 1795264496.789 } },
+      original_level: { name: "ERROR", no: 40 },
+    },
+  }],
+  ["Logback", {
+    timestamp: 1795264496789,
+    level: "ERROR",
+    message: "declined {}",
+    arguments: ["7"],
+    formattedMessage: "declined 7",
+  }, {
+    ts,
+    level: "error",
+    msg: "declined 7",
+    attrs: { message: "declined {}", arguments: ["7"] },
+  }],
+  ["Log4j", {
+    instant: { epochSecond: 1795264496, nanoOfSecond: 789123456 },
+    level: "ERROR",
+    message: "declined",
+  }, {
+    ts: "2026-11-21T12:34:56.789123Z",
+    level: "error",
+    msg: "declined",
+    attrs: { original_ts: { epochSecond: 1795264496, nanoOfSecond: 789123456 } },
+  }],
+  ["Log4j, timeMillis", { timeMillis: 1795264496789, message: "a" }, { ts, msg: "a" }],
+  ["MongoDB", { t: { $date: "2026-11-21T14:34:56.789+02:00" }, s: "W", msg: "slow" }, {
+    ts,
+    level: "warn",
+    msg: "slow",
+    attrs: { original_level: "W" },
+  }],
+  ["Google", { timestamp: { seconds: 1795264496, nanos: 789000000 }, message: "a" }, {
+    ts: micros,
+    msg: "a",
+  }],
+  ["Monolog 1", {
+    datetime: { date: "2026-11-21 13:34:56.789000", timezone: "Europe/Berlin" },
+    message: "a",
+  }, { ts: micros, msg: "a" }],
+  ["an unknown zone", { datetime: { date: "2026-11-21 13:34:56", timezone: "CET" }, msg: "a" }, {
+    msg: "a",
+    attrs: { datetime: { date: "2026-11-21 13:34:56", timezone: "CET" } },
+  }],
+  ["Serilog JSON, not rendered", {
+    MessageTemplate: "declined {Id}",
+    Properties: { Id: 7 },
+  }, {
+    msg: "declined 7",
+    attrs: { MessageTemplate: "declined {Id}", Properties: { Id: 7 } },
+  }],
+  ["consola", { date: ts, type: "warn", level: 1, args: ["slow"] }, {
+    ts,
+    level: "warn",
+    attrs: { type: "warn", args: ["slow"], original_level: 1 },
+  }],
+  ["Roarr", { context: { logLevel: 50, id: 7 }, message: "a" }, {
+    level: "error",
+    msg: "a",
+    attrs: { context: { id: 7 }, original_level: 50 },
+  }],
+  ["winston's logstash", { "@message": "a", "@fields": { level: "warn" } }, {
+    level: "warn",
+    msg: "a",
+  }],
+  ["log4js", { level: { level: 30000, levelStr: "WARN" }, msg: "a" }, {
+    level: "warn",
+    msg: "a",
+    attrs: { original_level: { level: 30000, levelStr: "WARN" } },
+  }],
+  ["an error alone", { level: "error", error: { name: "Error", message: "declined" } }, {
+    level: "error",
+    msg: "declined",
+    attrs: { error: { name: "Error", message: "declined" } },
+  }],
   ["a level nobody knows, and a status", { level: "loud", status: "ok", msg: "a" }, {
     msg: "a",
     attrs: { original_level: "loud", status: "ok" },
@@ -161,50 +256,6 @@ Deno.test("an invocation of a Cloudflare Worker becomes its request, its logs an
   );
   assert.deepEqual((events[0].attrs as typeof attrs).Event, attrs.Event);
   assert.deepEqual(events[3].attrs, { Stack: "at a" });
-});
-
-Deno.test("Snappy outside Loki is 415, not binary text", async () => {
-  const body = new Uint8Array([5, 16, 104, 101, 108, 108, 111]);
-  const headers = { "Content-Encoding": "snappy" };
-  for (
-    const path of [
-      "/lines",
-      "/v1/logs",
-      "/gelf",
-      "/services/collector",
-      "/api/v2/logs",
-      "/es/_bulk",
-    ]
-  ) {
-    const { status, events } = await receive(path, { headers, body });
-    assert.deepEqual([status, events], [415, []], path);
-  }
-  const { status } = await receive("", { headers: { ...headers, ...json }, body });
-  assert.equal(status, 400);
-});
-
-Deno.test("UTF-16 with a byte order mark is text", async () => {
-  const text = "gr\u00fc\u00dfe ERROR\r\nzwei\r\n";
-  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
-  for (const order of [[0, 8], [8, 0]]) {
-    const body = new Uint8Array(
-      [0xfeff, ...units].flatMap((unit) => order.map((bits) => (unit >> bits) & 0xff)),
-    );
-    const { status, events } = await receive("/lines", { body });
-    assert.equal(status, 200);
-    assert.deepEqual(events, [{ msg: "gr\u00fc\u00dfe ERROR" }, { msg: "zwei" }]);
-  }
-});
-
-Deno.test("text has the charset that its type names", async () => {
-  const body = Uint8Array.from("gr\u00fc\u00dfe", (letter) => letter.charCodeAt(0));
-  for (const type of ["text/plain; charset=iso-8859-1", 'text/plain;Charset="latin1"']) {
-    const { events } = await receive("/lines", { headers: { "Content-Type": type }, body });
-    assert.deepEqual(events, [{ msg: "gr\u00fc\u00dfe" }], type);
-  }
-  const unknown = { "Content-Type": "text/plain; charset=klingon" };
-  const { events } = await receive("/lines", { headers: unknown, body: "gr\u00fc\u00dfe" });
-  assert.deepEqual(events, [{ msg: "gr\u00fc\u00dfe" }]);
 });
 
 Deno.test("Vector's question whether a key is good is answered", async () => {

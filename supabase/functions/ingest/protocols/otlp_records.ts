@@ -118,8 +118,6 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
     if (value && value !== "0") addMember(members, key, value);
   }
   if (eventName !== undefined && !isDrain) addMember(members, "event_name", eventName);
-  const exception = members["exception.message"];
-  const fallback = eventName ?? (typeof exception === "string" ? exception : undefined);
   const told = isDrain ? supabaseEnvelope(members) : undefined;
   events.add(members, {
     ...record.time !== undefined && { ts: record.time },
@@ -130,7 +128,7 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
     defaults: {
       ...told?.defaults,
       ...origin.defaults,
-      ...fallback !== undefined && { msg: fallback },
+      ...eventName !== undefined && { msg: eventName },
     },
   });
 }
@@ -162,11 +160,13 @@ export function idFromBytes(bytes: Uint8Array, size: number): string | undefined
 /** An id from its digits or base64. Any other text stays as it is. */
 export function idFromText(text: string, size: number): string | undefined {
   if (text.length === 2 * size && isHex(text)) return unlessZero(text.toLowerCase());
-  // Base64 without padding cannot be told from other text.
-  if (text.length % 4 === 0 && /^[\w+/-]+==?$/.test(text)) {
+  if (/^[\w+/-]{11,43}={0,2}$/.test(text)) {
     const bytes = Buffer.from(text, "base64");
     const digits = bytes.toString("latin1");
-    if (bytes.length === size) return unlessZero(bytes.toString("hex"));
+    // Without padding an id of the right length is base64 only if it is what its bytes encode to.
+    const isExact = text.endsWith("=") ||
+      bytes.toString("base64url") === text.replaceAll("+", "-").replaceAll("/", "_");
+    if (bytes.length === size && isExact) return unlessZero(bytes.toString("hex"));
     if (bytes.length === 2 * size && isHex(digits)) return unlessZero(digits.toLowerCase());
   }
   return unlessZero(text);

@@ -1,5 +1,5 @@
 import { printedTimeAt } from "../printed_times.ts";
-import { type Level, levelOf } from "../levels.ts";
+import { type Level, levelOf, levelOfLetter, syslogLevelOf } from "../levels.ts";
 
 /** Time and level at the beginning of a line of text. */
 export interface TextHead {
@@ -13,8 +13,11 @@ export interface TextHead {
 // deno-lint-ignore no-control-regex
 const colours = /\x1b\[[\d;]*m/g;
 
-/** Text that may precede a time: syslog's priority, Ruby's and Redis' letters, glog's level, brackets. */
-const beforeTime = /(?:<\d{1,3}>(?:1 )?|[A-Z], ?|\d{1,9}:[A-Z] |#{2,4}|[*.%])?[\s[(<{"]{0,3}/y;
+/** Syslog's priority, and the version of RFC 5424. */
+const priority = /^<(\d{1,3})>(?:1 )?/;
+/** Text that may precede a time: Ruby's and Redis' letters, glog's level, a framework's name, brackets. */
+const beforeTime =
+  /(?:\[(?:GIN|Nest)\] +(?:\d{1,9} +- +)?|[A-Z], ?|\d{1,9}:[A-Z] |#{2,4}|[*.%])?[\s[(<{"]{0,3}/y;
 const glogLevel = /[DIWEF](?=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.)/y;
 const unixTime = /\d{10}\.\d{3,9}(?=[\s\]])/y;
 
@@ -26,7 +29,9 @@ const words: ReadonlySet<string> = new Set(
 );
 /** A level at the beginning of a line or right after its time. */
 const levelFirst =
-  /[[(<|\s]{0,8}([A-Za-z]{3,11}[1-5]?)(?=[\])>:|,\s]|\[\d|$)(?: *\[[^\]]{0,60}\])?[\])>:|\s]*/y;
+  /[[(<|\s\u2100-\u27bf\ufe0f]{0,8}([A-Za-z]{3,11}[1-5]?)(?=[\])>:|,\s]|\[\d|\/[A-Z]|$)(?: *\[[^\]]{0,60}\])?[\])>:|\s]*/y;
+/** A letter after a time: `[E]`, `W [main]`, `I NETWORK`. */
+const levelLetter = /^[\s\])>}|-]{0,8}\[?([DIWEF])(?:\]| +(?:\[|[A-Z]{2}))/;
 const anyWord = /[A-Za-z]{3,11}[1-5]?/g;
 /** A level further on: in brackets, between dashes, bars or tabs, or in capitals before a colon or after brackets. */
 const places: readonly (readonly [before: RegExp, after: RegExp])[] = [
@@ -45,27 +50,26 @@ const headLength = 100;
 /** The time and the level at the beginning of a line. */
 export function headOf(line: string): TextHead {
   const cut = line.slice(0, 600);
-  const near = cut.includes("\x1b") ? cut.replace(colours, "") : cut;
+  const plain = cut.includes("\x1b") ? cut.replace(colours, "") : cut;
+  const [sent, number] = priority.exec(plain) ?? [""];
+  const level = Number(number) < 192 ? syslogLevelOf(String(Number(number) % 8)) : null;
+  return { ...level !== null && { level }, ...headBehind(plain.slice(sent.length)) };
+}
+
+function headBehind(near: string): TextHead {
   const start = lengthAt(beforeTime, near, 0);
   const letter = near.slice(start, start + lengthAt(glogLevel, near, start));
   const time = timeAt(near, start + letter.length);
   if (time !== undefined) {
-    const level = letter === "" ? levelBehind(near.slice(time.end)) : letters[letter];
-    return { ts: time.text, ...levelNamed(level) };
+    if (letter === "") return { ts: time.text, ...levelBehind(near.slice(time.end)) };
+    const level = levelOfLetter(letter);
+    return { ts: time.text, ...level !== null && { level } };
   }
   const first = levelAtStart(near);
   if (first === undefined) return {};
   const ts = timeAt(near, first.end)?.text;
   return { ...levelNamed(first.level), ...ts !== undefined && { ts } };
 }
-
-const letters: Readonly<Record<string, string>> = {
-  D: "debug",
-  I: "info",
-  W: "warn",
-  E: "error",
-  F: "fatal",
-};
 
 function lengthAt(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
@@ -74,7 +78,7 @@ function lengthAt(pattern: RegExp, text: string, at: number): number {
 
 /** The usual case, which saves trying all forms: ISO 8601 with a zone, or with something behind it that is no zone. */
 const plainTime =
-  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:(?:Z|[+-]\d\d:?\d\d)(?=[\s\])|])|(?=[\])|]| +(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)\b| (?![A-Z(]| ?[+-]\d)))/y;
+  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:(?:Z|[+-]\d\d:?\d\d)(?=[\s\])|])|(?=[\])|]| +\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)\b| (?!\[?[A-Z(]| ?[+−-]\d)))/y;
 
 function timeAt(text: string, at: number): { text: string; end: number } | undefined {
   const plain = lengthAt(plainTime, text, at);
@@ -90,10 +94,13 @@ function levelAtStart(text: string): { level: string; end: number } | undefined 
   return { level, end: levelFirst.lastIndex };
 }
 
-function levelBehind(text: string): string | undefined {
+function levelBehind(text: string): Omit<TextHead, "ts"> {
   const head = text.slice(0, headLength);
   const first = levelAtStart(head.replace(/^[\])>}"\s\-:|,]+/, ""));
-  if (first !== undefined) return first.level;
+  if (first !== undefined) return levelNamed(first.level);
+  const letter = levelLetter.exec(head)?.[1];
+  const level = letter === undefined ? null : levelOfLetter(letter);
+  if (level !== null) return { level };
   for (const { 0: found, index } of head.matchAll(anyWord)) {
     // LOG is a level of PostgreSQL; in other cases it is an ordinary word.
     if (!words.has(found.toLowerCase()) && found !== "LOG") continue;
@@ -102,14 +109,14 @@ function levelBehind(text: string): string | undefined {
     const fits = ([left, right]: typeof places[number]) => left.test(before) && right.test(after);
     const isCapital = found === found.toUpperCase();
     if ((found !== "LOG" && places.some(fits)) || (isCapital && placesOfCapitals.some(fits))) {
-      return found;
+      return levelNamed(found);
     }
   }
-  return undefined;
+  return {};
 }
 
-function levelNamed(said: string | undefined): Omit<TextHead, "ts"> {
-  const lower = said?.toLowerCase() ?? "";
+function levelNamed(said: string): Omit<TextHead, "ts"> {
+  const lower = said.toLowerCase();
   const level = levelOf(lower);
   if (level === null) return {};
   return { level, ...level !== lower && { originalLevel: said } };
