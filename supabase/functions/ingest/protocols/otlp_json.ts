@@ -11,6 +11,7 @@ import { canonicalNumber, markedNumber, markNumber } from "../../_shared/numbers
 import type { Content } from "../protocol.ts";
 import {
   addRecord,
+  idFromBytes,
   idFromText,
   MalformedOtlp,
   originOf,
@@ -63,12 +64,22 @@ function recordOf(record: JsonObject): OtlpRecord {
     severityText: record.severityText,
     body: valueOf(record.body, 1),
     attributes: attributesIn(record),
-    traceId: idFromText(scalarText(record.traceId) ?? "", 16),
-    spanId: idFromText(scalarText(record.spanId) ?? "", 8),
+    traceId: idOf(record.traceId, 16),
+    spanId: idOf(record.spanId, 8),
     flags: record.flags,
     eventName: record.eventName,
     droppedAttributes: record.droppedAttributesCount,
   };
+}
+
+/** An id that is neither text nor bytes stays JSON text. */
+function idOf(sent: unknown, size: number): string | undefined {
+  if (
+    Array.isArray(sent) && sent.length === size && sent.every((byte) => byte >= 0 && byte < 256)
+  ) {
+    return idFromBytes(Uint8Array.from(sent), size);
+  }
+  return idFromText(scalarText(sent ?? "") ?? jsonTextOf(sent), size);
 }
 
 function notCamelCase(name: string): MalformedOtlp {
@@ -173,9 +184,9 @@ function valueOf(value: unknown, depth: number): unknown {
   return value;
 }
 
-/** OTLP writes 64-bit integers as strings. */
+/** OTLP writes 64-bit integers as strings, and may write doubles so. */
 function numberOf(value: unknown): unknown {
   if (typeof value !== "string" || markedNumber(value) !== undefined) return value;
-  if (!/^-?\d{1,40}$/.test(value)) return value;
+  if (!/^-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?$/.test(value)) return value;
   return value.length < 16 ? Number(value) : markNumber(canonicalNumber(value));
 }

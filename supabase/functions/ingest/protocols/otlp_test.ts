@@ -263,8 +263,23 @@ Deno.test("ids are stored as hexadecimal, in whatever form a sender writes them"
     ["5B8EFFF7-9803-8103-D269-B633813FC60C", "5B8EFFF7-9803-8103-D269-B633813FC60C"],
     ["Order-7", "Order-7"],
     ["ABCDEF0123456789", "ABCDEF0123456789"],
-    ["W47/95gDgQPSabYzgT/GDA", "W47/95gDgQPSabYzgT/GDA"],
+    ["W47/95gDgQPSabYzgT/GDB", "W47/95gDgQPSabYzgT/GDB"],
+    ["W47/95gDgQPSabYzgT/GDA", traceId],
+    ["W47_95gDgQPSabYzgT_GDA", traceId],
+    ["A".repeat(22), undefined],
   ];
+  for (
+    const [sent, stored] of [
+      [[...Buffer.from(traceId, "hex")], traceId],
+      [{ low: 1 }, '{"low":1}'],
+    ]
+  ) {
+    const logRecords = [{ traceId: sent }];
+    const { events } = await send(
+      JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }),
+    );
+    assert.deepEqual(events, [{ req_id: stored, attrs: { trace_id: stored } }]);
+  }
   for (const [sent, stored] of traces) {
     const expected = stored === undefined ? undefined : { trace_id: stored };
     const request = { records: [{ nanos, traceId: sent }] };
@@ -276,7 +291,8 @@ Deno.test("ids are stored as hexadecimal, in whatever form a sender writes them"
     // Sixteen characters are also the bytes of an id.
     if (sent.length !== 16) assert.deepEqual(bytes.events, text.events, sent);
   }
-  for (const sent of [spanId, spanId.toUpperCase(), base64(spanId)]) {
+  const bare = base64(spanId).replace("=", "");
+  for (const sent of [spanId, spanId.toUpperCase(), base64(spanId), bare]) {
     for (const id of [sent, ascii(sent)]) {
       const request = { records: [{ nanos, spanId: id }] };
       const { events } = await send(typeof id === "string" ? asJson(request) : asProtobuf(request));
@@ -349,6 +365,7 @@ Deno.test("an event of another shape keeps its values", async () => {
     [{ attributes: ["a", { key: "n", value: { intValue: "5" } }] }, {
       attrs: { n: 5, attributes: ["a"] },
     }],
+    [{ attributes: [{ key: "n", value: { doubleValue: "1.5" } }] }, { attrs: { n: 1.5 } }],
     [{ attributes: true }, { attrs: { attributes: true } }],
     [{ attributes: [{ key: "l", value: { arrayValue: ["a"] } }] }, { attrs: { l: ["a"] } }],
     [{ attributes: [{ key: "l", value: { arrayValue: {} } }] }, { attrs: { l: [] } }],
