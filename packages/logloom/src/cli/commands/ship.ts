@@ -6,7 +6,7 @@ import { leave } from "../output.ts";
 import { isOfShipper } from "../shipping/events.ts";
 import { follow, isMissing, readLive } from "../shipping/follow.ts";
 import { knownFile } from "../shipping/known_files.ts";
-import { readLines } from "../shipping/lines.ts";
+import { readLines, textIn } from "../shipping/lines.ts";
 import { createProgress, type Extent } from "../shipping/progress.ts";
 import { createSender } from "../shipping/sender.ts";
 import { Shipper, type Source, type Totals } from "../shipping/shipper.ts";
@@ -146,12 +146,12 @@ async function* sourcesOf(
 ): AsyncGenerator<Source> {
   for (const name of files) {
     if (name === "-") {
-      const lines = readLive(readLines(process.stdin), liveMs, cli.signal);
-      yield { name: "standard input", lines };
+      const text = textIn("standard input", readLines(process.stdin));
+      yield { name: "standard input", lines: readLive(text, liveMs, cli.signal) };
     } else {
       const file = await openFile(name, cli.path(name));
       try {
-        const lines = readLines(counted(file, extent));
+        const lines = textIn(name, readLines(counted(file, extent)));
         const known = await knownFile(file);
         yield known === undefined
           ? { name, lines: readLive(lines, liveMs, cli.signal) }

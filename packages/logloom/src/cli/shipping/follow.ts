@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { encodingOf, LineSplitter } from "./lines.ts";
@@ -112,11 +113,17 @@ class Follower {
   private constructor(readonly file: FileHandle, readonly identity: Stats) {}
 
   async skipToEnd(): Promise<void> {
-    this.#splitter = new LineSplitter(encodingOf(await this.#bytesAt(0, 2)));
-    this.#position = (await this.file.stat()).size;
-    const tailStart = Math.max(0, this.#position - tailBytes);
-    this.#tail = (await this.#bytesAt(tailStart, this.#position - tailStart)).slice();
-    this.#position = tailStart + this.#tail.length;
+    const encoding = encodingOf(await this.#bytesAt(0, 4));
+    this.#splitter = new LineSplitter(encoding);
+    const { size } = await this.file.stat();
+    const start = Math.max(0, size - this.#buffer.length);
+    const last = Buffer.from(await this.#bytesAt(start, size - start));
+    // A line that is still being written is read as a whole later.
+    const lineBreak = last.lastIndexOf("\n", encoding === "utf-16le" ? "utf-16le" : "utf-8");
+    const width = encoding === "utf-16le" ? 2 : 1;
+    const end = lineBreak === -1 ? (start === 0 ? 0 : last.length) : lineBreak + width;
+    this.#position = start + end;
+    this.#tail = last.subarray(Math.max(0, end - tailBytes), end);
   }
 
   /** Reads until there is a complete line; an empty list at the end of the file. */

@@ -59,6 +59,13 @@ Deno.test("a line is read when it is whole", async () => {
   await followed.expect("first half", "second");
 });
 
+Deno.test("a line that is being written when following begins is read as a whole", async () => {
+  await using followed = await startFollowing(false, "old\nfirst ha");
+  await followed.caughtUp();
+  await append(followed.path, "lf\nsecond\n");
+  await followed.expect("first half", "second");
+});
+
 Deno.test("a file that does not exist yet is read from its start", async () => {
   await using followed = await startFollowing(false);
   await followed.caughtUp();

@@ -1,13 +1,14 @@
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { isBinary, utf16Of } from "../../../../../supabase/functions/ingest/text_encoding.ts";
+import { Failure } from "../failure.ts";
 
 /** Longer than any event: the rest is dropped, so that memory stays flat. */
 const maxLineLength = 1_000_000;
 
-/** The encoding of a text that begins so: PowerShell writes UTF-16 with a byte order mark. */
-export function encodingOf([first, second]: Uint8Array): string {
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+/** The encoding of a text that begins so. */
+export function encodingOf(bytes: Uint8Array): string {
+  return utf16Of(bytes) ?? "utf-8";
 }
 
 /** Splits bytes that come in pieces into lines. */
@@ -45,7 +46,8 @@ export class LineSplitter {
   }
 
   #split(text: string): string[] {
-    const lines = text.split("\n");
+    // A program that does not append leaves a hole of zeros when logrotate truncates its file.
+    const lines = (this.#pending === "" ? text.replace(/^\0+/, "") : text).split("\n");
     if (this.#skipping) lines[0] = "";
     lines[0] = this.#pending + lines[0];
     this.#pending = lines.pop() ?? "";
@@ -76,6 +78,18 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
   if (last.length > 0) yield last;
 }
 
+/** Passes lines on, and fails if they are no text: the messages would be noise. */
+export async function* textIn(name: string, lines: AsyncIterable<string[]>) {
+  let isFirst = true;
+  for await (const some of lines) {
+    if (isFirst && isBinary(some.join("\n"))) {
+      throw new Failure(`${name} is not text. Of compressed files only gzip is read.`);
+    }
+    isFirst = false;
+    yield some;
+  }
+}
+
 async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -83,9 +97,10 @@ async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   const compressed = first.value[0] === 0x1f && first.value[1] === 0x8b;
   const whole = Readable.from(startingWith(first.value, chunks), { objectMode: true });
   // node:zlib, because rotated files may have several gzip members and a DecompressionStream stops after the first.
-  const gunzip = createGunzip();
+  if (!compressed) return yield* whole;
+  const gunzip = createGunzip().on("error", () => {});
   whole.on("error", (error) => gunzip.destroy(error));
-  yield* compressed ? whole.pipe(gunzip) : whole;
+  yield* whole.pipe(gunzip);
 }
 
 async function* startingWith<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { LineSplitter, readLines } from "./lines.ts";
+import { LineSplitter, readLines, textIn } from "./lines.ts";
 
 function streamOf(...chunks: Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array<ArrayBuffer>> {
   return ReadableStream.from(chunks);
@@ -15,7 +15,7 @@ async function linesOf(...chunks: Uint8Array<ArrayBuffer>[]): Promise<string[]> 
 const encode = (text: string) => new TextEncoder().encode(text);
 
 Deno.test("lines are the same however the bytes are cut", async () => {
-  const line = fc.stringMatching(/^[^\r\n]*$/);
+  const line = fc.stringMatching(/^[^\r\n\0]*$/);
   await fc.assert(fc.asyncProperty(fc.array(line), fc.nat(7), async (lines, size) => {
     const bytes = encode(lines.map((one) => `${one.toWellFormed()}\n`).join(""));
     const chunks = [];
@@ -46,6 +46,24 @@ Deno.test("a line without end is cut, and the next one is whole", () => {
   const [cut, next] = splitter.push(encode("tail\nnext\n"));
   assert.equal(cut.length, 1_000_000);
   assert.equal(next, "next");
+});
+
+Deno.test("the zeros that truncating leaves at the beginning of a file are left out", async () => {
+  const zeros = new Uint8Array(1_500_000);
+  assert.deepEqual(await linesOf(zeros, zeros, encode("\0\0a\nb\n")), ["a", "b"]);
+});
+
+Deno.test("a file that is not text is refused", async () => {
+  const noise = Uint8Array.from({ length: 3000 }, (_, n) => (n * 89) % 256);
+  const read = (...chunks: Uint8Array<ArrayBuffer>[]) =>
+    Array.fromAsync(textIn("app.log.xz", readLines(streamOf(...chunks))));
+  await assert.rejects(read(noise), {
+    message: "app.log.xz is not text. Of compressed files only gzip is read.",
+  });
+  await assert.rejects(read(new Uint8Array(gzipSync(noise))));
+  assert.deepEqual(await read(encode("\x1b[31mred\x1b[0m\tgr\xfcn\n")), [[
+    "\x1b[31mred\x1b[0m\tgrün",
+  ]]);
 });
 
 Deno.test("UTF-16 with a byte order mark is decoded, however the bytes are cut", async () => {
