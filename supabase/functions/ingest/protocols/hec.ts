@@ -1,7 +1,6 @@
 import { type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
-import { lookUp, namesOf } from "../field_names.ts";
-import { addMember, isObject, type JsonObject, scalarText, setMember } from "../json.ts";
+import { addMember, isObject, type JsonObject, scalarText } from "../json.ts";
 import {
   type Content,
   type EventFailure,
@@ -125,23 +124,13 @@ function addEvent(
   return undefined;
 }
 
-/**
- * Splunk's own library puts the logged value into `message`, beside its severity. Some senders put the text into an
- * inner `event`.
- */
+/** Splunk's own library puts the logged value into `message`, beside its severity. */
 function flattened(event: JsonObject): JsonObject {
   const { message, ...rest } = event;
-  const members = isObject(message) ? message : event;
-  if (members !== event) { for (const key in rest) addMember(members, key, rest[key]); }
-  const { event: text } = members;
-  if (typeof text === "string" && !messageNames.some((name) => lookUp(members, name))) {
-    delete members.event;
-    setMember(members, "msg", text);
-  }
-  return members;
+  if (!isObject(message)) return event;
+  for (const key in rest) addMember(message, key, rest[key]);
+  return message;
 }
-
-const messageNames = [{ flat: "msg", path: undefined }, ...namesOf.msg];
 
 function refused(_incoming: Incoming, failure: EventFailure & { code?: number }): Reply {
   const { status, error, refusal, code, event } = failure;
