@@ -576,6 +576,7 @@ Deno.test("records and lines may have the same labels", async () => {
       ['| json | user_id="7"', [first, first]],
       ['| logfmt | http_verb=~".+"', [first, pairs]],
       ["| label_format c=code | c!=200", [plain]],
+      ['| logfmt took="took" | code=~".+"', [first, plain]],
     ] as const
   ) {
     assert.deepEqual(await linesOf(reader, `{service="both"} ${query}`), expected, query);
@@ -596,6 +597,7 @@ Deno.test("records and lines may have the same labels", async () => {
       ["sum(max_over_time(# | logfmt | unwrap took [1h]))", [[{}, "90"]]],
       ["sum(sum_over_time(# | logfmt | unwrap x_y [1h]))", [[{}, "5"]]],
       ["sum(last_over_time(# | unwrap n [1h]))", []],
+      ['sum by (code) (count_over_time(# | logfmt t="took" | t="8" [1h]))', [[{}, "1"]]],
       ["sum by (http_verb) (count_over_time(# | logfmt | http_verb!=`` [1h]))", [
         [{ http_verb: "GET" }, "1"],
         [{ http_verb: "PUT" }, "1"],

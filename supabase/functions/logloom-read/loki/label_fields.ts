@@ -14,6 +14,8 @@ export class LabelFields {
   private readonly dropped = new Set<string>();
   private kept: Set<string> | undefined;
   private isParsedAfterHiding = false;
+  /** Whether a parser makes labels of all members, unlike `json x="…"`. */
+  private isParsedWhole = false;
   /** Filters for the records whose line must be parsed to know the fields of the current filter. */
   private lacking: string[] = [];
   protected hasNewLine = false;
@@ -25,9 +27,12 @@ export class LabelFields {
     return this.parsed.size > 0 ? this.parsers : [];
   }
 
-  /** Whether a stage creates this label, so that its value is only known once the stages have run. */
+  /** Whether the value of this label is only known once the stages have run. */
   makes(name: string): boolean {
-    return this.made.has(name);
+    // After `json x="…"` the database's attributes also have the line's other members.
+    const isMixed = this.parsers.length > 0 && !this.isParsedWhole && !this.extracted.has(name) &&
+      recordField(name) === undefined && (this.names.get(name)?.isInLines ?? true);
+    return isMixed || this.made.has(name);
   }
 
   /** Whether drop and keep leave a label in the answer. */
@@ -47,7 +52,7 @@ export class LabelFields {
     const known = extracted ?? recordField(name);
     if (known !== undefined) return extracted === undefined ? [known] : this.ofLine([known]);
     const { fields, isInLines } = this.names.get(name) ?? { fields: [], isInLines: true };
-    if (this.parsers.length === 0 || !isInLines) {
+    if (!this.isParsedWhole || !isInLines) {
       return fields.length > 0 ? fields : [`attrs.${name}`];
     }
     if (fields.length === 0 && name.endsWith("_extracted")) {
@@ -81,7 +86,7 @@ export class LabelFields {
   /** `takesAbsent`: whether the filter also finds records without the label. */
   protected ofFields(name: string, made: (field: string) => string, takesAbsent = false): string {
     const own = recordField(name) === name ? [name] : this.names.get(name)?.fields ?? [];
-    const isOfLine = this.parsers.length > 0 && !this.extracted.has(name) &&
+    const isOfLine = this.isParsedWhole && !this.extracted.has(name) &&
       (recordField(name) === undefined || own[0] === name) &&
       (this.names.get(name)?.isInLines ?? own.length === 0);
     if (!isOfLine) return ofFirst(this.fields(name), made);
@@ -119,9 +124,10 @@ export class LabelFields {
     return keeping(names);
   }
 
-  protected parse(kind: string): void {
+  protected parse(kind: string, isWhole: boolean): void {
     if (this.hasNewLine) refuse(`| ${kind} after line_format is not supported`);
     if (!this.parsers.includes(kind)) this.parsers.push(kind);
+    this.isParsedWhole ||= isWhole;
     if (this.dropped.size > 0 || this.kept !== undefined) this.isParsedAfterHiding = true;
   }
 }

@@ -208,7 +208,7 @@ export class LogQuery extends LabelFields {
     if (rest.length > 0 || !["json", "logfmt"].includes(kind.text)) {
       refuse(`| ${node.text} is not supported: only json and logfmt are`);
     }
-    this.parse(kind.text);
+    this.parse(kind.text, true);
     this.stages.push(parsing(kind.text));
   }
 
@@ -217,7 +217,7 @@ export class LogQuery extends LabelFields {
     const kind = node.children[0].text;
     const [list, ...flags] = node.children.slice(1);
     if (flags.length > 0) refuse(`| ${kind}: ${list.text} is not supported`);
-    this.parse(kind);
+    this.parse(kind, false);
     for (const item of itemsOf(list, "LabelExtractionExpression")) {
       const name = needed(item, "Identifier").text;
       const source = childOf(item, "String");
