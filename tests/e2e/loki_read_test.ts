@@ -556,6 +556,66 @@ Deno.test("line_format, label_format, json and __error__ work as in Loki", async
   );
 });
 
+Deno.test("records and lines may have the same labels", async () => {
+  const attrs = { code: 200, took: "2h", http: { verb: "GET" } };
+  const inLine = JSON.stringify({ code: "500", user: { id: 7 }, host: "line", n: 1.0, list: [1] });
+  const events = [
+    { msg: inLine, ...attrs },
+    { msg: inLine, took: "90" },
+    { msg: "code=404 http_verb=PUT x.y=5 took=8" },
+    { msg: "no pairs", code: "oops", n: " 5 " },
+    { msg: "a=1", n: "0x10" },
+  ].map((event, n) => ({ ts: at(n), service: "both", ...event }));
+  const reader = await withRecords("loki-both", events);
+  const [first, , pairs, plain] = events.map(({ msg }) => msg);
+  for (
+    const [query, expected] of [
+      ["| json | code=500", [first]],
+      ['| json c="code" | c="500"', [first, first]],
+      ['| json code="code" | code=500', [first]],
+      ['| json | user_id="7"', [first, first]],
+      ['| logfmt | http_verb=~".+"', [first, pairs]],
+      ["| label_format c=code | c!=200", [plain]],
+      ['| logfmt took="took" | code=~".+"', [first, plain]],
+    ] as const
+  ) {
+    assert.deepEqual(await linesOf(reader, `{service="both"} ${query}`), expected, query);
+  }
+  const { data } = await answerOf(reader, "query_range", {
+    query: '{service="both"} | took="90" | json c="code" | c!=""',
+  });
+  assert.deepEqual(data.result[0].stream, {
+    c: "500",
+    detected_level: "unknown",
+    service: "both",
+    service_name: "both",
+    took: "90",
+  });
+  for (
+    const [query, expected] of [
+      ["sum(max_over_time(# | unwrap took [1h]))", [[{}, "90"]]],
+      ["sum(max_over_time(# | logfmt | unwrap took [1h]))", [[{}, "90"]]],
+      ["sum(sum_over_time(# | logfmt | unwrap x_y [1h]))", [[{}, "5"]]],
+      ["sum(last_over_time(# | unwrap n [1h]))", []],
+      ['sum by (code) (count_over_time(# | logfmt t="took" | t="8" [1h]))', [[{}, "1"]]],
+      ["sum by (http_verb) (count_over_time(# | logfmt | http_verb!=`` [1h]))", [
+        [{ http_verb: "GET" }, "1"],
+        [{ http_verb: "PUT" }, "1"],
+      ]],
+      ["sum by (code) (count_over_time(# | json | logfmt | code>0 [1h]))", [
+        [{ code: "200" }, "1"],
+        [{ code: "404" }, "1"],
+        [{ code: "500" }, "1"],
+      ]],
+    ] as const
+  ) {
+    const answered = await vectorOf(reader, query.replace("#", '{service="both"}'));
+    assert.deepEqual(answered.sort(), expected, query);
+  }
+  const match = await answerOf(reader, "series", { match: '{host="line"}' });
+  assert.deepEqual(match.data, []);
+});
+
 Deno.test("the values of a member of lines are read from the lines", async () => {
   const reader = await sharedReader();
   const valuesOf = async (name: string, query: string) =>

@@ -5,6 +5,7 @@ import {
   fieldsThatMayBe,
   inOrder,
   isInternal,
+  membersThatMayBe,
   nameOfField,
   type Names,
   type NamesOf,
@@ -13,9 +14,9 @@ import {
 } from "./label_names.ts";
 import { Refusal, unlessRefused } from "./loki_error.ts";
 import { type LogRecord, membersIn, recordsOfPage } from "./log_streams.ts";
-import { stringOf } from "./string_literals.ts";
+import { quotedRegex, stringOf } from "./string_literals.ts";
 import { parametersOfRange, type TimeRange, wholeSeconds } from "./times_and_durations.ts";
-import { childOf, needed, type Node } from "./syntax_tree.ts";
+import { childOf, needed, type Node, pathOf } from "./syntax_tree.ts";
 
 /**
  * Finds the attributes that label names stand for, in each expression of a query and in `more`. Only attributes of the
@@ -52,10 +53,25 @@ export async function namesFor(
       const others = await fieldsOfNewest(selection, range, ask);
       others.filter((field) => missing.includes(nameOfField(field))).forEach(add);
     }
-    for (const field of filtered) {
-      if (await isMissing(field, selection, range, ask)) names.set(field, [field]);
+    const both = new Map<string, { fields: readonly string[]; isInLines: boolean }>();
+    for (const [name, fields] of names) {
+      const isInLines = isParsed && await areInLines(name, fields, selection, range, ask);
+      both.set(name, { fields, isInLines });
     }
-    found.set(selection, names);
+    for (const name of isParsed ? unwrappedIn(tree) : []) {
+      // Whether lines have the member in another spelling, such as `who.n` for who_n.
+      if (both.has(name) || !name.includes("_")) continue;
+      const others = all([selection, `-msg:~"${name}"`]);
+      if (await areInLines(name, [], others, range, ask)) {
+        both.set(name, { fields: membersThatMayBe(name), isInLines: true });
+      }
+    }
+    for (const field of filtered) {
+      if (await isMissing(field, selection, range, ask)) {
+        both.set(field, { fields: [field], isInLines: true });
+      }
+    }
+    found.set(selection, both);
   }
   return namesOf;
 }
@@ -156,6 +172,25 @@ async function isMissing(
   return await unlessRefused(asked, [400, 403], (status) => status === 403);
 }
 
+/** Whether a record without the attributes may have a member of that name in its line. */
+async function areInLines(
+  name: string,
+  fields: readonly string[],
+  selection: string,
+  range: Record<string, string>,
+  ask: Ask,
+): Promise<boolean> {
+  const parts = name.split("_").filter((part) => part !== "").join("[\\W_](?:.*[\\W_])?");
+  const member = `msg:~${quotedRegex(`(?:^|[\\W_])${parts}[\\W_]*[:=]`)}`;
+  const lacking = fields.map((field) => `-${field}:*`);
+  const asked = ask<{ value: number }[]>("log_stats", {
+    p_query_dsl: `${all([selection, ...lacking, member])} | count()`,
+    ...range,
+  }).then(([row]) => (row?.value ?? 0) > 0);
+  // 403: the view has no log_stats. 400: the messages are hidden, and the query itself will be refused.
+  return await unlessRefused(asked, [400, 403], () => true);
+}
+
 /** The attributes of one page of the newest records, whatever characters are in their names. */
 async function fieldsOfNewest(
   selection: string,
@@ -171,11 +206,21 @@ async function fieldsOfNewest(
 
 function attributesIn(node: Node): string[] {
   if (["Identifier", "LabelName"].includes(node.name)) return [node.text];
+  if (node.name === "LabelExtractionExpression") {
+    const source = childOf(node, "String");
+    const name = needed(node, "Identifier").text;
+    return [name, ...source ? [nameOfField(pathOf(stringOf(source.text), "json"))] : []];
+  }
   // The third argument of label_replace is also a name.
   const texts = node.name === "LabelReplaceExpr"
     ? node.children.filter(({ name }) => name === "String").map(({ text }) => stringOf(text))
     : [];
   return [...texts.slice(2, 3), ...node.children.flatMap(attributesIn)];
+}
+
+function unwrappedIn(node: Node): string[] {
+  const name = node.name === "UnwrapExpr" ? childOf(node, "Identifier") : undefined;
+  return [...name ? [name.text] : [], ...node.children.flatMap(unwrappedIn)];
 }
 
 function filteredIn(node: Node): string[] {

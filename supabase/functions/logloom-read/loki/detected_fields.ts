@@ -35,7 +35,7 @@ export async function detectedFields(request: Request): Promise<unknown> {
   const fields = found.filter(({ field }) =>
     field === "level" || field.startsWith("attrs.") || recordField(field) !== undefined &&
       !(streamFields as readonly string[]).includes(field)
-  ).slice(0, limit);
+  );
   // A field with a full list of values may have more values, so they are counted.
   const many = fields.flatMap(({ field, values }) => values.length < listedValues ? [] : [field]);
   const counts = await cardinalitiesOf(many, logs, p, request.ask);
@@ -58,7 +58,8 @@ export async function detectedFields(request: Request): Promise<unknown> {
   const level = ofRecords.filter(({ label }) => label === "detected_level");
   const others = ofRecords.filter(({ label }) => label !== "detected_level");
   const all = [...level, ...others, ...ofLines.filter(({ label }) => !known.has(label))];
-  return { fields: all.slice(0, limit), limit };
+  const warnings = [`Only ${limit} fields: raise the limit or narrow the selector.`];
+  return { fields: all.slice(0, limit), limit, ...all.length > limit && { warnings } };
 }
 
 /** list_log_fields lists at most this many values of a field. */

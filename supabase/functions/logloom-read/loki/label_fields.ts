@@ -1,4 +1,4 @@
-import { any, ofAnyMember, ofFirst } from "./matchers.ts";
+import { all, any, everything, ofAnyMember, ofFirst } from "./matchers.ts";
 import { isInternal, membersThatMayBe, type Names, recordField } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
 import { dropping, keeping, type Stage } from "./pipeline_stages.ts";
@@ -8,20 +8,31 @@ export class LabelFields {
   protected readonly parsers: string[] = [];
   protected readonly extracted = new Map<string, string>();
   /** Fields that may be members of lines. */
-  protected parsed = new Set<string>();
+  protected readonly parsed = new Set<string>();
   /** Labels that stages create. */
   protected readonly made = new Set<string>();
   private readonly dropped = new Set<string>();
   private kept: Set<string> | undefined;
   private isParsedAfterHiding = false;
-  private isFiltering = false;
+  /** Whether a parser makes labels of all members, unlike `json x="…"`. */
+  private isParsedWhole = false;
+  /** Filters for the records whose line must be parsed to know the fields of the current filter. */
+  private lacking: string[] = [];
   protected hasNewLine = false;
 
   constructor(protected readonly names: Names) {}
 
-  /** Whether a stage creates this label, so that its value is only known once the stages have run. */
+  /** The parsers by which the database adds members of lines to the attributes. */
+  get parsersInDatabase(): readonly string[] {
+    return this.parsed.size > 0 ? this.parsers : [];
+  }
+
+  /** Whether the value of this label is only known once the stages have run. */
   makes(name: string): boolean {
-    return this.made.has(name);
+    // After `json x="…"` the database's attributes also have the line's other members.
+    const isMixed = this.parsers.length > 0 && !this.isParsedWhole && !this.extracted.has(name) &&
+      recordField(name) === undefined && (this.names.get(name)?.isInLines ?? true);
+    return isMixed || this.made.has(name);
   }
 
   /** Whether drop and keep leave a label in the answer. */
@@ -29,34 +40,31 @@ export class LabelFields {
     return !this.dropped.has(name) && (this.kept?.has(name) ?? true);
   }
 
-  /**
-   * Returns the one field of a label at the end of the pipeline, from which numbers are read. For a member of lines, it
-   * is the member of that name.
-   */
-  field(name: string): string {
-    const [field, ...others] = this.fields(name, false);
-    return others.length === 0 ? field : refuse(
-      `${name} is the name of several attributes here: ${[field, ...others].join(", ")}. ` +
-        "Only filters and groups take them together",
-    );
+  /** Returns the field of a label from which numbers are read; undefined if several fields may have it. */
+  field(name: string): string | undefined {
+    const [field, ...others] = this.fields(name, [`attrs.${name}`]);
+    return others.length === 0 ? field : undefined;
   }
 
   /** The fields of a label in a filter or a group. A record's value is the first that it has. */
-  fields(name: string, hasMembers = true): readonly string[] {
+  fields(name: string, members: readonly string[] = membersThatMayBe(name)): readonly string[] {
     const extracted = this.extracted.get(name);
-    const field = recordField(name);
-    const known = extracted ?? field;
-    const attributes = known === undefined ? this.names.get(name) : [known];
-    // If records have the attribute, groups and numbers use it alone, so that lines need no parsing.
-    const isParsed = extracted !== undefined ||
-      this.parsers.length > 0 && field === undefined &&
-        (this.isFiltering || attributes === undefined);
-    const fields = attributes ??
-      (isParsed && hasMembers ? membersThatMayBe(name) : [`attrs.${name}`]);
-    if (isParsed && attributes === undefined && name.endsWith("_extracted")) {
+    const known = extracted ?? recordField(name);
+    if (known !== undefined) return extracted === undefined ? [known] : this.ofLine([known]);
+    const { fields, isInLines } = this.names.get(name) ?? { fields: [], isInLines: true };
+    if (!this.isParsedWhole || !isInLines) {
+      return fields.length > 0 ? fields : [`attrs.${name}`];
+    }
+    if (fields.length === 0 && name.endsWith("_extracted")) {
       refuse(`${name}: a parsed member with the name of a label is not supported`);
     }
-    if (isParsed) fields.forEach((one) => this.parsed.add(one));
+    return this.ofLine([...new Set([...fields, ...members])], fields);
+  }
+
+  /** Notes that fields may be members of lines. `own`: those that records have, so that they need no parsing. */
+  private ofLine(fields: readonly string[], own: readonly string[] = []): readonly string[] {
+    fields.forEach((field) => this.parsed.add(field));
+    this.lacking.push(own.length === 0 ? everything : all(own.map((field) => `-${field}:*`)));
     return fields;
   }
 
@@ -77,40 +85,30 @@ export class LabelFields {
 
   /** `takesAbsent`: whether the filter also finds records without the label. */
   protected ofFields(name: string, made: (field: string) => string, takesAbsent = false): string {
-    const fields = this.fields(name);
-    const isOfLine = this.parsers.length > 0 && !this.extracted.has(name);
-    const isField = recordField(name) !== undefined;
-    if (isOfLine && !isField && !this.names.has(name)) {
-      return ofAnyMember(fields, made, takesAbsent);
-    }
-    if (!isOfLine || !isField || !this.names.has(name)) return ofFirst(fields, made);
+    const own = recordField(name) === name ? [name] : this.names.get(name)?.fields ?? [];
+    const isOfLine = this.isParsedWhole && !this.extracted.has(name) &&
+      (recordField(name) === undefined || own[0] === name) &&
+      (this.names.get(name)?.isInLines ?? own.length === 0);
+    if (!isOfLine) return ofFirst(this.fields(name), made);
     // Records without the field may have it as a member of their line.
-    this.parsed.add(`attrs.${name}`);
-    return ofFirst([name, `attrs.${name}`], made);
+    const members = own[0] === name ? membersThatMayBe(name) : this.fields(name);
+    if (own[0] === name) this.ofLine(members, own);
+    const others = members.filter((field) => !own.includes(field));
+    return ofFirst(
+      own,
+      made,
+      others.length === 0 ? undefined : ofAnyMember(others, made, takesAbsent),
+    );
   }
 
   /**
-   * A filter, and the fields in it that lines may have. `early` is the part of the filter that needs no parsed line;
-   * undefined if there is none.
+   * A filter. If it needs parsed lines, `early` is what holds without them: the filter, or records whose line must be
+   * parsed.
    */
   protected filterOf(make: () => string) {
-    const before = this.parsed;
-    this.parsed = new Set();
-    this.isFiltering = true;
+    this.lacking = [];
     const filter = make();
-    this.isFiltering = false;
-    const isLate = this.parsed.size > 0;
-    const unsaid = [...this.parsed].map((field) => this.lacking(field));
-    this.parsed = this.parsed.union(before);
-    const early = unsaid.includes(undefined) ? undefined : any([filter, ...unsaid as string[]]);
-    return { filter, isLate, early };
-  }
-
-  /** A filter for the records whose line must be parsed to know the field. */
-  private lacking(field: string): string | undefined {
-    const name = field.slice("attrs.".length);
-    if (recordField(name) === name) return `-${name}:*`;
-    return [...this.names.values()].flat().includes(field) ? `-${field}:*` : undefined;
+    return { filter, early: this.lacking.length > 0 ? any([filter, ...this.lacking]) : undefined };
   }
 
   protected hide(names: readonly string[]): Stage {
@@ -126,9 +124,10 @@ export class LabelFields {
     return keeping(names);
   }
 
-  protected parse(kind: string): void {
+  protected parse(kind: string, isWhole: boolean): void {
     if (this.hasNewLine) refuse(`| ${kind} after line_format is not supported`);
     if (!this.parsers.includes(kind)) this.parsers.push(kind);
+    this.isParsedWhole ||= isWhole;
     if (this.dropped.size > 0 || this.kept !== undefined) this.isParsedAfterHiding = true;
   }
 }

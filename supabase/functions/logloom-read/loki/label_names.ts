@@ -24,9 +24,12 @@ export function isInternal(name: string): boolean {
 
 /**
  * The attributes of each label: LogQL writes attrs.http.method as http_method. If several attributes have one label, a
- * record's value is the first that it has.
+ * record's value is the first that it has. `isInLines`: whether records without them may have it in their line.
  */
-export type Names = ReadonlyMap<string, readonly string[]>;
+export type Names = ReadonlyMap<
+  string,
+  { readonly fields: readonly string[]; readonly isInLines: boolean }
+>;
 
 /** Names by expression: the same label may stand for another attribute in another part of the query. */
 export type NamesOf = (expression: Node) => Names;
@@ -57,7 +60,9 @@ export function fieldsThatMayBe(name: string): string[] {
   const hidden = /^attrs_(.+)$/.exec(name)?.[1] ?? /^_([0-9].*)$/.exec(name)?.[1];
   const fields = [...own, ...hidden === undefined ? [] : [hidden]].map(fieldOf);
   // Leaves out paths that end with a dot.
-  return [...new Set(fields)].filter((field) => nameOfField(field) === name);
+  return [...new Set(fields)].filter((field) =>
+    [name, `attrs_${name}`].includes(nameOfField(field))
+  );
 }
 
 /**

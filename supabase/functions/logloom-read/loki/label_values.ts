@@ -33,6 +33,8 @@ async function valuesOf(request: Request, name: string, limit: number) {
   if (isInternal(name)) return { values: [], warning: {} };
   if (!/^[A-Za-z0-9_]+$/.test(name)) refuse(`invalid label name ${JSON.stringify(name)}`);
   const { p, logs } = await asked(request, undefined, [name]);
+  // Records without the label are not a value.
+  logs.requireLabel(name);
   const fields = logs.fields(name);
   const most = { ...p, p_limit: Math.min(limit, 1000) };
   const rows = await stats(logs, `count() by ${fields.join(", ")}`, most, request.ask);
@@ -61,7 +63,7 @@ export async function detectedFieldValues(request: Request, name: string): Answe
 }
 
 export async function series(request: Request): Answer {
-  const selectors = request.parameters.getAll("match[]");
+  const selectors = ["match[]", "match"].flatMap((name) => request.parameters.getAll(name));
   if (selectors.length > 10) refuse("match[]: at most 10 selectors");
   const found = new Map<string, Record<string, string>>();
   let warnings: string[] = [];

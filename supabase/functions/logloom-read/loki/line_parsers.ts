@@ -43,13 +43,19 @@ export function labelName(key: string): string {
   return /^[0-9]/.test(name) ? `_${name}` : name;
 }
 
-/** `a=1 b="two words"`; a key without a value has no label. */
+/** `a=1 b="two words"`; a key without a value has an empty text. */
+export function pairsOf(line: string): [string, string][] {
+  return [...line.matchAll(pairs)].map(([, key, , quoted, plain]) => [
+    key,
+    quoted === undefined
+      ? plain ?? ""
+      : quoted.replace(/\\(["\\nrt])/g, (_, sign: string) => escapes[sign]),
+  ]);
+}
+
 export function labelsOfLogfmt(line: string): Map<string, string> {
   const labels = new Map<string, string>();
-  for (const [, key, , quoted, plain] of line.matchAll(pairs)) {
-    const value = quoted === undefined
-      ? plain ?? ""
-      : quoted.replace(/\\(["\\nrt])/g, (_, sign: string) => escapes[sign]);
+  for (const [key, value] of pairsOf(line)) {
     if (value !== "" && !labels.has(labelName(key))) labels.set(labelName(key), value);
   }
   return labels;

@@ -2,9 +2,15 @@ import { Buffer } from "node:buffer";
 import type { Ask } from "./call_operation.ts";
 import type { LogQuery } from "./logql_query.ts";
 import { keyOf, nameOfField, streamFields, textOf } from "./label_names.ts";
+import { jsonOf, pairsOf } from "./line_parsers.ts";
 import { refuse } from "./loki_error.ts";
 import type { Entry } from "./pipeline_stages.ts";
-import { nanosecondsOfTs, parametersOfRange, type TimeRange } from "./times_and_durations.ts";
+import {
+  nanosecondsOfTs,
+  numberOf,
+  parametersOfRange,
+  type TimeRange,
+} from "./times_and_durations.ts";
 
 export interface LogRecord {
   readonly ts: string;
@@ -96,7 +102,7 @@ export function passed(records: readonly LogRecord[], logs: LogQuery): Found[] {
     const entry: Entry = {
       line: record.msg ?? "",
       labels: new Map(Object.entries(labelsOf(record))),
-      metadata: metadataOf(record),
+      metadata: metadataOf(record, logs.parsersInDatabase),
       parsed: new Map(),
     };
     return logs.pass(entry) ? [{ ts: record.ts, entry }] : [];
@@ -137,20 +143,40 @@ export function labelsOf(fields: Readonly<Record<string, unknown>>): Labels {
 }
 
 /** Structured metadata. A Map, because an attribute may be named `constructor`. */
-function metadataOf(record: LogRecord): Map<string, string> {
+function metadataOf(record: LogRecord, parsers: readonly string[]): Map<string, string> {
   const level = typeof record.level === "string" ? record.level : undefined;
   const metadata = new Map([["detected_level", textOf("detected_level", level)]]);
   for (const field of ["req_id", "user_id"]) {
     const value = record[field];
     if (typeof value === "string" && value !== "") metadata.set(field, value);
   }
+  const ofLine = new Set(
+    parsers.flatMap((parser) => membersOfLine(parser, record.msg ?? "")).map(keyOfMember),
+  );
   for (const [field, value] of membersIn(record.attrs ?? {})) {
     const name = nameOfField(field);
-    if (!metadata.has(name)) {
-      metadata.set(name, typeof value === "string" ? value : JSON.stringify(value));
+    if (!metadata.has(name) && !ofLine.has(keyOfMember([field, value]))) {
+      metadata.set(name, textOfValue(value));
     }
   }
   return metadata;
+}
+
+/** The attributes that the database's stage of this name adds to a record. */
+function membersOfLine(parser: string, line: string): [string, unknown][] {
+  return parser === "json"
+    ? membersIn(jsonOf(line) ?? {})
+    : pairsOf(line).map(([key, text]) => [`attrs.${keyOf(key)}`, text]);
+}
+
+/** Equal for equal members: the database may write a number in another way than the line. */
+function keyOfMember([field, value]: [string, unknown]): string {
+  const text = textOfValue(value);
+  return JSON.stringify([field, numberOf(text) ?? text]);
+}
+
+function textOfValue(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** An object's members as fields that a query can name, down to a depth. */

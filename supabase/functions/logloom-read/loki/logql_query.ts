@@ -3,7 +3,6 @@ import { templateOf } from "./line_parsers.ts";
 import {
   all,
   any,
-  bytesOf,
   everything,
   isShort,
   nothing,
@@ -14,7 +13,7 @@ import {
   ofLine,
   ofQuantity,
 } from "./matchers.ts";
-import { emptyOf, type Names, recordField, segmentsOf } from "./label_names.ts";
+import { emptyOf, nameOfField, type Names, recordField, segmentsOf } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
 import {
   type Entry,
@@ -73,7 +72,7 @@ export class LogQuery extends LabelFields {
     const late = all(this.lateFilters);
     return [
       this.filterDsl,
-      ...this.parsed.size > 0 ? this.parsers.map((parser) => `${parser} msg`) : [],
+      ...this.parsersInDatabase.map((parser) => `${parser} msg`),
       ...late === everything ? [] : [`where ${late}`],
     ].join(" | ");
   }
@@ -95,16 +94,16 @@ export class LogQuery extends LabelFields {
 
   /** `unwrap` of a member of the line: the number proves that the line was parsed. */
   unwraps(name: string): void {
-    if (this.names.has(name) || !this.parsers.includes("json")) return;
+    if (this.names.has(name) || this.made.has(name) || this.parsers.join() !== "json") return;
     for (const stage of this.withoutErrors) this.stages.splice(this.stages.indexOf(stage), 1);
     this.decided -= this.withoutErrors.size;
     this.withoutErrors.clear();
   }
 
   private filter(make: () => string): void {
-    const { filter, isLate, early } = this.filterOf(make);
-    (isLate ? this.lateFilters : this.filters).push(filter);
-    if (isLate && early !== undefined) this.earlyFilters.push(early);
+    const { filter, early } = this.filterOf(make);
+    (early === undefined ? this.filters : this.lateFilters).push(filter);
+    if (early !== undefined && early !== everything) this.earlyFilters.push(early);
   }
 
   /** A filter that only a stage can decide. */
@@ -209,8 +208,8 @@ export class LogQuery extends LabelFields {
     if (rest.length > 0 || !["json", "logfmt"].includes(kind.text)) {
       refuse(`| ${node.text} is not supported: only json and logfmt are`);
     }
-    this.parse(kind.text);
-    this.stages.push(parsing(kind.text, () => this.parsed.size > 0));
+    this.parse(kind.text, true);
+    this.stages.push(parsing(kind.text));
   }
 
   /** `| json method="http.method"`: names the value at a path of the line. */
@@ -218,12 +217,15 @@ export class LogQuery extends LabelFields {
     const kind = node.children[0].text;
     const [list, ...flags] = node.children.slice(1);
     if (flags.length > 0) refuse(`| ${kind}: ${list.text} is not supported`);
-    this.parse(kind);
+    this.parse(kind, false);
     for (const item of itemsOf(list, "LabelExtractionExpression")) {
       const name = needed(item, "Identifier").text;
       const source = childOf(item, "String");
       const path = pathOf(source === undefined ? name : stringOf(source.text), kind);
-      this.extracted.set(name, path);
+      // The database would take an attribute of the record for the member.
+      if ([name, nameOfField(path)].some((one) => this.names.has(one) || recordField(one))) {
+        this.made.add(name);
+      } else this.extracted.set(name, path);
       this.stages.push(extracting(kind, name, segmentsOf(path)));
     }
   }
@@ -290,9 +292,7 @@ export class LogQuery extends LabelFields {
     const bound = literal.text.replace(/\s/g, "");
     if (/^-?0x/i.test(bound)) refuse(`label filter ${filter.text}: ${bound} is not a number`);
     if (this.made.has(name)) {
-      const number = Number(bytesOf(bound) ?? bound);
-      if (Number.isNaN(number)) refuse(`${filter.text}: ${name} can only be compared with numbers`);
-      return this.decide(havingNumber(name, operator, number));
+      return this.decide(havingNumber(name, operator, bound));
     }
     if (this.isAbsent(name)) return nothing;
     return this.ofFields(name, (field) => ofQuantity(field, operator, bound));

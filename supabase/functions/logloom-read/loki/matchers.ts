@@ -113,11 +113,17 @@ function ofPattern(pattern: string): string {
   return `msg:~${quotedRegex(`^${parts.join(".+")}$`)}`;
 }
 
-/** A condition on the first of a label's fields that a record has. */
-export function ofFirst(fields: readonly string[], made: (field: string) => string): string {
+/** A condition on the first of a label's fields that a record has; `last` is for records that have none of them. */
+export function ofFirst(
+  fields: readonly string[],
+  made: (field: string) => string,
+  last?: string,
+): string {
   const [field, ...rest] = fields;
-  if (rest.length === 0) return made(field);
-  return any([all([`${field}:*`, made(field)]), all([`-${field}:*`, ofFirst(rest, made)])]);
+  if (field === undefined && last !== undefined) return last;
+  const other = rest.length > 0 ? ofFirst(rest, made, last) : last;
+  if (other === undefined) return made(field);
+  return any([all([`${field}:*`, made(field)]), all([`-${field}:*`, other])]);
 }
 
 /** A condition on the member of a line with this name. A line has only one of the fields. */

@@ -4,11 +4,14 @@ import {
   jsonOf,
   labelsOfJson,
   labelsOfLogfmt,
+  pairsOf,
   type Template,
   textOfMember,
 } from "./line_parsers.ts";
 import { isInternal } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
+import { bytesOf } from "./matchers.ts";
+import { goSecondsOf, numberOf } from "./times_and_durations.ts";
 
 /** A record on its way through the stages of a query. */
 export interface Entry {
@@ -82,14 +85,12 @@ function fail({ parsed }: Entry): void {
   parsed.set("__error_details__", "the line is not a JSON object");
 }
 
-/** `isInDatabase`: whether the database also parses the lines and returns their members as attributes. */
-export function parsing(kind: string, isInDatabase: () => boolean): Stage {
+export function parsing(kind: string): Stage {
   return (entry) => {
     const json = kind === "json" ? jsonOf(entry.line) : undefined;
     if (kind === "json" && json === undefined) return fail(entry);
     const { labels, metadata, parsed } = entry;
     for (const [name, text] of json ? labelsOfJson(json) : labelsOfLogfmt(entry.line)) {
-      if (isInDatabase() && metadata.get(name) === text) metadata.delete(name);
       parsed.set(labels.has(name) || metadata.has(name) ? `${name}_extracted` : name, text);
     }
   };
@@ -101,9 +102,11 @@ export function extracting(kind: string, name: string, segments: readonly string
     const json = kind === "json" ? jsonOf(entry.line) : undefined;
     if (kind === "json" && json === undefined) return fail(entry);
     const found = json === undefined
-      ? labelsOfLogfmt(entry.line).get(segments.join("."))
+      ? pairsOf(entry.line).find(([key]) => key === segments.join("."))?.[1]
       : memberOf(json, segments);
-    if (found !== undefined) entry.parsed.set(name, found);
+    const { labels, metadata, parsed } = entry;
+    const isTaken = labels.has(name) || metadata.has(name);
+    if (found !== undefined) parsed.set(isTaken ? `${name}_extracted` : name, found);
   };
 }
 
@@ -120,12 +123,21 @@ export function havingText(name: string, operator: string, value: string): Stage
   return (entry) => isText(labelOf(entry, name), operator, value);
 }
 
-export function havingNumber(name: string, operator: string, bound: number): Stage {
+/** Compares numbers, sizes or durations, as the bound is one. */
+export function havingNumber(name: string, operator: string, bound: string): Stage {
   const compare = comparisons[operator === "=" ? "==" : operator] ??
     refuse(`label filter ${operator} is not supported`);
+  const read = [
+    numberOf,
+    goSecondsOf,
+    (text: string) => numberOf(bytesOf(text) ?? text),
+  ].find((one) => one(bound) !== undefined) ??
+    refuse(`label filter ${name} ${operator} ${bound} is not supported: a stage makes the label`);
   return (entry) => {
-    const text = labelOf(entry, name).trim();
-    return text !== "" && !Number.isNaN(Number(text)) && compare(Number(text), bound);
+    const text = labelOf(entry, name);
+    const number = read(text);
+    // Like a filter in the database, `!=` keeps a text that is no number.
+    return number === undefined ? operator === "!=" && text !== "" : compare(number, read(bound)!);
   };
 }
 

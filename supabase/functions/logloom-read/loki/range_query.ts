@@ -63,12 +63,11 @@ function unwrappedBy(node: Node | undefined, logs: LogQuery): Unwrapped {
 }
 
 /** The aggregate of each function of numbers, and how values of adjacent time ranges are joined. */
-const ofNumbers: Record<string, { aggregate: string; joins: Range["joins"]; needs?: true }> = {
-  count_over_time: { aggregate: "count()", joins: "sum", needs: true },
-  absent_over_time: { aggregate: "count()", joins: "sum", needs: true },
-  // Without any number there is no sample, so records without one are left out.
-  sum_over_time: { aggregate: "sum", joins: "sum", needs: true },
-  rate: { aggregate: "sum", joins: "sum", needs: true },
+const ofNumbers: Record<string, { aggregate: string; joins: Range["joins"] }> = {
+  count_over_time: { aggregate: "count()", joins: "sum" },
+  absent_over_time: { aggregate: "count()", joins: "sum" },
+  sum_over_time: { aggregate: "sum", joins: "sum" },
+  rate: { aggregate: "sum", joins: "sum" },
   min_over_time: { aggregate: "min", joins: "min" },
   max_over_time: { aggregate: "max", joins: "max" },
   avg_over_time: { aggregate: "avg", joins: undefined },
@@ -104,10 +103,12 @@ function functionOf(
   }
   if (unwrapped.conversion !== undefined || logs.makes(unwrapped.name)) return byRecords;
   const field = logs.field(unwrapped.name);
+  if (field === undefined) return byRecords;
   if (!field.startsWith("attrs.")) refuse(`unwrap ${field}: only attributes hold numbers`);
   if (!Object.hasOwn(ofNumbers, name)) return byRecords;
-  const { aggregate, joins, needs } = ofNumbers[name];
-  if (needs) logs.requireNumber(field);
+  const { aggregate, joins } = ofNumbers[name];
+  // A record without a number is no sample. Our aggregates also count texts such as `2h`.
+  logs.requireNumber(field);
   return {
     ...shared,
     aggregate: aggregate.endsWith(")") ? aggregate : `${percentile ?? aggregate}(${field})`,

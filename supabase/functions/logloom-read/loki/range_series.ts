@@ -69,7 +69,12 @@ class Found {
 
 function joined({ joins, aggregate, by }: Range, a: number, b: number): number {
   if (joins === undefined) {
-    return refuse(`${aggregate} by ${by.join(", ")}: several attributes have one of the names`);
+    return refuse(
+      `${aggregate} by ${
+        by.join(", ")
+      }: one of these labels is the name of several attributes, or ` +
+        "empty in some records and missing in others",
+    );
   }
   return joins === "sum" ? a + b : Math[joins](a, b);
 }

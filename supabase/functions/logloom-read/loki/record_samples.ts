@@ -5,7 +5,12 @@ import type { Range, Sampled } from "./metric_tree.ts";
 import { refuse } from "./loki_error.ts";
 import { labelOf } from "./pipeline_stages.ts";
 import { type Found, pagesOf, passed } from "./log_streams.ts";
-import { goSecondsOf, nanosecondsOfSeconds, nanosecondsOfTs } from "./times_and_durations.ts";
+import {
+  goSecondsOf,
+  nanosecondsOfSeconds,
+  nanosecondsOfTs,
+  numberOf,
+} from "./times_and_durations.ts";
 import { type Evaluated, joins } from "./vector_arithmetic.ts";
 
 /** The most records that one query reads. They take some seconds and some tens of megabytes. */
@@ -70,7 +75,7 @@ async function samplesOf(
     records += logs.length;
     if (records > maxRecords) break;
     for (const record of passed(logs, range.logs)) {
-      const value = numberOf(range.sampled, record);
+      const value = sampleOf(range.sampled, record);
       if (value === undefined) continue;
       const labels = Object.fromEntries(
         range.by.map((name) => [name, labelOf(record.entry, name)])
@@ -93,18 +98,15 @@ async function samplesOf(
 }
 
 /** The number that a record adds; undefined if it has none. */
-function numberOf({ name, unwrapped }: Sampled, { entry }: Found): number | undefined {
+function sampleOf({ name, unwrapped }: Sampled, { entry }: Found): number | undefined {
   if (unwrapped === undefined) {
     return name.startsWith("bytes_") ? Buffer.byteLength(entry.line) : 1;
   }
-  const text = labelOf(entry, unwrapped.name).trim();
-  if (text === "") return undefined;
-  const number = unwrapped.conversion === undefined
-    ? Number(text)
-    : unwrapped.conversion === "bytes"
-    ? Number(bytesOf(text) ?? text.replaceAll(",", ""))
-    : goSecondsOf(text) ?? NaN;
-  return Number.isNaN(number) ? undefined : number;
+  const text = labelOf(entry, unwrapped.name);
+  if (unwrapped.conversion === undefined) return numberOf(text);
+  return unwrapped.conversion === "bytes"
+    ? numberOf(bytesOf(text) ?? text.replaceAll(",", ""))
+    : goSecondsOf(text);
 }
 
 type OverTime = (values: readonly number[], number: number) => number;

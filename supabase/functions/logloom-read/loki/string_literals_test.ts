@@ -165,6 +165,12 @@ Deno.test("stages make of a record what Loki's own tests say", () => {
     next_err: "false",
   });
   assert.equal((json("{n}") as Record<string, string>).__error__, "JSONParserErr");
+  assert.deepEqual(made('| json a="n.x", foo="b"', '{"n": {"x": 1.0}, "b": 2}', { foo: 1 })[1], {
+    a: "1.0",
+    foo: "1",
+    foo_extracted: "2",
+  });
+  assert.deepEqual(made('| logfmt a="n.x"', "n.x=1")[1], { a: "1" });
   assert.deepEqual(made("| logfmt", "dup=first dup=second")[1], { dup: "first" });
   assert.deepEqual(made("| logfmt", 'latency=fast query="a=\\"b\\"" x')[1], {
     latency: "fast",

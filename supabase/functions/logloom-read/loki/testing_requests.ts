@@ -40,6 +40,10 @@ export async function asked(
     callDatabase: (_reader, operation, text) => {
       const { p_query_dsl, p_order } = JSON.parse(text);
       const isLookUp = operation === "search_logs" && p_order === undefined;
+      // Whether lines have a label that records have: they do.
+      if (p_query_dsl?.endsWith('[\\W_]*[:=]" | count()')) {
+        return Promise.resolve(Response.json([{ value: 1 }]));
+      }
       if (!isLookUp && operation !== "validate_query") calls.push(`${operation} ${p_query_dsl}`);
       if (hidden !== "" && p_query_dsl?.includes(hidden)) {
         const refusal = { code: "PT400", message: `Hidden: ${hidden}`, details: null, hint: null };

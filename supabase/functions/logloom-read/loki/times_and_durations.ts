@@ -37,6 +37,13 @@ function summed(text: string): number | undefined {
   return [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * units[unit], 0);
 }
 
+/** The number of a text, as our query language reads it: not of ` 5 `, `+1`, `0x10` or `Infinity`. */
+export function numberOf(text: string): number | undefined {
+  const isNumber = text.length <= 300 && /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
+  const number = isNumber ? Number(text) : NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
 /** Seconds of a duration, rounded up, because our buckets have whole seconds. */
 export function wholeSeconds(text: string): number {
   const seconds = Math.ceil(secondsOf(text) - 1e-9);

@@ -118,13 +118,18 @@ Deno.test("an error names the tool's own parameters, and leaves quoted text as i
     Response.json({
       code: "PT400",
       message: 'p_ts_from is after p_ts_to, and "p_limit" is no field',
-      hint: "Leave p_tenant_id out, or p_ts_from.",
+      hint: "Leave p_tenant_id out, or p_ts_from. An attribute is written @p_limit.",
     }, { status: 400 })
   );
   const answer = await call("search_logs");
   assert.equal(
     textOf(answer),
-    'ts_from is after ts_to, and "p_limit" is no field\nLeave p_tenant_id out, or ts_from.',
+    'ts_from is after ts_to, and "p_limit" is no field\nLeave p_tenant_id out, or ts_from. ' +
+      "An attribute is written @p_limit.",
+  );
+  assert.match(
+    textOf(await call("get_log", { id: "x", query: "*" })),
+    /: get_log has no query: its parameters are id, ts$/,
   );
 });
 

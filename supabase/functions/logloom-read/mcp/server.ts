@@ -22,10 +22,10 @@ const failed = "The call failed: try again later.";
 // Schemas are compiled once, because compiling costs more than a call.
 const prepared = tools.map((tool) => ({
   ...tool,
-  inputSchema: inputOf(tool.properties, tool.required),
+  inputSchema: inputOf(tool.name, tool.properties, tool.required),
   outputSchema: outputOf(tool.output),
 }));
-const helpInput = inputOf(queryHelp.input, []);
+const helpInput = inputOf(queryHelp.name, queryHelp.input, []);
 const helpOutput = fromJsonSchema<Given>({ type: "object", properties: { ...queryHelp.output } });
 
 function outputOf(untrusted: Schema) {
@@ -40,8 +40,12 @@ function outputOf(untrusted: Schema) {
   });
 }
 
-function inputOf(properties: Readonly<Record<string, Property>>, required: readonly string[]) {
-  return fromJsonSchema<Given>({
+function inputOf(
+  tool: string,
+  properties: Readonly<Record<string, Property>>,
+  required: readonly string[],
+) {
+  const schema = fromJsonSchema<Given>({
     type: "object",
     properties: Object.fromEntries(
       Object.entries(properties).map(([key, { enum: values, ...property }]) => [
@@ -52,6 +56,15 @@ function inputOf(properties: Readonly<Record<string, Property>>, required: reado
     required: [...required],
     additionalProperties: false,
   });
+  const standard = schema["~standard"];
+  const validate = (given: unknown) => {
+    // The validator's own error does not name the parameter.
+    const unknown = Object.keys(Object(given)).filter((name) => !Object.hasOwn(properties, name));
+    const known = Object.keys(properties).join(", ");
+    const message = `${tool} has no ${unknown.join(", ")}: its parameters are ${known}`;
+    return unknown.length > 0 ? { issues: [{ message }] } : standard.validate(given);
+  };
+  return { "~standard": { ...standard, validate } };
 }
 
 /** A server for one request of one reader. It only reads. */

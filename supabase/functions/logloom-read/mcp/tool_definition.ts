@@ -67,7 +67,7 @@ export function toolOf(
 export function inNamesOf({ properties }: Pick<Tool, "properties">, words: string): string {
   return words.split(/("[^"]*")/).map((part, n) =>
     n % 2 === 1 ? part : part.replace(
-      /\bp_([a-z_]+)\b/g,
+      /(?<![@.])\bp_([a-z_]+)\b/g,
       (whole, name: string) => Object.hasOwn(properties, name) ? name : whole,
     )
   ).join("");
