@@ -16904,7 +16904,8 @@ begin
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
+      'More at once than half of the plan''s `concurrent_searches`, or of the searches of all '
+        'tenants; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -18298,9 +18299,13 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
   if v_is_customer then
     perform
-    from generate_series(1, greatest(1, v_plan.concurrent_searches / 2)) n
+    from generate_series(1, greatest(1, least(v_plan.concurrent_searches, v_slots) / 2)) n
     where pg_try_advisory_xact_lock(logloom_private.search_slot_key('views of ' || v_tenant_id, n))
     limit 1;
     if not found then
@@ -18315,10 +18320,6 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Searches get half of PostgREST's connections. The other half answers other requests.
-  select greatest(1, s.api_pool_size / 2), s.search_free_time
-  into v_slots, v_free_time
-  from logloom_private.settings s;
   -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
   -- the plan has scan slots.
   perform set_config(
