@@ -34,7 +34,7 @@ begin
       select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
       from (
         select r.ts, r.id,
-          r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint + 4 * greatest(r.message_bytes - 100, 0)
+          r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint + 7 * greatest(r.message_bytes - 100, 0)
             as size
         from (
           select
