@@ -35,6 +35,9 @@ drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
 
+-- A parameter has another type.
+drop function public.create_api_key(text, text, timestamptz, text[], uuid);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 SET local check_function_bodies = off;
@@ -2679,10 +2682,12 @@ begin
     $query$
       select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
       from (
-        select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as size
+        select r.ts, r.id,
+          r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint + 7 * greatest(r.message_bytes - 100, 0)
+            as size
         from (
           select
-            l.ts, l.id,
+            l.ts, l.id, octet_length(l.msg) as message_bytes,
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)
@@ -3319,6 +3324,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.checked_hidden_fields (
+  p_hidden_fields text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names text[] := '{}';
+  v_name text;
+begin
+  if cardinality(p_hidden_fields) > 100 or array_ndims(p_hidden_fields) > 1 then
+    perform logloom_private.refuse('views.too_many_hidden_fields');
+  end if;
+  foreach v_name in array coalesce(p_hidden_fields, '{}') loop
+    v_name := logloom_private.trim_space(v_name);
+    if v_name is distinct from 'attrs' then
+      if v_name is null or length(v_name) not between 1 and 200
+        or v_name in ('id', 'tenant_id', 'ts', 'received_at', 'any')
+      then
+        perform logloom_private.refuse(
+          'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
+        );
+      end if;
+      begin
+        v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
+      exception when sqlstate 'PT400' then
+        -- Its own hint says how to write queries.
+        perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
+      end;
+    end if;
+    v_names := v_names || v_name;
+    if v_name = 'level' then
+      v_names := v_names || 'attrs.original_level'::text;
+    end if;
+  end loop;
+  return array(select distinct n collate "C" from unnest(v_names) n order by 1);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.checked_query (
   p_query_dsl text
 )
@@ -3936,6 +3982,21 @@ begin
     -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
+    -- The last message about a group must say how it is now, so a group that fired, recovered and
+    -- fires again does not join the first message. A message with 100 alerts may omit groups.
+    and not exists (
+      select
+      from logloom_private.notifications m
+      cross join lateral (select m.body::jsonb #> '{data,alerts}' as alerts) a
+      where m.rule_id = n.rule_id and m.channel = n.channel and m.group_key = n.group_key
+        and m.purpose <> n.purpose and m.position > n.position and m.status = 'pending'
+        and (
+          jsonb_array_length(a.alerts) >= 100
+          or a.alerts @> jsonb_build_array(
+            jsonb_build_object('group', p_body::jsonb #> '{data,alerts,0,group}')
+          )
+        )
+    )
   order by n.position desc
   limit 1
   for update;
@@ -4909,7 +4970,8 @@ declare
   v_state constant text := case
     when logloom_private.is_read_only() then 'read_only'
     when exists (
-      select from logloom_private.jobs j where j.failures > 0 and j.last_error like '53100:%'
+      select from logloom_private.jobs j
+      where j.failures > 0 and j.last_error like '53100:%' and not j.is_paused
     ) then 'full'
     else 'writable'
   end;
@@ -10863,7 +10925,7 @@ begin
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
         'at most 100 years).',
-      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor a time such as `now-24h`.'),
+      'The parameter is neither ISO 8601 nor a time such as `now-24h`.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
       'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
@@ -11145,6 +11207,107 @@ begin
         || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
         || 'order by g.id) as high_@'
     )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentiles_sql (
+  p_rows        text,
+  p_keys        text[],
+  p_others      text[],
+  p_percentiles jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_limits constant text :=
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@, l.high_@');
+begin
+  return format(
+    $query$
+      with found as materialized (
+        select array[%2$s]::text[] as keys, r.* from (%1$s) r
+      ), groups as materialized (
+        select
+          f.keys, (row_number() over ())::integer as id,
+          sum(cardinality(array_remove(f.doubles, null)))::double precision as size
+        from found f
+        where f.doubles is not null
+        group by f.keys
+      ), numbers as not materialized (
+        select g.id, g.size, f.doubles
+        from found f
+        join groups g using (keys)
+        where f.doubles is not null
+      ), %3$s, parts as (
+        select l.id, l.size, %4$s, p.*
+        from (
+          select l.*, least(%6$s) as low
+          from (
+            select n.*, %9$s
+            from numbers n
+          ) l
+          offset 0
+        ) l
+        cross join lateral (
+          select %5$s
+          from (select unnest(l.doubles) as number) u
+          where u.number >= l.low
+        ) p
+      ), percentiles as (
+        select l.id, %7$s
+        from (select l.id, l.size, %4$s, %8$s from parts l) l
+        group by l.id, l.size, %4$s
+      )
+      select f.*, %10$s from found f
+      union all
+      select g.keys, %11$s, %12$s
+      from percentiles p
+      join groups g using (id)
+    $query$,
+    p_rows, array_to_string(array(select 'r.' || k from unnest(p_keys) k), ', '),
+    logloom_private.percentile_limits_sql(p_percentiles),
+    v_limits,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'count(*) filter (where u.number >= l.low_@) as above_@, '
+        || 'count(*) filter (where u.number = l.low_@) as at_low_@, '
+        || 'array_agg(u.number) filter (where u.number > l.low_@ and u.number < l.high_@) '
+        || 'as between_@, '
+        || 'count(*) filter (where u.number = l.high_@) as at_high_@'
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@'),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'coalesce(logloom_private.percentile_within('
+        || '# * (l.size - 1) - (l.size - sum(l.above_@)::double precision), '
+        || 'l.low_@, sum(l.at_low_@)::bigint, '
+        || 'array_agg(l.between_@) filter (where l.between_@ is not null), '
+        || 'l.high_@, sum(l.at_high_@)::bigint), '
+        || '(select percentile_cont(#) within group (order by u.number) from ('
+        || 'select unnest(n.doubles) as number from numbers n where n.id = l.id) u)) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
+        || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      -- Subqueries are evaluated once. A join would copy the arrays for each group.
+      '(select c.low_@ from limits c)[n.id] as low_@, '
+        || '(select c.high_@ from limits c)[n.id] as high_@'
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'null::double precision as @'),
+    array_to_string(
+      array(select format('g.keys[%s]', n) from generate_subscripts(p_keys, 1) n)
+        || array(select 'null as ' || o from unnest(p_others) o),
+      ', '
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'p.@')
   );
 end;
 $function$;
@@ -16744,7 +16907,8 @@ begin
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
+      'More at once than half of the plan''s `concurrent_searches`, or of the searches of all '
+        'tenants; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -18138,9 +18302,13 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
   if v_is_customer then
     perform
-    from generate_series(1, greatest(1, v_plan.concurrent_searches / 2)) n
+    from generate_series(1, greatest(1, least(v_plan.concurrent_searches, v_slots) / 2)) n
     where pg_try_advisory_xact_lock(logloom_private.search_slot_key('views of ' || v_tenant_id, n))
     limit 1;
     if not found then
@@ -18155,10 +18323,6 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Searches get half of PostgREST's connections. The other half answers other requests.
-  select greatest(1, s.api_pool_size / 2), s.search_free_time
-  into v_slots, v_free_time
-  from logloom_private.settings s;
   -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
   -- the plan has scan slots.
   perform set_config(
@@ -18714,6 +18878,8 @@ begin
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
+    ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
+      'Leave it out for all deletions.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Write * to delete every record of the range.', null);
 end;
@@ -19003,7 +19169,7 @@ begin
       'Send names of fields, attrs.PATH for an attribute, or attrs for all attributes. Records '
         'always show id, tenant_id, ts and received_at.',
       'It is not a field, or every record shows it.'),
-    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
+    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: a flat array of at most 100',
       'attrs hides all attributes.', null),
     ('views.operation_is_unknown', 400, 'Invalid p_operations: %s', 'Any of %2$s; or all.',
       'It is not the name of a reading operation.'),
@@ -19445,6 +19611,45 @@ exception when check_violation then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.create_api_key (
+  p_tenant_id  text   DEFAULT NULL::text,
+  p_name       text   DEFAULT NULL::text,
+  p_expires_at text   DEFAULT NULL::text,
+  p_scopes     text[] DEFAULT NULL::text[],
+  p_view_id    uuid   DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_created_api_key
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_name constant text := logloom_private.trim_space(p_name);
+  v_expires_at constant timestamptz := logloom_private.time_parameter('p_expires_at', p_expires_at);
+  v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  if length(v_name) not between 1 and 100 then
+    perform logloom_private.refuse('api_keys.name_is_invalid');
+  end if;
+  if v_expires_at <= now() then
+    perform logloom_private.refuse('api_keys.expires_in_the_past');
+  end if;
+  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
+    or array_position(v_scopes, null) is not null
+  then
+    perform logloom_private.refuse('api_keys.scope_is_unknown');
+  end if;
+  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_scopes);
+
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
+  return logloom_private.issue_api_key(v_tenant_id, v_name, v_expires_at, v_scopes, p_view_id);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.delete_logs (
   p_query_dsl text    DEFAULT NULL::text,
   p_ts_from   text    DEFAULT NULL::text,
@@ -19614,6 +19819,43 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."list_log_fields"(text, text, text, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.list_log_retention_runs (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_kind      text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_retention_run
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'run', 'run_id',
+    (
+      select r.requested_at from logloom.retention_runs r
+      where r.tenant_id = v_tenant_id and r.run_id = p_after
+    )
+  );
+begin
+  if p_kind not in ('retention', 'erasure', 'storage') then
+    perform logloom_private.refuse('usage.kind_is_unknown');
+  end if;
+  return query
+  select a.*
+  from logloom.retention_runs r
+  cross join jsonb_populate_record(null::public.logloom_retention_run, to_jsonb(r)) a
+  where r.tenant_id = v_tenant_id
+    and (p_kind is null or r.kind = p_kind)
+    and (p_after is null or (r.requested_at, r.run_id) < (v_after, p_after))
+  order by r.requested_at desc, r.run_id desc
+  limit v_limit;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.log_changes (
   p_query_dsl   text    DEFAULT NULL::text,
@@ -20558,7 +20800,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a te
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_after" IS 'How long after its end (UTC) a day is sealed. Raise it where many records arrive later.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; bytes of a record beyond 2,000 count eightfold. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; those of large messages and records count more. Lower it where memory is short.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records in a block, at most 32,000. Lower it where memory is short.';
 
@@ -20648,7 +20890,7 @@ COMMENT ON FUNCTION
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
@@ -21161,6 +21403,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
 

@@ -28,4 +28,7 @@ drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
 
+-- A parameter has another type.
+drop function public.create_api_key(text, text, timestamptz, text[], uuid);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;

@@ -226,8 +226,10 @@ Deno.test("of a tenant's slow searches one continues, the others wait for their 
 
 Deno.test("ten slow requests of a view's key leave half of the slots, and the owner is answered", async () => {
   await using db = openDatabase();
-  await using _settings = await changeSettings(db, { search_free_time: "0" });
+  await using _settings = await changeSettings(db, { search_free_time: "0", api_pool_size: 10 });
   const tenant = await newTenant("viewed");
+  // More than all tenants may run together, which is half of the pool.
+  await putOnPlan(db, tenant, { concurrent_searches: 8 });
   await ingest(tenant.headers, numbers);
   await queueIsEmpty(db);
   const client = clientOf(tenant.token);

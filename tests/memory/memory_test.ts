@@ -54,6 +54,8 @@ const operations: Record<string, string> = {
   "a sum": "(select json_agg(s) from public.log_stats('* | sum(attrs.n), p95(attrs.n)', @range) s)",
   "a sum by host":
     "(select json_agg(s) from public.log_stats('* | sum(attrs.n), p95(attrs.n) by host', @range) s)",
+  "percentiles by request":
+    "(select json_agg(s) from public.log_stats('* | p50(attrs.n), p90(attrs.n) by req_id', @range) s)",
   "series": "to_json(public.log_series('* | count() by host', @range))",
   "patterns": "(select json_agg(s) from public.log_stats('* | patterns', @range) s)",
   "fields": "(select json_agg(f) from public.list_log_fields('', @range) f)",

@@ -27,6 +27,11 @@ export const shapes: Record<string, Shape> = {
       digits(1_000_000)
     } else 'request ' || n || ' took ' || n % 977 || ' ms' end`,
   },
+  "messages of a kilobyte, each unlike the others": {
+    count: 6000,
+    msg:
+      `(select jsonb_object_agg('k' || i, md5((n * i)::text))::text from generate_series(1, 30) i)`,
+  },
   "words and digits in turn": {
     count: 24,
     msg:

@@ -29,6 +29,13 @@ const operations: ReadonlySet<string> = new Set(
 /** The log line of self-hosted functions for each request. */
 const servedLine = /^serving the request with \/[^ ]{0,200}\/([\w-]{1,60})\s{0,9}$/;
 
+/**
+ * PostgreSQL's line about a call by PostgREST, if the project logs statements or slow ones. Its detail has the events of
+ * the delivery, so storing it would store them again, each time with all before.
+ */
+const statementLine =
+  /^(?:duration: [\d.]{1,20} ms +)?execute [^:]{1,60}: [^]{0,2000}?"public"\."(\w+)"/;
+
 const launcher = "pg_cron launcher";
 const jobStart = /\bcron job \d{1,19} starting: /;
 
@@ -57,6 +64,7 @@ export function createOwnTraffic(deploymentId = ""): (key: string) => DrainSende
         const path = said(event, "path") ?? (served && `/functions/v1/${served}`);
         if (path === undefined) {
           if (id !== undefined) return [...ids.values()].includes(id);
+          if (operations.has(statementLine.exec(text)?.[1] ?? "")) return true;
           return text.includes("logloom_private.") && jobStart.test(text) &&
             (said(event, "backend") ?? launcher) === launcher;
         }

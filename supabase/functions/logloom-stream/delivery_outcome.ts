@@ -44,8 +44,15 @@ export function sparesRecords(status: number): boolean {
 }
 
 /** The outcome of a whole batch by the answer's status. */
-export function judge(answer: OutgoingAnswer, { attempt }: Batch, now: Date): Outcome {
+export function judge(answer: OutgoingAnswer, { attempt, kind }: Batch, now: Date): Outcome {
   const { status } = answer;
+  // A login page or an application's start page also answers 200. A webhook may answer anything.
+  if (
+    status < 300 && kind !== "webhook" &&
+    /^text\/html\b/i.test(answer.headers.get("content-type") ?? "")
+  ) {
+    return retry("The receiver answered with a web page: is the address right?", status);
+  }
   if (status < 300) return { outcome: "delivered", status };
   if (status < 400) return retry(`HTTP ${status}: redirects are not followed`, status);
   // Receivers that know Idempotency-Key, such as Logloom, answer 409 if they already have this batch with other content,

@@ -204,7 +204,25 @@ Deno.test("Retry-After may be a number of seconds or a date", async () => {
 Deno.test("Splunk's code decides, whatever the status is", async () => {
   const code = async (text: string) => (await sent("splunk_hec", { url }, {}, { text })).outcome;
   assert.equal((await code('{"text":"Success","code":0}')).outcome, "delivered");
-  assert.equal((await code('{"text":"Server is busy","code":9}')).outcome, "retry");
+  for (const text of ['{"text":"Server is busy","code":9}', '{"code":-1}', "OK", "{}", ""]) {
+    assert.equal((await code(text)).outcome, "retry", text);
+  }
+});
+
+Deno.test("a web page is not a log receiver's answer", async () => {
+  const page = { headers: new Map([["content-type", "text/html; charset=utf-8"]]), text: "<html>" };
+  for (const kind of ["otlp", "loki", "elasticsearch", "splunk_hec", "datadog"]) {
+    const { outcome } = await sent(kind, { url, index: "main" }, {}, page);
+    assert.deepEqual(outcome, {
+      outcome: "retry",
+      status: 200,
+      error: "The receiver answered with a web page: is the address right?",
+      retryAfter: undefined,
+      answer: "<html>",
+    }, kind);
+  }
+  const { outcome } = await sent("webhook", { url }, {}, page);
+  assert.equal(outcome.outcome, "delivered", "a webhook may answer anything");
 });
 
 Deno.test("OTLP keeps numbers exact, and counts rejected records", async () => {

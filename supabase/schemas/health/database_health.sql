@@ -1,5 +1,5 @@
 -- Returns the check of the database: whether it accepts writes. The disk counts as full if a job
--- failed because of it.
+-- failed because of it. A paused job does not notice that there is space again.
 create function logloom_private.database_health()
 returns jsonb
 language plpgsql
@@ -10,7 +10,8 @@ declare
   v_state constant text := case
     when logloom_private.is_read_only() then 'read_only'
     when exists (
-      select from logloom_private.jobs j where j.failures > 0 and j.last_error like '53100:%'
+      select from logloom_private.jobs j
+      where j.failures > 0 and j.last_error like '53100:%' and not j.is_paused
     ) then 'full'
     else 'writable'
   end;

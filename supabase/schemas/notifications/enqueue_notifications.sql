@@ -30,6 +30,21 @@ begin
     -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
+    -- The last message about a group must say how it is now, so a group that fired, recovered and
+    -- fires again does not join the first message. A message with 100 alerts may omit groups.
+    and not exists (
+      select
+      from logloom_private.notifications m
+      cross join lateral (select m.body::jsonb #> '{data,alerts}' as alerts) a
+      where m.rule_id = n.rule_id and m.channel = n.channel and m.group_key = n.group_key
+        and m.purpose <> n.purpose and m.position > n.position and m.status = 'pending'
+        and (
+          jsonb_array_length(a.alerts) >= 100
+          or a.alerts @> jsonb_build_array(
+            jsonb_build_object('group', p_body::jsonb #> '{data,alerts,0,group}')
+          )
+        )
+    )
   order by n.position desc
   limit 1
   for update;

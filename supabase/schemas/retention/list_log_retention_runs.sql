@@ -21,6 +21,9 @@ declare
     )
   );
 begin
+  if p_kind not in ('retention', 'erasure', 'storage') then
+    perform logloom_private.refuse('usage.kind_is_unknown');
+  end if;
   return query
   select a.*
   from logloom.retention_runs r

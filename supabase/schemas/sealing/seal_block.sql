@@ -4,7 +4,7 @@
 -- Returns the range of the oldest records of a tenant's day that fit in one block. p_share days
 -- share the limits seal_block_records and seal_block_bytes. The range has at least p_at_least
 -- records (0 or 1); null if there are none. Bytes are limited because a backend holds several
--- copies of long texts at once.
+-- copies of long texts at once, and even more of messages.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
@@ -33,10 +33,12 @@ begin
     $query$
       select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
       from (
-        select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as size
+        select r.ts, r.id,
+          r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint + 7 * greatest(r.message_bytes - 100, 0)
+            as size
         from (
           select
-            l.ts, l.id,
+            l.ts, l.id, octet_length(l.msg) as message_bytes,
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)

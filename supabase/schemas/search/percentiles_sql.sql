@@ -156,7 +156,6 @@ begin
           from (
             select n.*, %9$s
             from numbers n
-            cross join limits c
           ) l
           offset 0
         ) l
@@ -204,7 +203,10 @@ begin
         || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
     ),
     logloom_private.percentiles_list(
-      p_percentiles, 'c.low_@[n.id] as low_@, c.high_@[n.id] as high_@'
+      p_percentiles,
+      -- Subqueries are evaluated once. A join would copy the arrays for each group.
+      '(select c.low_@ from limits c)[n.id] as low_@, '
+        || '(select c.high_@ from limits c)[n.id] as high_@'
     ),
     logloom_private.percentiles_list(p_percentiles, 'null::double precision as @'),
     array_to_string(

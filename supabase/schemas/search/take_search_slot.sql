@@ -8,10 +8,10 @@ return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 
 -- Takes a slot of the tenant and one of the pool until the transaction ends. Every operation that
 -- reads records calls this first, once.
--- Readers of views and portals are a tenant's customers. Together they get half of its slots and
--- one extra scan slot, so that members can still search. PT429 with Retry-After if no slot is free,
--- because waiting would occupy a connection. A slot is an advisory lock, not a row: a cancelled or
--- killed transaction releases it.
+-- Readers of views and portals are a tenant's customers. Together they get half of its slots, at
+-- most half of all slots, and one extra scan slot, so that members can still search. PT429 with
+-- Retry-After if no slot is free, because waiting would occupy a connection. A slot is an advisory
+-- lock, not a row: a cancelled or killed transaction releases it.
 create function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -26,9 +26,13 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
   if v_is_customer then
     perform
-    from generate_series(1, greatest(1, v_plan.concurrent_searches / 2)) n
+    from generate_series(1, greatest(1, least(v_plan.concurrent_searches, v_slots) / 2)) n
     where pg_try_advisory_xact_lock(logloom_private.search_slot_key('views of ' || v_tenant_id, n))
     limit 1;
     if not found then
@@ -43,10 +47,6 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Searches get half of PostgREST's connections. The other half answers other requests.
-  select greatest(1, s.api_pool_size / 2), s.search_free_time
-  into v_slots, v_free_time
-  from logloom_private.settings s;
   -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
   -- the plan has scan slots.
   perform set_config(

@@ -48,7 +48,12 @@ begin
           'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
         );
       end if;
-      v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
+      begin
+        v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
+      exception when sqlstate 'PT400' then
+        -- Its own hint says how to write queries.
+        perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
+      end;
     end if;
     v_names := v_names || v_name;
     if v_name = 'level' then

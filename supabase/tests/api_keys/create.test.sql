@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(25);
+select plan(27);
 
 select is(
   logloom_private.crc32('123456789'), 3421780262, 'CRC-32 of the check string of its standard'
@@ -43,8 +43,11 @@ select is(
 
 select pg_temp.act_as_user('acme', 'alice');
 select is(
-  (public.create_api_key(p_name => repeat('n', 100), p_expires_at => now() + interval '1 day'))
-    .expires_at,
+  (
+    public.create_api_key(
+      p_name => repeat('n', 100), p_expires_at => (now() + interval '1 day')::text
+    )
+  ).expires_at,
   now() + interval '1 day', 'a name of 100 characters, and an expiry'
 );
 select throws_ok(c.call, 'PT400', c.message, c.message || ': ' || left(c.call, 80))
@@ -57,8 +60,12 @@ from (
       'Invalid API key name: 1 to 100 characters after trimming'),
     ($$select public.create_api_key(p_name => repeat('n', 101))$$,
       'Invalid API key name: 1 to 100 characters after trimming'),
-    ($$select public.create_api_key(p_name => 'n', p_expires_at => now())$$,
+    ($$select public.create_api_key(p_name => 'n', p_expires_at => 'now')$$,
       'Invalid p_expires_at: it is in the past'),
+    ($$select public.create_api_key(p_name => 'n', p_expires_at => 'infinity')$$,
+      'Invalid p_expires_at: not a time'),
+    ($$select public.create_api_key(p_name => 'n', p_expires_at => '01.02.2099')$$,
+      'Invalid p_expires_at: not a time'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{}')$$,
       'Invalid p_scopes: ingest, read, or both'),
     ($$select public.create_api_key(p_name => 'n', p_scopes => '{ingest,admin}')$$,

@@ -62,7 +62,7 @@ select throws_ok(
 ) from new n;
 
 create temp table short as
-select * from public.create_api_key(p_name => 's', p_expires_at => now() + interval '10 minutes');
+select * from public.create_api_key(p_name => 's', p_expires_at => 'now+10m');
 select is(
   (select r.expires_at from short s, public.rotate_api_key(p_key_id => s.key_id) r),
   now() + interval '10 minutes', 'the new key has the lifetime of the old one'
@@ -82,7 +82,7 @@ select k.*, h.hours
 from unnest(array[120, 240]) d (days)
 cross join lateral (select make_interval(hours => 24 * d.days)) h (hours)
 cross join lateral public.create_api_key(
-  p_name => 'long', p_expires_at => now() + h.hours
+  p_name => 'long', p_expires_at => (now() + h.hours)::text
 ) k;
 select is(
   array(

@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
-select plan(10);
+select plan(11);
 
 insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'pro');
 select pg_temp.act_as_user('acme', 'alice');
@@ -30,6 +30,9 @@ select pg_temp.act_as_postgres();
 update logloom_private.jobs set failures = 1, last_error = '53100: could not extend file'
 where name = 'write_logs';
 select is(pg_temp.database_check() ->> 'state', 'full', 'a job has found a full disk');
+update logloom_private.jobs set is_paused = true where name = 'write_logs';
+select is(pg_temp.database_check(), null, 'a paused job does not know whether it still is');
+update logloom_private.jobs set is_paused = false where name = 'write_logs';
 select pg_temp.act_as_service_role();
 set local default_transaction_read_only = on;
 select is(

@@ -4,7 +4,7 @@ set local timezone = 'UTC';
 \ir ../actors.psql
 \ir outbox.psql
 \ir ../stopped_clock.psql
-select plan(44);
+select plan(45);
 
 select pg_temp.stop_clock('collect_alert');
 
@@ -40,7 +40,7 @@ begin
   select concat_ws(
     ' ', n.channel, n.purpose, n.body::jsonb ->> 'type',
     (
-      select string_agg(a -> 'group' ->> 'service', '+')
+      select string_agg(a -> 'group' ->> 'service', '+' order by a -> 'group' ->> 'service')
       from jsonb_array_elements(n.body::jsonb #> '{data,alerts}') a
     )
   )
@@ -338,6 +338,19 @@ from public.claim_alert_notifications(20) c \g /dev/null
 select results_eq(
   'select c.channel from public.claim_alert_notifications(20) c order by 1',
   array['pagerduty', 'pagerduty', 'pagerduty', 'slack'], 'but if one was'
+);
+rollback to collected;
+-- A group that recovers and fires again while its messages wait.
+select pg_temp.settle_at(171, '{"web": 6}');
+select pg_temp.settle_at(172, '{"api": 8, "web": 6}');
+select pg_temp.settle_at(173, '{}');
+select results_eq(
+  $$select s from pg_temp.sent() s where s like 'slack%'$$,
+  array[
+    'slack alert alert.triggered api+job+web+web', 'slack recovery alert.resolved api+job',
+    'slack alert alert.triggered api+web', 'slack recovery alert.resolved api+web'
+  ],
+  'the last message about a group says how it is'
 );
 rollback to collected;
 select is(

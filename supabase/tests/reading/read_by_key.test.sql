@@ -43,7 +43,7 @@ select 'sends', k.* from public.create_api_key(p_name => 's') k
 union all
 select 'late', k.*
 from public.create_api_key(
-  p_name => 'l', p_scopes => '{read}', p_expires_at => now() + interval '1 hour'
+  p_name => 'l', p_scopes => '{read}', p_expires_at => 'now+1h'
 ) k;
 grant select on keys to public;
 create function pg_temp.digest(p_what text)

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(29);
+select plan(30);
 
 -- Retention is due once a day.
 savepoint begun;
@@ -197,6 +197,10 @@ select is(
 select throws_ok(
   format('select public.list_log_retention_runs(p_after => %L)', gen_random_uuid()),
   'PT400', 'Invalid p_after: no such run', 'after an unknown run'
+);
+select throws_ok(
+  $$select public.list_log_retention_runs(p_kind => 'expiry')$$,
+  'PT400', 'Invalid p_kind: one of retention, erasure, storage', 'of an unknown kind'
 );
 
 select * from finish();

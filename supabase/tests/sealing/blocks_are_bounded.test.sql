@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql
-select plan(7);
+select plan(8);
 
 create temp table clock as
 select (date_trunc('week', now() at time zone 'UTC') - interval '12 days')::date as day;
@@ -45,6 +45,11 @@ $$;
 select is(pg_temp.sealed(4, 1000000), 4, 'a block has at most seal_block_records');
 select is(pg_temp.sealed(1000, 2999), 9, 'and less than seal_block_bytes');
 select is(pg_temp.sealed(1000, 3000), 10, 'records may fill the limit exactly');
+savepoint usual;
+-- A record of 400 bytes counts as 1100, because its message has 200.
+update logloom.logs l set msg = repeat('m', 200) where l.tenant_id = 'acme';
+select is(pg_temp.sealed(1000, 3299), 2, 'bytes of a message beyond a hundred count eightfold');
+rollback to usual;
 select is(pg_temp.sealed(1000, 1), 1, 'a block has at least one record');
 select results_eq(
   $$ select max(l.ts) - min(l.ts), count(*) from logloom.logs l where l.tenant_id = 'acme' $$,

@@ -51,6 +51,14 @@ function postgresLine(message: string, severity: string, backend_type: string): 
   return logged("postgres_logs", message, { host: `db-${project}`, parsed });
 }
 
+/** A line of log_statement, or of log_min_duration_statement, about a call by PostgREST. */
+const statement = (operation: string, before = "") =>
+  postgresLine(
+    `${before}execute 12: WITH pgrst_source AS (SELECT "public"."${operation}"($1) pgrst_scalar) SELECT`,
+    "LOG",
+    "client backend",
+  );
+
 const cron = (command: string) =>
   postgresLine(`cron job 3 starting: ${command}`, "LOG", "pg_cron launcher");
 
@@ -206,6 +214,8 @@ Deno.test("only what Logloom's own work makes Supabase log is left out", async (
     cron("select shop.close_day()"),
     postgresLine("cron job 3 completed: 1 row", "LOG", "pg_cron launcher"),
     postgresLine("cron job 3 starting: logloom_private.", "LOG", "client backend"),
+    statement("orders_of", "duration: 1201.345 ms  "),
+    postgresLine(`permission denied: "public"."ingest_text"`, "ERROR", "client backend"),
   ];
   const goes = [
     invocation("/functions/v1/ingest/v1/logs", ingestId),
@@ -214,6 +224,9 @@ Deno.test("only what Logloom's own work makes Supabase log is left out", async (
     request("/functions/v1/ingest?a=1", 200, "curl/8.5.0"),
     request("/rest/v1/rpc/ingest_text", 200, "logloom/1.0.0"),
     cron("call logloom_private.work('write')"),
+    // Its detail has the parameter: the events of the delivery, and those of the one before.
+    statement("ingest_text", "duration: 1201.345 ms  "),
+    statement("ingest_text"),
   ];
   const lines = [...goes, ...stay].map(([, event]) => event);
   const drain = { headers: json, body: JSON.stringify(lines), deploymentId };

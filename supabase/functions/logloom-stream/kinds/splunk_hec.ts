@@ -26,8 +26,10 @@ export const splunkHec: Kind = {
   judge(answer, batch, now) {
     const said = judge(answer, batch, now);
     const code = /"code"\s*:\s*(\d{1,3})\b/.exec(new TextDecoder().decode(answer.body))?.[1];
-    return said.outcome === "delivered" && code !== undefined && Number(code) !== 0
-      ? retry(`Splunk code ${code}`, answer.status)
-      : said;
+    if (said.outcome !== "delivered" || Number(code) === 0) return said;
+    return retry(
+      code === undefined ? "The receiver did not answer as Splunk does" : `Splunk code ${code}`,
+      answer.status,
+    );
   },
 };

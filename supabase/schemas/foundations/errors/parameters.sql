@@ -18,7 +18,7 @@ begin
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
         'at most 100 years).',
-      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor a time such as `now-24h`.'),
+      'The parameter is neither ISO 8601 nor a time such as `now-24h`.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
       'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '

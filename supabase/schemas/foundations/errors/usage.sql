@@ -23,6 +23,8 @@ begin
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
+    ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
+      'Leave it out for all deletions.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Write * to delete every record of the range.', null);
 end;

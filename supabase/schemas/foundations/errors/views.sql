@@ -15,7 +15,7 @@ begin
       'Send names of fields, attrs.PATH for an attribute, or attrs for all attributes. Records '
         'always show id, tenant_id, ts and received_at.',
       'It is not a field, or every record shows it.'),
-    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
+    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: a flat array of at most 100',
       'attrs hides all attributes.', null),
     ('views.operation_is_unknown', 400, 'Invalid p_operations: %s', 'Any of %2$s; or all.',
       'It is not the name of a reading operation.'),

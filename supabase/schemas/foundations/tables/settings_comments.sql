@@ -93,8 +93,8 @@ begin
         ('seal_block_records',
           'Records in a block, at most 32,000. Lower it where memory is short.'),
         ('seal_block_bytes',
-          'Uncompressed bytes of the records in a block; bytes of a record beyond 2,000 count '
-          'eightfold. Lower it where memory is short.'),
+          'Uncompressed bytes of the records in a block; those of large messages and records count '
+          'more. Lower it where memory is short.'),
         ('seal_queue_events',
           'While more events are queued, nothing is sealed or verified. Raise it where the queue '
           'is always longer.'),
