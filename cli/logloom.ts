@@ -1,11 +1,11 @@
 import { isAbsolute, join } from "node:path";
 import { Failure } from "../packages/logloom/src/cli/failure.ts";
-import { type Host, run } from "../packages/logloom/src/cli/frame.ts";
+import { type Host, run } from "../packages/logloom/src/cli/command_line.ts";
 import { makeProgram } from "../packages/logloom/src/cli/main.ts";
 import { leave } from "../packages/logloom/src/cli/output.ts";
-import { buildConsole, consoleBuild } from "../local/console.ts";
+import { buildConsole, consoleBuild } from "../local/build_console.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
-import { runningState } from "../local/state.ts";
+import { runningState } from "../local/stack_state.ts";
 import { refuseTaken } from "./options.ts";
 import { token } from "./token.ts";
 

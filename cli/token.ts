@@ -1,6 +1,6 @@
-import type { Command } from "../packages/logloom/src/cli/frame.ts";
+import type { Command } from "../packages/logloom/src/cli/command_line.ts";
 import { Failure } from "../packages/logloom/src/cli/failure.ts";
-import { type Cli, newCommand } from "../packages/logloom/src/cli/frame.ts";
+import { type Cli, newCommand } from "../packages/logloom/src/cli/command_line.ts";
 import { signToken } from "../local/signing_keys.ts";
 
 interface Options {

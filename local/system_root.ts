@@ -1,4 +1,4 @@
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./exit_on_failure.ts";
 import { startOf } from "./process_identity.ts";

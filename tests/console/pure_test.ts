@@ -43,7 +43,7 @@ import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts
 import { concerns } from "../../console/src/health/health-summary.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
 import { detailsOf, subjectOf } from "../../console/src/settings/audit-words.ts";
-import { secondsOf, valuesAt } from "../../console/src/shared/earlier.ts";
+import { secondsOf, valuesAt } from "../../console/src/shared/earlier-periods.ts";
 import { changeOf } from "../../console/src/shared/change-words.ts";
 import {
   decimalSign,

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import {
   makeProject,
   prepareCluster,

@@ -1,4 +1,4 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { packages } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { startInBackground } from "../../local/start_in_background.ts";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { removeCluster } from "../../local/database.ts";
 import { Failure } from "../../local/exit_on_failure.ts";
 import { fromFileUrl, removeIfThere } from "../../local/files.ts";
 import { checkout, stackNamed } from "../../local/stack.ts";
-import { runningState } from "../../local/state.ts";
+import { runningState } from "../../local/stack_state.ts";
 import { stop } from "../../local/stop.ts";
 import { findSystem, prepareSystem } from "../../local/system.ts";
 import { clearStack, nameReceivers, type TestStack, upTestStack } from "./test_stack.ts";

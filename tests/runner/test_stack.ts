@@ -5,7 +5,7 @@ import { bucketEnv } from "../../local/processes/bucket.ts";
 import type { Serving } from "../../local/processes/functions.ts";
 import { cloneDatabase } from "../../local/migrations/clone_database.ts";
 import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
-import { runningState } from "../../local/state.ts";
+import { runningState } from "../../local/stack_state.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/start_stack.ts";
 

@@ -1,4 +1,4 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { type Node, postgresProcess } from "../../local/processes/postgres.ts";
 import { databasePassword, stackNamed } from "../../local/stack.ts";

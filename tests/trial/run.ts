@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { Failure, run } from "../../local/exit_on_failure.ts";
 import { checkout } from "../../local/stack.ts";
 import { startTestStack, type TestStack } from "../runner/test_stack.ts";

@@ -2,7 +2,7 @@ import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule, Channel } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, Empty, ErrorNote } from "../shared/basic-controls.tsx";
 import { actions, Loaded, mostAtOnce, Table } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { measure, minutes } from "../shared/format-number.ts";

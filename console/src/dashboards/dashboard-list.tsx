@@ -5,7 +5,7 @@ import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
 import { useMay } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count } from "../shared/format-number.ts";

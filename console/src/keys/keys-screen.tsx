@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
 import { useMay } from "../service/roles.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";

@@ -4,7 +4,7 @@ import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { Member, Role } from "../service/logloom.ts";
 import { roles, useMay, useMembers } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format-time.ts";

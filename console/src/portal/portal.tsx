@@ -5,7 +5,7 @@ import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
 import { LogloomError } from "../service/logloom.ts";
-import { Boundary } from "../shared/boundary.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
 import { Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { labelsNow, onLabels, say } from "../shared/translate.ts";
 import type { ParentPage } from "./parent-page.ts";

@@ -4,7 +4,7 @@ import { go } from "../address/address.ts";
 import { marksOld, useChange, useOperation, useService } from "../service/operation-hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, Empty, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { Loaded, mostAtOnce } from "../shared/list-table.tsx";

@@ -6,7 +6,7 @@ import type { LogChange } from "../service/logloom.ts";
 import { Badge, Empty } from "../shared/basic-controls.tsx";
 import { count, percent } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
-import { shifted } from "../shared/earlier.ts";
+import { shifted } from "../shared/earlier-periods.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { oneLine } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";

@@ -8,7 +8,7 @@ import { IconButton, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { FieldRow } from "./field-row.tsx";
 import { say } from "../shared/translate.ts";
-import { useLater } from "../shared/use-later.ts";
+import { useLater } from "../shared/use-debounced.ts";
 import { type Run, useFields } from "./search-run.ts";
 
 /** The most fields in the list. The search box finds the others. */

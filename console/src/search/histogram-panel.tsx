@@ -4,7 +4,7 @@ import { back, change, useAddress } from "../address/address.ts";
 import type { Range } from "../address/range.ts";
 import { marksOld } from "../service/operation-hooks.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
-import { secondsOf, shifted, valuesAt } from "../shared/earlier.ts";
+import { secondsOf, shifted, valuesAt } from "../shared/earlier-periods.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";

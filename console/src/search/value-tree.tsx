@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ExactNumber } from "../service/exact-json.ts";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { Leaf, type OnFilter } from "./tree-value.tsx";
+import { Leaf, type OnFilter } from "./value-leaf.tsx";
 
 /** How many members of an object are shown at first. */
 const most = 100;

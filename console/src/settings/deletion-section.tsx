@@ -3,7 +3,7 @@ import { useState } from "react";
 import { instant, wholeTime, zoneWords } from "../address/range.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { RetentionRun } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count } from "../shared/format-number.ts";

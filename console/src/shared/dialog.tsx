@@ -1,6 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { openDialog } from "../address/address.ts";
-import { Boundary } from "./boundary.tsx";
+import { Boundary } from "./error-boundary.tsx";
 import { ErrorNote, IconButton } from "./basic-controls.tsx";
 import { say } from "./translate.ts";
 

@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/operation-hooks.ts";
-import { Boundary } from "./boundary.tsx";
+import { Boundary } from "./error-boundary.tsx";
 import { Empty, ErrorNote, Skeleton } from "./basic-controls.tsx";
 import { say } from "./translate.ts";
 

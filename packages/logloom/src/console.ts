@@ -1,4 +1,4 @@
-import { host } from "./host.ts";
+import { host } from "./runtime.ts";
 import type { Level, Logger } from "./types.ts";
 
 const levelOf = {

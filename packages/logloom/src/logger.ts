@@ -1,8 +1,8 @@
-import { captureErrors } from "./errors.ts";
-import { logRequest } from "./request.ts";
+import { captureErrors } from "./uncaught_errors.ts";
+import { logRequest } from "./log_request.ts";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
 import type { Fields, Level, Log, Logger } from "./types.ts";
-import { copied } from "./values.ts";
+import { copied } from "./plain_values.ts";
 
 export interface LoggerOptions extends Omit<SenderOptions, "service"> {
   /** The name of the program. */

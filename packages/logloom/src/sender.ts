@@ -1,7 +1,15 @@
-import { createDelivery, type Rejected } from "./delivery.ts";
-import { atEnd } from "./end.ts";
-import { foundWaitUntil, host, isPage, server, type WaitUntil, warn, withoutKey } from "./host.ts";
-import { createPlain, type ValueOptions } from "./values.ts";
+import { createDelivery, type Rejected } from "./delivery_queue.ts";
+import { atEnd } from "./at_exit.ts";
+import {
+  foundWaitUntil,
+  host,
+  isPage,
+  server,
+  type WaitUntil,
+  warn,
+  withoutKey,
+} from "./runtime.ts";
+import { createPlain, type ValueOptions } from "./plain_values.ts";
 
 /** A supabase-js client, as far as it is needed. */
 export interface SupabaseClientLike {

@@ -1,4 +1,4 @@
-import { host, later } from "./host.ts";
+import { host, later } from "./runtime.ts";
 import { loggerOf, type LoggerOptions } from "./logger.ts";
 import { createSender } from "./sender.ts";
 import type { Logger } from "./types.ts";

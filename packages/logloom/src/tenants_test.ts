@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Rejected } from "./delivery.ts";
+import type { Rejected } from "./delivery_queue.ts";
 import { createLoggers, type LoggersOptions } from "./tenants.ts";
 import { type Event, receiver, withoutWaiting } from "./testing.ts";
 

@@ -1,4 +1,4 @@
-import type { WaitUntil } from "./host.ts";
+import type { WaitUntil } from "./runtime.ts";
 
 declare global {
   /** Types that name it compile where `lib` lacks `esnext.disposable` too. */

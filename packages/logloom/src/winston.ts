@@ -1,6 +1,6 @@
 import Transport from "winston-transport";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
-import { copied } from "./values.ts";
+import { copied } from "./plain_values.ts";
 
 export interface WinstonOptions extends SenderOptions {
   /** The least level that is sent: the logger's unless told otherwise. */

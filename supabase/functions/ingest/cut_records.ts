@@ -1,7 +1,7 @@
 import { type TextField, textFields } from "../_shared/record_fields.ts";
 import type { Batch } from "./event_collector.ts";
 import type { Text } from "./event_draft.ts";
-import { type JsonObject, setMember } from "./json.ts";
+import { type JsonObject, setMember } from "./json_reader.ts";
 import { markedNumber, numberText } from "../_shared/numbers.ts";
 
 /**

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { textFields } from "../_shared/record_fields.ts";
 import { type Batch, batchJson, EventCollector } from "./event_collector.ts";
 import { cutRecords } from "./cut_records.ts";
-import { jsonTextOf, parseJson } from "./json.ts";
+import { jsonTextOf, parseJson } from "./json_reader.ts";
 
 const maxBytes = 1024 * 1024;
 /** The bytes of a record's time and level. */

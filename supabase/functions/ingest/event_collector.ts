@@ -8,7 +8,7 @@ import {
   noShape,
   setMember,
   ShapeCount,
-} from "./json.ts";
+} from "./json_reader.ts";
 import { createOwnTraffic, type DrainSender } from "./own_drain_events.ts";
 import { unmarkNumbers } from "../_shared/numbers.ts";
 

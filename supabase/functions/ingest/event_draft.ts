@@ -1,6 +1,6 @@
 import { type TextField, textFields } from "../_shared/record_fields.ts";
 import { lookUp, namesOf, otherKeys, ownKeys, takeOut } from "./field_names.ts";
-import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json.ts";
+import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json_reader.ts";
 import { type Level, levelOf, levelText, syslogLevelOf } from "./levels.ts";
 import { markedNumber } from "../_shared/numbers.ts";
 import { isFinerThanMicroseconds, isoFromNumber, isoFromText } from "./timestamps.ts";

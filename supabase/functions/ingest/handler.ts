@@ -28,7 +28,7 @@ import { askWhoCalls, type Committed, commitUnlessOwn } from "./commit_request.t
 import { commitForTenants } from "./commit_for_tenants.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createRateLimitCache, type RateLimitCache } from "./rate_limit_cache.ts";
-import { ExcessiveJson } from "./json.ts";
+import { ExcessiveJson } from "./json_reader.ts";
 import { takeLeadingToken } from "./leading_token.ts";
 import {
   Content,

@@ -2,7 +2,7 @@ import { type Failure, failure, type Result } from "../_shared/errors.ts";
 import type { BodyLimits } from "./read_body.ts";
 import type { Bytes } from "./unpacked_bytes.ts";
 import { type EventCollector, type EventError, maxErrors, sendAgain } from "./event_collector.ts";
-import { JsonReader } from "./json.ts";
+import { JsonReader } from "./json_reader.ts";
 
 /** A request without its body, for a protocol. */
 export interface Incoming {

@@ -1,4 +1,4 @@
-import { exchange } from "./shipping/exchange.ts";
+import { exchange } from "./shipping/http_exchange.ts";
 
 export interface KeyCheck {
   readonly status: number;

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { ParametersOf } from "../read/reader.ts";
 import { Failure } from "./failure.ts";
-import type { Cli, Command } from "./frame.ts";
+import type { Cli, Command } from "./command_line.ts";
 import { wholeNumber } from "./options.ts";
-import type { TargetOptions } from "./target.ts";
+import type { TargetOptions } from "./project_options.ts";
 
 export interface RuleOptions extends TargetOptions {
   json?: true;

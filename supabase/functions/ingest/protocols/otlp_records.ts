@@ -7,7 +7,7 @@ import {
   jsonTextOf,
   scalarText,
   setMember,
-} from "../json.ts";
+} from "../json_reader.ts";
 import { levelOf, otlpLevelOf } from "../levels.ts";
 import { supabaseEnvelope } from "../supabase_events.ts";
 import { isoFromText } from "../timestamps.ts";

@@ -2,12 +2,12 @@ import type { Reader } from "../../read/reader.ts";
 import type { AlertRule } from "../../read/types.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
-import { columns, harmless, jsonLine } from "../lines.ts";
-import { idOf, type Named } from "../named.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { columns, harmless, jsonLine } from "../format_lines.ts";
+import { idOf, type Named } from "../id_of_name.ts";
 import { timeOf, wholeNumber } from "../options.ts";
 import { type Rule, ruleOf, type RuleOptions, withCondition } from "../rule_options.ts";
-import { openReader, type TargetOptions, withTarget } from "../target.ts";
+import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
 
 interface Options extends TargetOptions {
   json?: true;

@@ -1,5 +1,5 @@
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 
 /** What may follow a command: its commands and its options. */
 interface Place {

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { filesBelow } from "../guest/files.ts";
 import { wholeNumber } from "../options.ts";
 import { readProfile } from "../profiles.ts";
-import { profileName, readSession, type TargetOptions, withTarget } from "../target.ts";
+import { profileName, readSession, type TargetOptions, withTarget } from "../project_options.ts";
 
 export function consoleCommand(cli: Cli): Command {
   return withTarget(newCommand(cli, "console", "Serves the console on this machine", {

@@ -1,17 +1,17 @@
-import { ask } from "../ask.ts";
+import { ask } from "../prompt.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { readManifest, supabaseFolder } from "../guest/files.ts";
 import { type Installation, migrationsIn, prepareInstallation } from "../guest/installation.ts";
 import { databaseStep, keysStep, migrationsStep, tenantStep } from "../init/database_steps.ts";
 import { filesStep, functionsStep, hookStep } from "../init/folder_steps.ts";
-import { linesOf, lookAt, runSteps, type Step } from "../init/plan.ts";
+import { linesOf, lookAt, runSteps, type Step } from "../init/steps.ts";
 import { openProject, type Project, type ProjectOptions } from "../init/project.ts";
 import { doctorStep, proofStep } from "../init/proof_steps.ts";
 import { secretsStep } from "../init/secrets_step.ts";
 import type { Setup } from "../init/setup.ts";
 import { readProfile } from "../profiles.ts";
-import { profileName } from "../target.ts";
+import { profileName } from "../project_options.ts";
 
 interface Options extends ProjectOptions {
   storageLimit?: string;

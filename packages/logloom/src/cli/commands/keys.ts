@@ -1,11 +1,11 @@
 import type { Reader } from "../../read/reader.ts";
 import type { CreatedApiKey, Scope } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
-import { columns, harmless, jsonLine } from "../lines.ts";
-import { idOf, type Named } from "../named.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { columns, harmless, jsonLine } from "../format_lines.ts";
+import { idOf, type Named } from "../id_of_name.ts";
 import { wholeNumber } from "../options.ts";
-import { openReader, type TargetOptions, withTarget } from "../target.ts";
+import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
 
 interface Options extends TargetOptions {
   json?: true;

@@ -1,8 +1,8 @@
-import type { Command } from "../frame.ts";
+import type { Command } from "../command_line.ts";
 import type { LogRecord } from "../../read/types.ts";
-import type { Cli } from "../frame.ts";
-import { exportFileOf, writeExport } from "../exporting.ts";
-import { humanLine, jsonLine } from "../lines.ts";
+import type { Cli } from "../command_line.ts";
+import { exportFileOf, writeExport } from "../export_file.ts";
+import { humanLine, jsonLine } from "../format_lines.ts";
 import { wholeNumber } from "../options.ts";
 import { isColoured, openOutput } from "../output.ts";
 import {
@@ -17,8 +17,8 @@ import {
   warn,
   withRange,
   writeStats,
-} from "../reading.ts";
-import { openLogReader } from "../target.ts";
+} from "../query_commands.ts";
+import { openLogReader } from "../project_options.ts";
 
 interface Options extends ReadingOptions, Range {
   limit: string;

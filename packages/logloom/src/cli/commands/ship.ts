@@ -1,16 +1,16 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { exitCodes, Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { wholeNumber } from "../options.ts";
 import { leave } from "../output.ts";
 import { isOfShipper } from "../shipping/events.ts";
 import { follow, isMissing, readLive } from "../shipping/follow.ts";
 import { knownFile } from "../shipping/known_files.ts";
-import { readLines } from "../shipping/lines.ts";
+import { readLines } from "../shipping/split_lines.ts";
 import { createProgress, type Extent } from "../shipping/progress.ts";
 import { createSender } from "../shipping/sender.ts";
 import { Shipper, type Source, type Totals } from "../shipping/shipper.ts";
-import { readSender, type TargetOptions, withTarget } from "../target.ts";
+import { readSender, type TargetOptions, withTarget } from "../project_options.ts";
 
 interface Options extends TargetOptions {
   follow?: string;

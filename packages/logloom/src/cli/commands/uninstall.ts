@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { connect, databaseOf } from "../database.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { ourHook } from "../guest/config.ts";
 import { readText } from "../guest/files.ts";
 import { functionsOfProject, removeInstallation } from "../guest/removal.ts";

@@ -1,5 +1,5 @@
 import type { Query } from "../init/project.ts";
-import { exchange } from "../shipping/exchange.ts";
+import { exchange } from "../shipping/http_exchange.ts";
 import { type Finding, ok, skipped, wrong } from "./finding.ts";
 
 const check = "notifications";

@@ -1,16 +1,16 @@
 import { LogloomError } from "../../read/error.ts";
 import { createReader } from "../../read/reader.ts";
 import type { Session } from "../../read/service.ts";
-import { inCommands } from "../commands_for.ts";
-import type { Cli } from "../frame.ts";
+import { inCommands } from "../command_names.ts";
+import type { Cli } from "../command_line.ts";
 import { functionNames } from "../guest/files.ts";
 import { checkApiKey } from "../key_check.ts";
-import { reasonOf } from "../lines.ts";
+import { reasonOf } from "../format_lines.ts";
 import { environment } from "../options.ts";
 import { readProfile } from "../profiles.ts";
 import { accessToken, claimsOf } from "../sessions.ts";
-import { type Exchange, exchange } from "../shipping/exchange.ts";
-import { profileName, readSender, readSession, type TargetOptions } from "../target.ts";
+import { type Exchange, exchange } from "../shipping/http_exchange.ts";
+import { profileName, readSender, readSession, type TargetOptions } from "../project_options.ts";
 import { clockFinding, type Finding, ok, skipped, wrong } from "./finding.ts";
 import { mendOf, projectFindings } from "./project.ts";
 

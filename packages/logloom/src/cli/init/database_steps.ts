@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { Failure } from "../failure.ts";
 import { checkApiKey } from "../key_check.ts";
 import { readProfile, writeProfile } from "../profiles.ts";
-import { done, left, type Look, type Step, todo } from "./plan.ts";
+import { done, left, type Look, type Step, todo } from "./steps.ts";
 import { literal, type Project } from "./project.ts";
 import type { Setup } from "./setup.ts";
 

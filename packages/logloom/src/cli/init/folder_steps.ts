@@ -1,9 +1,9 @@
 import { Failure } from "../failure.ts";
 import { ourHook, settingsOf } from "../guest/config.ts";
 import { readText } from "../guest/files.ts";
-import { type Exchange, exchange } from "../shipping/exchange.ts";
+import { type Exchange, exchange } from "../shipping/http_exchange.ts";
 import { accessTokenOf, hookSettings, switchHook, tokenHelp } from "./management_api.ts";
-import { done, left, type Look, type Step, todo } from "./plan.ts";
+import { done, left, type Look, type Step, todo } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 
 /** Writes migrations, functions and the block of config.toml into the project's folder. */

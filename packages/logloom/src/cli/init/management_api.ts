@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Failure } from "../failure.ts";
 import { ourHook } from "../guest/config.ts";
 import { environment } from "../options.ts";
-import { exchange } from "../shipping/exchange.ts";
+import { exchange } from "../shipping/http_exchange.ts";
 import { isMissing } from "../shipping/follow.ts";
 import type { Setup } from "./setup.ts";
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { connect, databaseOf } from "../database.ts";
 import { Failure } from "../failure.ts";
-import type { Cli } from "../frame.ts";
+import type { Cli } from "../command_line.ts";
 import { settingsOf } from "../guest/config.ts";
 import { readText, supabaseFolder } from "../guest/files.ts";
 import { isMissing } from "../shipping/follow.ts";
-import { addressOf } from "../target.ts";
+import { addressOf } from "../project_options.ts";
 import { findSupabaseCli, type SupabaseCli } from "./supabase_cli.ts";
 
 /** A Supabase project that Logloom is a guest of: its folder, and a stack or a hosted project. */

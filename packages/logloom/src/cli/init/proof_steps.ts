@@ -3,10 +3,10 @@ import { createReader } from "../../read/reader.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkHealth } from "../doctor/service.ts";
 import { Failure } from "../failure.ts";
-import { humanLine } from "../lines.ts";
+import { humanLine } from "../format_lines.ts";
 import { readProfile } from "../profiles.ts";
-import { exchange } from "../shipping/exchange.ts";
-import { done, indent, left, type Step, todo } from "./plan.ts";
+import { exchange } from "../shipping/http_exchange.ts";
+import { done, indent, left, type Step, todo } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 
 /** A search usually finds a record after a second. */

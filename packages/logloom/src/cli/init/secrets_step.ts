@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { digest } from "../guest/files.ts";
 import { isMissing } from "../shipping/follow.ts";
-import { done, type Step, todo } from "./plan.ts";
+import { done, type Step, todo } from "./steps.ts";
 import { literal, withSecretFile } from "./project.ts";
 import type { Setup } from "./setup.ts";
 

@@ -1,4 +1,4 @@
-import type { Cli } from "../frame.ts";
+import type { Cli } from "../command_line.ts";
 import type { Installation } from "../guest/installation.ts";
 import type { Migration } from "../guest/migrations.ts";
 import type { Project } from "./project.ts";

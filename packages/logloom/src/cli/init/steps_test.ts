@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Cli } from "../frame.ts";
+import type { Cli } from "../command_line.ts";
 import { databaseStep, migrationsStep, tenantStep } from "./database_steps.ts";
 import { hookStep } from "./folder_steps.ts";
-import { lookAt, runSteps, type Step } from "./plan.ts";
+import { lookAt, runSteps, type Step } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 import { findSupabaseCli } from "./supabase_cli.ts";
 

@@ -4,11 +4,11 @@ import {
   type JsonObject,
   jsonTextOf,
   parseJson,
-} from "../../../../../supabase/functions/ingest/json.ts";
+} from "../../../../../supabase/functions/ingest/json_reader.ts";
 import {
   addLine,
   wrappedEvents,
-} from "../../../../../supabase/functions/ingest/protocols/lines.ts";
+} from "../../../../../supabase/functions/ingest/protocols/ndjson_and_text.ts";
 import { textFields } from "../../../../../supabase/functions/_shared/record_fields.ts";
 
 /** The shipper's own name, so that an access log can leave out its requests. */

@@ -3,8 +3,8 @@ import {
   EventCollector,
   storableJson,
 } from "../../../../../supabase/functions/ingest/event_collector.ts";
-import { parseJson } from "../../../../../supabase/functions/ingest/json.ts";
-import { addLine } from "../../../../../supabase/functions/ingest/protocols/lines.ts";
+import { parseJson } from "../../../../../supabase/functions/ingest/json_reader.ts";
+import { addLine } from "../../../../../supabase/functions/ingest/protocols/ndjson_and_text.ts";
 import { eventsOf, isOfShipper } from "./events.ts";
 
 const jsonOf = (line: string, defaults = {}, readAt?: string) =>

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { encodingOf, LineSplitter } from "./lines.ts";
+import { encodingOf, LineSplitter } from "./split_lines.ts";
 
 /** A stop waits until the program has said nothing for so long: it may still be ending. */
 const silentMs = 500;

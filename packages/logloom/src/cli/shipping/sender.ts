@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { Failure } from "../failure.ts";
 import { type Batch, halves } from "./batches.ts";
 import { userAgent } from "./events.ts";
-import { type Exchange, exchange } from "./exchange.ts";
+import { type Exchange, exchange } from "./http_exchange.ts";
 
 export interface SenderOptions {
   /** The project's address, for example http://127.0.0.1:54321. */

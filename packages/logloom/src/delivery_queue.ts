@@ -1,4 +1,4 @@
-import { host, isPage, later, server, type WaitUntil, withoutKey } from "./host.ts";
+import { host, isPage, later, server, type WaitUntil, withoutKey } from "./runtime.ts";
 
 /** An event that the service refused, with the reason. */
 export interface Rejected {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import process from "node:process";
-import { createPlain } from "./values.ts";
+import { createPlain } from "./plain_values.ts";
 
 const plain = (members: Record<string, unknown>, options = {}): Record<string, unknown> =>
   JSON.parse(JSON.stringify(createPlain(options)(members)));

@@ -1,4 +1,4 @@
-import { inCommands } from "../commands_for.ts";
+import { inCommands } from "../command_names.ts";
 import { refusalOf } from "../../read/refusal.ts";
 import { redirectOf } from "../../read/redirect.ts";
 

@@ -1,5 +1,5 @@
 import { rejects, strictEqual } from "node:assert/strict";
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 
 const cases: [string, string, string][] = [
   ["a full disk", "tar: write: No space left on device", "the disk is full."],

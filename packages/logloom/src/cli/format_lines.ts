@@ -1,6 +1,6 @@
 import type { LogloomError } from "../read/error.ts";
 import type { LogRecord, QueryWarning, StatRow } from "../read/types.ts";
-import { inCommands } from "./commands_for.ts";
+import { inCommands } from "./command_names.ts";
 import { jsonOf } from "../../../../supabase/functions/_shared/exact_numbers.ts";
 
 type Shown = Pick<LogRecord, "ts" | "level" | "msg" | "service" | "attrs">;

@@ -1,7 +1,7 @@
 import { failure, type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
 import type { Envelope } from "../event_draft.ts";
-import { addMember, isObject, type JsonObject, parseJson, setMember } from "../json.ts";
+import { addMember, isObject, type JsonObject, parseJson, setMember } from "../json_reader.ts";
 import { jsonFault } from "../json_fault.ts";
 import { levelOf, levelText } from "../levels.ts";
 import { endOfString } from "../../_shared/exact_numbers.ts";

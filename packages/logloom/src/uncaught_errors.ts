@@ -1,4 +1,4 @@
-import { host, server, showError } from "./host.ts";
+import { host, server, showError } from "./runtime.ts";
 import type { Logger } from "./types.ts";
 
 interface Uncaught {

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { LogloomError } from "../read/error.ts";
 import { exitCodes, Failure, sentence } from "./failure.ts";
-import { refusalLines } from "./lines.ts";
+import { refusalLines } from "./format_lines.ts";
 import { hasPager, watchOutput } from "./output.ts";
 
 /** A stack on this machine. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { Failure } from "./failure.ts";
-import type { Cli } from "./frame.ts";
+import type { Cli } from "./command_line.ts";
 
 /** Asks at the terminal; elsewhere the refusal says what `option` would have answered. */
 export async function ask(cli: Cli, question: string, option: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { exists, removeIfThere, replaceFile } from "./files.ts";
 import { installPackages, type PackageOptions } from "./npm.ts";
 import { consoleFolder, portalOrigins } from "./processes/gateway.ts";

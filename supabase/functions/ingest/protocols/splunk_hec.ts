@@ -1,7 +1,7 @@
 import { type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
 import { lookUp, namesOf } from "../field_names.ts";
-import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
+import { addMember, isObject, type JsonObject, setMember } from "../json_reader.ts";
 import {
   type Content,
   type EventFailure,
@@ -14,7 +14,7 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
-import { addLine, defaultsOf, linesOf, splitObjects, takenApart } from "./lines.ts";
+import { addLine, defaultsOf, linesOf, splitObjects, takenApart } from "./ndjson_and_text.ts";
 
 /** Splunk's HTTP Event Collector: objects one after another, or raw lines. */
 export const hec: Protocol = {

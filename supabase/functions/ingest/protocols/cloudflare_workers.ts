@@ -1,6 +1,6 @@
 import type { EventCollector } from "../event_collector.ts";
 import type { Envelope } from "../event_draft.ts";
-import { isObject, type JsonObject, jsonTextOf, scalarText } from "../json.ts";
+import { isObject, type JsonObject, jsonTextOf, scalarText } from "../json_reader.ts";
 import { levelOfStatus } from "../levels.ts";
 
 /**

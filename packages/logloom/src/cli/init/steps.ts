@@ -1,6 +1,6 @@
 import { Failure, sentence } from "../failure.ts";
-import type { Cli } from "../frame.ts";
-import { harmless } from "../lines.ts";
+import type { Cli } from "../command_line.ts";
+import { harmless } from "../format_lines.ts";
 
 /** The state of a step. `left` is for a person to do. */
 export interface Look {

@@ -1,11 +1,11 @@
-import type { Command } from "./frame.ts";
+import type { Command } from "./command_line.ts";
 import type { RangeOptions, Reader } from "../read/reader.ts";
 import type { QueryWarning } from "../read/types.ts";
-import { type Cli, newCommand, type Words } from "./frame.ts";
-import { jsonLine, statLines, warningLine } from "./lines.ts";
+import { type Cli, newCommand, type Words } from "./command_line.ts";
+import { jsonLine, statLines, warningLine } from "./format_lines.ts";
 import { secondsOf, timeOf, whileOf } from "./options.ts";
 import type { Output } from "./output.ts";
-import { type TargetOptions, withTarget } from "./target.ts";
+import { type TargetOptions, withTarget } from "./project_options.ts";
 
 export interface Range {
   readonly since?: string;

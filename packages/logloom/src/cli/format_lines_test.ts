@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LogloomError } from "../read/error.ts";
-import { harmless, humanLine, jsonLine, refusalLines, statLines } from "./lines.ts";
+import { harmless, humanLine, jsonLine, refusalLines, statLines } from "./format_lines.ts";
 import { timeOf, wholeNumber } from "./options.ts";
 
 const record = {

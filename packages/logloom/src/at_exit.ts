@@ -1,4 +1,4 @@
-import { host, server } from "./host.ts";
+import { host, server } from "./runtime.ts";
 
 type Act = () => Promise<unknown>;
 

@@ -1,5 +1,5 @@
 import { Failure } from "./failure.ts";
-import { harmless } from "./lines.ts";
+import { harmless } from "./format_lines.ts";
 
 /** A thing of the service, and what tells it from others of its name. */
 export interface Named {

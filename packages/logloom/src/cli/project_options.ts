@@ -1,10 +1,10 @@
-import type { Command } from "./frame.ts";
+import type { Command } from "./command_line.ts";
 import { createReader, type Reader } from "../read/reader.ts";
 import type { ReaderOptions, ReadKey, Session } from "../read/service.ts";
 import { parseExactly, rewrites } from "../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "./failure.ts";
-import type { Cli } from "./frame.ts";
-import { reasonOf } from "./lines.ts";
+import type { Cli } from "./command_line.ts";
+import { reasonOf } from "./format_lines.ts";
 import { environment } from "./options.ts";
 import { type Profile, readProfile } from "./profiles.ts";
 import { accessToken } from "./sessions.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { LineSplitter, readLines } from "./lines.ts";
+import { LineSplitter, readLines } from "./split_lines.ts";
 
 function streamOf(...chunks: Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array<ArrayBuffer>> {
   return ReadableStream.from(chunks);
