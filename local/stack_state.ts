@@ -66,7 +66,7 @@ export function newState(stack: Stack, supervisor: ProcessIdentity, accessLog: s
   };
 }
 
-/** Writes states one after another, and always the last one. */
+/** Writes states one at a time. The last state is always written. */
 export class StateWriter {
   #last: Promise<void> = Promise.resolve();
   readonly #path: string;

@@ -45,7 +45,7 @@ export async function buildRoot(
     );
   }
 
-  // Built under another name and renamed when complete.
+  // The folder is built under another name and renamed when it is complete.
   const draft = `${root}.building-${Deno.pid}`;
   const log = `${draft}.log`;
   await removeAbandoned(`${root}.building-`);

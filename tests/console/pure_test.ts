@@ -190,7 +190,7 @@ Deno.test("groups have the columns of the query, in its order", () => {
 
 Deno.test("a time is typed in the displayed zone, and the address has the instant", () => {
   const now = Date.parse("2026-11-21T12:00:00Z");
-  // In this machine's zone.
+  // Times are in this machine's zone.
   const local = new Date(2026, 10, 21, 9, 30).toISOString();
   assert.equal(untyped(" 2026-11-21T09:30 ", "local", now), local);
   assert.equal(typed(local, "local"), "2026-11-21T09:30");

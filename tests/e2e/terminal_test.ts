@@ -99,7 +99,7 @@ Deno.test("search writes an export into a file, and continues a cut one", async 
       const again = await search(user, "--export", path);
       assert.match(again.err, /is there already: --resume goes on with it/);
 
-      // In the middle of a record, of a quoted line break too.
+      // Cut in the middle of a record, also within a quoted line break.
       await Deno.writeTextFile(path, whole.slice(0, Math.floor(whole.length * 0.6)));
       const resumed = await search(user, "--export", path, "--resume", "| fields msg");
       assert.equal(resumed.code, 0, resumed.err);

@@ -11,7 +11,7 @@ import { findSystem, prepareSystem } from "../../local/system.ts";
 import { clearStack, nameReceivers, type TestStack, upTestStack } from "./test_stack.ts";
 import { walk } from "../../local/list_files.ts";
 
-// npm test -- --keep STEP: a stack that stays up after the run, so that the next such run starts at once.
+// npm test -- --keep STEP: keeps the stack after the run, so that the next run with --keep starts at once.
 
 const stack = stackNamed("kept");
 const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions", "local", "citus"];

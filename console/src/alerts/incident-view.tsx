@@ -45,7 +45,7 @@ const back = () => (
 
 function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
   const update = useIncidentChange();
-  // The chart goes on; what is read below it stays in place.
+  // The chart is updated, but the lists below it stay as they were read.
   const [readAt] = useState(() => Date.now());
   const isOpen = incident.state === "open";
   const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);

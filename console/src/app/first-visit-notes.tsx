@@ -3,7 +3,7 @@ import { useAddress } from "../address/address.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { say, type Words } from "../shared/translate.ts";
 
-/** The notes of a first visit, and the selector of what each explains. */
+/** The notes of a first visit. Each has the selector of the element that it explains. */
 const notes: [place: string, words: Words][] = [
   [".services", "Your services, compared with the day before. Click one to see its records."],
   [
@@ -26,7 +26,7 @@ interface Place {
 }
 
 const width = 290;
-/** Of the longest note. */
+/** The size of the longest note. */
 const height = 112;
 
 /** Shows six short notes on a first visit, each beside what it explains. */
@@ -86,7 +86,10 @@ function placeOfNext(seen: ReadonlySet<number>, before: Place | null): Place | n
   return null;
 }
 
-/** Where a note fits: below what it explains, above it, to its right or left; else over its lower corner. */
+/**
+ * Finds a place for a note: below the element that it explains, or above, to the right or left; otherwise over the
+ * element's lower corner.
+ */
 function beside(box: DOMRect): { left: number; top: number } {
   const inX = Math.max(8, Math.min(box.left, innerWidth - width - 12));
   const inY = Math.max(8, Math.min(box.top, innerHeight - height - 8));

@@ -111,7 +111,7 @@ function comparedRange(run: Run, { with: chosen, around }: Record<string, string
   if (!run.instants) return {};
   const { from, to } = run.instants;
   const length = Date.parse(to) - Date.parse(from);
-  // As many whole days earlier as keep the two apart.
+  // The smallest number of whole days earlier at which the two ranges do not overlap.
   const days = Math.ceil(length / 86_400_000) * 86_400;
   const other = chosen === "day"
     ? shifted(run.instants, days)

@@ -41,7 +41,7 @@ export function HistogramPanel({ run }: {
     };
     setBrushed(range);
     runRange(range);
-    // What changed can then compare with the rest of the range before.
+    // Leaves a part of the range before the selection, so that "what changed" can compare with it.
     const { instants } = run;
     if (instants) change({ around: `${instants.from}/${instants.to}` }, { replace: true });
   };

@@ -30,7 +30,7 @@ export function QueryBar({ run, fields, isPaused, onResume, ref }: {
   ref: Ref<BarHandle>;
 }) {
   const [text, setText] = useState(run.query);
-  // The box's text now. The state follows a moment later.
+  // The text in the box now. The state follows a moment later.
   const content = useRef(run.query);
   const hold = (wanted: string) => {
     content.current = wanted;

@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
   const dialog = useRef<HTMLDialogElement>(null);
   const latest = useRef({ isBusy, onClose });
   latest.current = { isBusy, onClose };
-  // In a layout effect, because removing an open dialog would lose the focus.
+  // Closes the dialog in a layout effect, because removing an open dialog would lose the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
     const opener = document.activeElement;
@@ -77,7 +77,7 @@ export function FormDialog(
       error: unknown;
       isPending: boolean;
       onSubmit: (form: HTMLFormElement) => void;
-      /** Beside the buttons. */
+      /** Shown beside the buttons. */
       tools?: ReactNode;
     },
 ) {

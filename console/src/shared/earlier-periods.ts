@@ -11,7 +11,7 @@ export function secondsOf(value: string | undefined): number | null {
   return earlierPeriods.find(([one]) => one === value)?.[2] ?? null;
 }
 
-/** A range so many seconds earlier; null stays null. */
+/** Moves a range back by some seconds. Null stays null. */
 export function shifted<Range extends { from: string; to: string }>(
   range: Range | null,
   seconds: number,

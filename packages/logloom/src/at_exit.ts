@@ -2,10 +2,10 @@ import { host, server } from "./runtime.ts";
 
 type Act = () => Promise<unknown>;
 
-/** All copies of this module share them: `logloom/winston` has its own. */
+/** Shared by all copies of this module, because `logloom/winston` is bundled with its own copy. */
 const actsName = Symbol.for("logloom.atEnd");
 
-/** Acts when a program ends by itself or by a signal, until the returned function is called. */
+/** Calls `act` when the program ends or gets a signal. The returned function cancels this. */
 export function atEnd(act: Act): () => void {
   const shared = host as { [actsName]?: Set<Act> };
   const acts = shared[actsName] ??= listening();
@@ -20,22 +20,23 @@ function listening(): Set<Act> {
   process?.on?.("beforeExit", all);
   const listen = (signal: string) => {
     const end = async () => {
-      // A second signal ends the program at once, and who counts listeners does not count ours.
+      // Our listener is removed first, so that a second signal ends the program at once, and code that counts the
+      // listeners does not count ours.
       process?.off(signal, end);
       const isAlone = !process?.listenerCount(signal);
       await all();
-      // Another listener decides what becomes of the program.
+      // If the program has other listeners, they decide whether it ends.
       if (isAlone) process?.kill(process.pid, signal);
       else listen(signal);
     };
-    // The first, to see the others before they are gone: `once` takes them away.
+    // Our listener runs first, because it counts the others: `once` removes each of them when it runs.
     process?.prependListener?.(signal, end);
   };
   try {
     listen("SIGTERM");
     listen("SIGINT");
   } catch {
-    // Not every runtime has signals.
+    // Some runtimes have no signals.
   }
   return acts;
 }

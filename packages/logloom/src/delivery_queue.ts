@@ -8,26 +8,26 @@ export interface Rejected {
 }
 
 export interface DeliveryOptions {
-  /** Sends a body once; a repeat has the same key. */
+  /** Sends a body once. A retry passes the same key. */
   post(body: string, idempotencyKey: string, isSmall: boolean): Promise<Response>;
-  /** The event that says how many were dropped, as JSON text. */
+  /** Returns an event, as JSON text, that says how many events were dropped. */
   noteOf(dropped: number): string;
-  /** Whether a 401 may pass: a user signs in. */
+  /** Whether to retry after a 401, because a user may sign in later. */
   mayPass401: unknown;
   onRejected(rejected: Rejected): void;
   onError(error: Error): void;
-  /** Keeps the runtime alive until the queue is empty; must not throw. */
+  /** Keeps the runtime alive until the queue is empty. Must not throw. */
   waitUntil: WaitUntil;
-  /** How long to send at a time: what waits when a worker's request ends waits for ever. */
+  /** Returns how long sending may take. Events that remain when a worker's request ends are never sent. */
   timeout(): number;
 }
 
 export interface Delivery {
-  /** Takes an event, as JSON text, and whose it is. */
+  /** Adds an event, as JSON text, and the tenant that it belongs to. */
   add(text: string, tenant?: string): void;
-  /** Sends what has been taken; false if that was not done in so many milliseconds. */
+  /** Sends all events. False if this takes longer than `withinMs`. */
   flush(withinMs?: number): Promise<boolean>;
-  /** The page may be gone in a moment: sends what fits into its last requests. */
+  /** Sends as much as fits into a page's last requests, because the page may close. */
   hurry(): void;
 }
 
@@ -39,12 +39,12 @@ interface Queued {
 
 interface Batch {
   readonly texts: string[];
-  /** A repeat has the same. */
+  /** The same for every attempt. */
   readonly key: string;
-  /** How many events it has, without what it reports. */
+  /** The number of events, without the event about dropped ones. */
   readonly size: number;
   readonly bytes: number;
-  /** How many events it reports as dropped, by an event at its start. */
+  /** The number of dropped events that its first event reports. */
   readonly dropped: number;
 }
 
@@ -54,26 +54,26 @@ interface Answer {
   errors?: { index: number; code: string; message: string }[];
 }
 
-/** What browsers let a page send while it goes away, with room for headers. */
+/** Browsers let a closing page send 64 KiB, headers included. */
 const keepaliveBytes = 60_000;
 const batchEvents = 500;
-/** What the service takes in a request. */
+/** The service's limit for one request. */
 const batchTenants = 100;
-// A page may go away at any time: each of its requests must outlive it.
+// A page may close at any time, so each of its requests must fit into the last one's limit.
 const batchBytes = isPage ? keepaliveBytes : 256 * 1024;
-/** In a terminal somebody waits to see what is logged; a function may end at any time. */
+/** Events are sent sooner where a developer watches a terminal, and in functions, which may end at any time. */
 const batchMs = server && !server.stdout?.isTTY && !host.EdgeRuntime ? 5000 : 2000;
 const queueEvents = server ? 50_000 : 10_000;
 const queueBytes = server ? 25_000_000 : 5_000_000;
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 const patienceMs = 300_000;
-/** Between warnings while a service is away. */
+/** The time between warnings while the service is unreachable. */
 const warnMs = 60_000;
 
 const encoder = new TextEncoder();
 
-/** A bounded queue, sent in batches, one at a time and in order. */
+/** Creates a bounded queue that sends events in batches, one at a time and in order. */
 export function createDelivery(options: DeliveryOptions): Delivery {
   let queue: Queued[] = [];
   let bytes = 0;
@@ -84,7 +84,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   let sending: Promise<void> | undefined;
   let isDrained: (() => void) | undefined;
   let warnAt = 0;
-  /** What there was no time for: the next flush begins with it. */
+  /** The batch that was not sent in time. The next flush begins with it. */
   let left: Batch | undefined;
   const waiting = new Set<() => void>();
 
@@ -118,7 +118,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     isDrained = undefined;
   }
 
-  /** Sends what is in the queue by now. */
+  /** Sends the events that are in the queue now. */
   function send(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -153,7 +153,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     }
     const texts = queue.splice(0, count).map(({ text }) => text);
     if (dropped > 0) texts.unshift(options.noteOf(dropped));
-    // randomUUID is missing on pages over plain HTTP.
+    // Pages over plain HTTP have no randomUUID.
     const key = `${Math.random()}-${Math.random()}`;
     const batch = { texts, key, size: count, bytes: total, dropped };
     bytes -= total;
@@ -161,7 +161,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     return batch;
   }
 
-  /** True where there was no time for it; otherwise it was sent, refused or lost. */
+  /** Sends a batch. True if the time was over before; otherwise it was sent, refused or lost. */
   async function deliver(batch: Batch): Promise<true | void> {
     const began = performance.now();
     onTheWay += batch.bytes;
@@ -211,22 +211,22 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         batch.bytes <= keepaliveBytes,
       );
       const answer = parsed(await response.text());
-      // What is no answer of the service, a sign-in page of a network for example, acknowledges nothing.
-      // Nor does a redirect, which is not followed.
+      // An answer of something else, such as a network's sign-in page, acknowledges nothing. A redirect is not
+      // followed, and acknowledges nothing either.
       const acknowledges = response.ok ? answer.success !== undefined : response.status >= 400;
       const status = acknowledges ? response.status : 0;
       const after = response.headers.get("Retry-After") ?? "";
       const afterMs = Number(after) * 1000 || Date.parse(after) - Date.now();
-      // Why a key or token was refused stands there alone.
+      // Only this header says why a key or token was refused.
       const why = response.headers.get("WWW-Authenticate")?.match(/ion="(.*)"/)?.[1];
       const reason = `${response.status} ${answer.error ?? "without a reason"}${
         why ? ` (${why})` : ""
       }`;
       return [status, answer, reason, afterMs || 0];
     } catch (error) {
-      // Pages are told none.
+      // Browsers give no cause.
       const cause = server && (error as { cause?: { code?: string } } | null)?.cause;
-      // What a runtime quotes of a request may be the key.
+      // The runtime's message may quote the request, and so the key.
       const reason = withoutKey(`${error}${cause ? `: ${cause.code ?? cause}` : ""}`);
       return [0, {}, reason, 0];
     }
@@ -244,9 +244,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   async function flush(withinMs?: number): Promise<boolean> {
-    // A timer would keep a program that has ended alive, again and again.
+    // Without this a timer would keep a finished program alive.
     if (!sending && queue.length === 0 && !left) return true;
-    // What is being sent first, then what came meanwhile.
+    // Sends the current batch first, then the events that were added since.
     const all = async () => {
       await sending;
       await send();

@@ -103,7 +103,7 @@ Deno.test("after five minutes a batch is given up, and the next one says how man
     assert.ok(sum >= 300_000 && sum < 330_000, `${sum}`);
     assert.ok(backOff.every((ms, n) => ms <= Math.min(30_000, 500 * 2 ** n)), `${backOff}`);
   }
-  // At once, and then once a minute.
+  // The first warning comes at once, the next ones once a minute.
   const warnings = from.failures.slice(0, -1);
   assert.ok(warnings.length >= 4 && warnings.length <= 6, `${warnings.length}`);
   assert.deepEqual([...new Set(from.failures)], [

@@ -1,6 +1,6 @@
 import type { Logger } from "./types.ts";
 
-/** Answers a request and logs how. */
+/** Answers a request and logs method, route, status and duration. */
 export async function logRequest(
   logger: Logger,
   request: Request,

@@ -1,16 +1,16 @@
 export interface ValueOptions {
   /**
-   * What must not leave the program: `"password"` is a member of this name at any depth, `"user.email"` a path (`*`
-   * stands for any member), a pattern is replaced in every text and name.
+   * Values that must not leave the program. `"password"` is a member with this name at any depth, `"user.email"` is a
+   * path, `*` stands for any member. A pattern is replaced in every text and name.
    */
   readonly redact?: readonly (string | RegExp)[];
-  /** How deep values may be nested: 8 unless told otherwise. */
+  /** How deep values may be nested. Default: 8. */
   readonly maxDepth?: number;
-  /** How many characters an event may have: 32,000 unless told otherwise. */
+  /** How many characters an event may have. Default: 32,000. */
   readonly maxSize?: number;
 }
 
-/** Makes plain JSON of an event's members, within limits and without what is redacted. It never throws. */
+/** Turns an event's members into plain JSON, within the limits and without redacted values. Never throws. */
 export type Plain = (members: Record<string, unknown>) => Record<string, unknown>;
 
 const redacted = "[redacted]";
@@ -37,7 +37,7 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
 
     function text(value: string): string {
       value = clean(value);
-      // Half a character is none.
+      // Half a surrogate pair is removed.
       const kept = value.length > left
         ? value.slice(0, Math.max(0, left)).replace(/[\ud800-\udbff]?$/, "…")
         : value;
@@ -87,7 +87,7 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
       entries: Iterable<[unknown, unknown]>,
       path: readonly string[],
     ): Record<string, unknown> {
-      // A member that is called __proto__ is a member.
+      // Without a prototype `__proto__` is a normal member.
       const result: Record<string, unknown> = Object.create(null);
       for (const [key, one] of entries) {
         const named = String(key);
@@ -98,7 +98,7 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
           break;
         }
         const made = isRedacted(below) ? redacted : walk(one, below);
-        // A name of a query string may have several values.
+        // A name may occur several times in a query string.
         const others = result[name];
         if (made !== undefined) {
           if (Array.isArray(others)) others.push(made);
@@ -112,7 +112,7 @@ export function createPlain({ redact = [], maxDepth = 8, maxSize = 32_000 }: Val
   };
 }
 
-/** The text of what JSON would show as {} or as a long list. */
+/** Returns a text for an object that JSON would show as {} or as a long list. */
 function namedText(value: object): string | undefined {
   if (value instanceof Date) return value.toJSON() ?? "Invalid Date";
   if (value instanceof RegExp) return String(value);
@@ -130,7 +130,7 @@ function membersOf(value: object): Iterable<[unknown, unknown]> {
   ));
 }
 
-/** A shallow copy of what a program gives, and of other members. A getter that throws costs its own member. */
+/** Copies the members of an object, and others. If a getter throws, only its member is missing. */
 export function copied(value: object, others: string[] = []): Record<string, unknown> {
   return Object.fromEntries([...others, ...Object.keys(value)].map((name) => {
     try {

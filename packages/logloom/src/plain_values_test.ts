@@ -133,7 +133,7 @@ Deno.test("a name that comes again and again takes no more time than as many nam
   const began = process.cpuUsage();
   const shown = plain({ search }, { maxSize: 256_000 }).search as { a: string[] };
   assert.equal(shown.a.length, 50_000);
-  // Microseconds of processor time, not of a clock: 28 seconds where each one copied those before.
+  // Measures processor time in microseconds. It took 28 seconds when each level copied the levels before.
   assert.ok(process.cpuUsage(began).user < 2_000_000);
 });
 

@@ -1,4 +1,4 @@
-/** What runtimes offer and a library cannot expect. */
+/** Parts of the global object that only some runtimes have. */
 export interface Host {
   readonly console: Pick<Console, "debug" | "log" | "info" | "warn" | "error">;
   readonly document?: { visibilityState: string; addEventListener: Listen };
@@ -30,24 +30,24 @@ export const host: Host = globalThis as unknown as Host;
 
 declare const LOGLOOM_IS_PAGE: boolean | undefined;
 
-/** Whether this is the build for pages, which leaves out what only servers use. */
+/** True in the build for pages, which leaves out what only servers use. */
 const isForPages = typeof LOGLOOM_IS_PAGE === "boolean";
 
-/** Whether the program is a page of a browser. */
+/** Whether the program runs in a browser's page. */
 export const isPage: boolean = host.document !== undefined;
 
-/** The process of a server's program. */
+/** The process of a server's program; undefined on pages. */
 export const server: Host["process"] = isForPages || isPage ? undefined : host.process;
 
-/** The runtime's own, before anybody replaced it. */
+/** The runtime's own function, before anything replaced it. */
 export const warn: (text: string) => void = host.console.warn.bind(host.console);
 export const showError: (error: unknown) => void =
   /* @__PURE__ */ (() => host.console.error.bind(host.console))();
 
-/** A text of which no more is shown where a key begins. */
+/** Cuts a text where a key begins. */
 export const withoutKey = (text: string): string => text.replace(/(?:ll\w?|sb)_[^]*/, "…");
 
-/** A timer that does not keep a program from ending. */
+/** Starts a timer that does not keep the program alive. */
 export function later(act: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer: unknown = setTimeout(act, ms);
   if (isForPages) return timer as ReturnType<typeof setTimeout>;
@@ -56,7 +56,7 @@ export function later(act: () => void, ms: number): ReturnType<typeof setTimeout
   return timer as ReturnType<typeof setTimeout>;
 }
 
-/** `waitUntil` of Supabase's edge functions, or of Vercel, in whose own EdgeRuntime is a text. */
+/** Calls `waitUntil` of Supabase's edge functions or of Vercel, whose EdgeRuntime is a text. */
 export function foundWaitUntil(promise: Promise<unknown>): void {
   host.EdgeRuntime?.waitUntil?.(promise);
   (globalThis as Record<symbol, { get?: () => { waitUntil?: WaitUntil } } | undefined>)[

@@ -11,10 +11,10 @@ type Process = NonNullable<typeof host.process>;
 
 const uncaughtName = "uncaughtException";
 const lastMs = 5000;
-/** All copies of this module share the loggers: `logloom/tenants` has its own. */
+/** Shared by all copies of this module, because `logloom/tenants` is bundled with its own copy. */
 const loggersName = Symbol.for("logloom");
 
-/** Logs errors that nobody caught. A server's program still ends by them, after its events are sent. */
+/** Logs uncaught errors. They still end a server's program, but its events are sent first. */
 export function captureErrors(logger: Logger): () => void {
   const process = server;
   if (process?.on) {
@@ -24,7 +24,7 @@ export function captureErrors(logger: Logger): () => void {
     return () => void loggers.delete(logger);
   }
 
-  // Not by an AbortController: a Worker may make none while it starts.
+  // A flag, because a Worker may not create an AbortController while it starts.
   let isOver = false;
   host.addEventListener?.(
     "error",
@@ -41,12 +41,12 @@ function log(logger: Logger, what: string, error: unknown): void {
   try {
     what += ": " + String((error as Error | null)?.message ?? error);
   } catch {
-    // What is thrown may have no text.
+    // The thrown value may not be convertible to text.
   }
   logger.error(what, { error });
 }
 
-/** Listens for errors on behalf of the loggers that are added. */
+/** Returns the loggers that get the process's uncaught errors. Others can be added. */
 function loggersOf(process: Process): Set<Logger> {
   const loggers = new Set<Logger>();
   const end = async (error: unknown) => {
@@ -54,8 +54,8 @@ function loggersOf(process: Process): Set<Logger> {
     await Promise.all([...loggers].map((one) => one.flush(lastMs)));
     process.exit(1);
   };
-  // Another listener decides on what becomes of the program, and may count those beside it: ours comes when there is
-  // none. Deno 2.1 tells a monitor nothing.
+  // If the program has its own listener, that one decides what happens and may count the others, so ours is added only
+  // if there is none. Deno 2.1 calls no monitor.
   const own = host.Deno ? 1 : 0;
   process.on(own ? uncaughtName : `${uncaughtName}Monitor`, (error: unknown) => {
     for (const one of loggers) log(one, "uncaught error", error);

@@ -141,7 +141,7 @@ function valuesOf(value: unknown): number {
 }
 
 Deno.test("a record of exactly the most values stays whole, and one value more is cut", () => {
-  // Besides the elements count: two objects and an array (eleven each), two members, and an empty object.
+  // These count in addition to the elements: two objects and an array (eleven each), two members, and an empty object.
   for (const [count, cut] of [[962, undefined], [963, 1]] as const) {
     const { record, count: found } = stored({ n: Array(count).fill(1), o: {} }, maxBytes, 1000);
     assert.equal(found, cut);

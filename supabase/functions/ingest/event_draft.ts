@@ -15,11 +15,11 @@ export interface Envelope {
   readonly originalLevel?: string;
   readonly level?: Level | null;
   readonly msg?: unknown;
-  /** For fields that the members lack. */
+  /** Defaults for fields that the members lack. */
   readonly defaults?: Readonly<Partial<Record<TextField, string>>>;
   /** Used if the members have no level. */
   readonly fallbackLevel?: unknown;
-  /** About how many bytes the event shares with others of its request. */
+  /** The approximate number of bytes that the event shares with other events of its request. */
   readonly sharedBytes?: number;
   /** Numbers from 0 to 7 are syslog severities. */
   readonly isSyslog?: boolean;

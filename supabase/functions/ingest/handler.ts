@@ -80,7 +80,7 @@ export function createIngestHandler(
   };
   return takingBodies(async (request) => {
     const response = await answered(request, context, wakeWriter);
-    // The rest of the body was not read.
+    // Thrown if the rest of the body was not read.
     if (response.status === 408 || response.status === 413) {
       response.headers.set("Connection", "close");
     }
@@ -141,7 +141,7 @@ function respond(reply: Reply, headers: Record<string, string> = {}): Response {
   });
 }
 
-/** What is known of a request when it is refused. */
+/** The parts of a request that are known when it is refused. */
 interface Seen {
   body?: Bytes;
 }

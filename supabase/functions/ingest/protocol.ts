@@ -53,7 +53,7 @@ export interface Reply {
   readonly body?: string | Bytes;
 }
 
-/** What became of the events. */
+/** The result of committing the events. */
 export interface Outcome {
   /** The database's own answer, if one commit took everything. */
   readonly text: string;

@@ -14,42 +14,42 @@ export interface LocalStack {
 /** Where the command line runs: as the package's program, or in a clone. */
 export interface Host {
   readonly version: string;
-  /** How people call a command: `logloom search`. */
+  /** How users call a command, for example `logloom search`. */
   call(command: string): string;
   /** The folder with migrations, functions and uninstall.sql. */
   readonly supabase: string;
   /** The folder with the built console. */
   consoleFolder(): Promise<string>;
-  /** A path as the caller means it. */
+  /** Resolves a path relative to the caller's folder. */
   path(path: string): string;
-  /** What is asked where no project is named. */
+  /** The stack to use if no project is named. */
   localStack?(): Promise<LocalStack>;
-  /** Looks at a command and its options before it runs. */
+  /** Called with each command before it runs. */
   inspect?(command: Command): void;
 }
 
 export interface Cli extends Host {
-  /** Aborts at Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Ends the program with another code than 0. */
+  /** Sets an exit code other than 0. */
   exitWith(code: number): void;
-  /** The query that a refusal points into. */
+  /** The query of this command. Error messages point into it. */
   query: string;
 }
 
 export type { Command };
 
 export interface Words {
-  /** Arguments of examples; a line may have several commands, `$` stands for this one. */
+  /** Arguments of examples. A line may have several commands; `$` stands for this one. */
   readonly examples: readonly string[];
   readonly notes?: string;
   readonly exit?: string;
 }
 
-/** The exit codes where a command has no others. */
+/** The exit codes of commands that define no others. */
 const usualExit = "0, or 1 after an error.";
 
-/** A command that says what it does by --help. */
+/** Creates a command with its help text. */
 export function newCommand(
   cli: Cli,
   path: string,
@@ -80,7 +80,7 @@ export function plainCommand(name: string): Command {
     .configureOutput({ writeErr: () => {} });
 }
 
-// A query may begin with -: -service:web is a term, no option. Only -h is one of a letter.
+// A query may begin with -: `-service:web` is a term, not an option. The only option of one letter is -h.
 const hiddenMinus = "\0-";
 const hide = (arg: string) => /^-[^-]/.test(arg) && arg !== "-h" ? `\0${arg}` : arg;
 const show = (value: unknown): unknown =>
@@ -90,10 +90,10 @@ const show = (value: unknown): unknown =>
     ? value.slice(1)
     : value;
 
-/** One signal may come more than once: from the terminal or systemd, and passed on by npm. */
+/** The same signal may arrive twice within this time: from the terminal or systemd, and passed on by npm. */
 const passedOnMs = 500;
 
-/** Runs a command line to its end or to Ctrl-C, and answers with the exit code. */
+/** Runs a command line until it ends or is interrupted. Returns the exit code. */
 export async function run(
   args: readonly string[],
   host: Host,
@@ -102,7 +102,8 @@ export async function run(
   const stop = new AbortController();
   let stoppedAt = Infinity;
   const abort = () => {
-    // Whoever asks again waits for nothing; a pager without this program would fight with the shell over the keys.
+    // The second Ctrl-C ends the program at once, unless a pager is open: the pager and the shell would both read the
+    // keys.
     if (Date.now() - stoppedAt > passedOnMs && !hasPager()) process.exit(exitCodes.interrupted);
     stoppedAt = Math.min(stoppedAt, Date.now());
     stop.abort();
@@ -150,7 +151,7 @@ function linesOf(error: unknown, query: string): string[] {
   return [`logloom: ${sentence(error)}`];
 }
 
-/** A secret in a command line stays in the shell's history, and other users of the machine can read it. */
+/** Secrets are not options: they would stay in the shell's history, and other users of the machine could read them. */
 const secretOptions = /unknown option '--(key|token|apikey)\b/;
 
 function mistake(error: CommanderError): string {

@@ -1,4 +1,4 @@
-/** What people write in a command line for an operation or a parameter; others have no command. */
+/** The command or option for an operation or a parameter. Operations without a command are not listed. */
 const commands: Readonly<Record<string, string>> = {
   create_api_key: "keys create",
   list_api_keys: "keys list",
@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, string>> = {
   p_description: "--description",
 };
 
-/** A sentence of the service with commands and options for operations and parameters; what it quotes stays. */
+/** Replaces the operations and parameters in a message of the service by commands and options. Quoted text is kept. */
 export function inCommands(sentence: string): string {
   return sentence.replace(/p_scopes \["(\w+)"\]/g, "--scopes $1").replace(
     /"[^"]*"|\b[a-z]+_\w+\b/g,

@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import type { ExportOptions, Reader } from "../read/reader.ts";
 import { Failure, sentence } from "./failure.ts";
 
-/** How a file is written, as its name says. */
+/** The format and the compression of a file, from its name. */
 export interface ExportFile {
   readonly path: string;
   readonly format: "ndjson" | "csv";
@@ -29,8 +29,8 @@ export function exportFileOf(path: string): ExportFile {
 }
 
 /**
- * Writes what a query finds into a file; with `isResumed` after what the file holds already. Returns how many records
- * it wrote. What an interruption leaves is whole but for its last line, which resuming cuts off.
+ * Writes the records of a query into a file. With `isResumed` it appends to the file. Returns how many records it
+ * wrote. After an interruption only the last line may be incomplete; resuming removes it.
  */
 export async function writeExport(
   reader: Reader,
@@ -48,7 +48,7 @@ export async function writeExport(
   }
   const after = isResumed && existsSync(path) ? await endOf(path, format) : undefined;
   const pages = reader.export(query, { ...options, format, after });
-  // Nothing is made where the service refuses.
+  // The file is created after the first page, so a refused query creates no file.
   const first = await pages.next();
   const text = new PassThrough();
   const handle = await open(path, isResumed ? "a" : "wx").catch((error) => {
@@ -59,7 +59,7 @@ export async function writeExport(
     .catch((error) => {
       throw unwritable(path, error);
     });
-  // Told below, where the last page is waited for.
+  // The error is thrown below, where the last page is awaited.
   written.catch(() => {});
   let records = 0;
   try {
@@ -85,7 +85,10 @@ function unwritable(path: string, { code, message }: NodeJS.ErrnoException): Fai
   return new Failure(`${path} cannot be written: ${code ?? message}.`);
 }
 
-/** `<ts>,<id>` of the last whole record of a file, which is cut after it; undefined where it has none. */
+/**
+ * Returns `<ts>,<id>` of the last complete record in a file, and removes what follows it. Undefined if there is no
+ * record.
+ */
 async function endOf(path: string, format: ExportFile["format"]): Promise<string | undefined> {
   let start = 0;
   let end = 0;
@@ -122,7 +125,7 @@ async function endOf(path: string, format: ExportFile["format"]): Promise<string
   return place;
 }
 
-/** `<ts>,<id>` of a record's line; null where it is none. */
+/** Returns `<ts>,<id>` of a record's line; null if the line is not a record. */
 function placeOf(line: string, format: ExportFile["format"]): string | null {
   let place = line.split(",", 2).join(",");
   if (format === "ndjson") {

@@ -15,7 +15,7 @@ const dim = "\x1b[90m";
 const bold = "\x1b[1m";
 const plain = "\x1b[0m";
 
-/** Log content never reaches the terminal as a command. */
+/** Characters that a terminal would interpret. They are escaped, so that log content cannot control the terminal. */
 const hostile =
   // deno-lint-ignore no-control-regex
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -27,7 +27,7 @@ export function harmless(text: string): string {
   });
 }
 
-/** A record as one line of JSON; characters that a terminal would interpret are escaped. */
+/** Returns a record as one line of JSON. Characters that a terminal would interpret are escaped. */
 export function jsonLine(record: unknown): string {
   return jsonOf(record).replace(
     /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,
@@ -35,7 +35,7 @@ export function jsonLine(record: unknown): string {
   );
 }
 
-/** A record for people: local time, level, service, message, attributes. */
+/** Returns a readable line: local time, level, service, message, attributes. */
 export function humanLine(record: Shown, isColoured: boolean): string {
   const paint = (colour: string, text: string) =>
     isColoured && text !== "" ? `${colour}${text}${plain}` : text;
@@ -59,12 +59,12 @@ function localTime(ts: string): string {
   return shifted.toISOString().slice(5, 23).replace("T", " ");
 }
 
-/** A value as text; a string as it is. */
+/** Returns a value as text. Strings stay unchanged. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : jsonOf(value);
 }
 
-/** The rows of an aggregate, in columns. */
+/** Returns the rows of an aggregate in columns. */
 export function statLines(rows: readonly Pick<StatRow, "group" | "value" | "values">[]): string[] {
   if (rows.length === 0) return [];
   const fields = Object.keys(rows[0].group);
@@ -81,7 +81,7 @@ export function statLines(rows: readonly Pick<StatRow, "group" | "value" | "valu
   );
 }
 
-/** Rows of cells as lines, each column as wide as its widest cell. */
+/** Returns rows of cells as lines. Each column is as wide as its widest cell. */
 export function columns(
   rows: readonly (readonly string[])[],
   isRight: (column: number) => boolean = () => false,
@@ -96,7 +96,7 @@ export function columns(
   );
 }
 
-/** A warning of the service, with what to write instead. */
+/** Returns a warning of the service and its suggestion. */
 export function warningLine(
   { message, suggestion }: Pick<QueryWarning, "message" | "suggestion">,
 ): string {
@@ -105,14 +105,14 @@ export function warningLine(
   }`;
 }
 
-/** A refusal of the service, with its position in the query and the hint. */
+/** Returns an error of the service, with its position in the query and its hint. */
 export function refusalLines(error: LogloomError, query: string): string[] {
   const lines = [`logloom: ${harmless(reasonOf(error))}`];
   if (error.position !== null) {
     const before = [...query].slice(0, error.position - 1).join("");
     const start = before.lastIndexOf("\n") + 1;
     const line = query.slice(start).split("\n")[0];
-    // Without a line, as in a file's rule, there is nothing to point at.
+    // A query from a rule's file has no line on the screen to point at.
     if (line.trim() !== "") {
       const space = " ".repeat([...harmless(before.slice(start))].length);
       lines.push(`  ${harmless(line)}`, `  ${space}^`);
@@ -122,7 +122,7 @@ export function refusalLines(error: LogloomError, query: string): string[] {
   return lines;
 }
 
-/** A refusal or a failure as a sentence. */
+/** Returns an error as a sentence. */
 export function reasonOf({ status, message }: LogloomError): string {
   const said = inCommands(message);
   return status === 401 ? `${said}: the token or key is not accepted, or no longer.` : said;

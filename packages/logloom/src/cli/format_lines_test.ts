@@ -57,7 +57,7 @@ Deno.test("an error shows the place in the query", () => {
     "    x  level:loud",
     "             ^",
   ]);
-  // That of a file is not shown.
+  // A query from a file is not shown.
   assert.deepEqual(refusalLines(error, ""), [
     'logloom: Unknown level "loud"',
     "  A level is debug …",

@@ -1,7 +1,7 @@
 import { Failure } from "./failure.ts";
 import { harmless } from "./format_lines.ts";
 
-/** A thing of the service, and what tells it from others of its name. */
+/** A rule, key or view, with a text that tells it from others of the same name. */
 export interface Named {
   readonly id: string;
   readonly name: string;
@@ -10,13 +10,13 @@ export interface Named {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The id of a thing that is named by its id or its name. Of two with one name none is taken. */
+/** Returns the id of the rule, key or view with this name or id. Fails if two have the name. */
 export async function idOf(
   what: string,
   named: string,
   things: AsyncIterable<Named>,
 ): Promise<string> {
-  // An id goes before a name, and needs no list.
+  // An id has priority over a name, and needs no list.
   if (uuid.test(named)) return named.toLowerCase();
   const all: Named[] = [];
   for await (const thing of things) all.push(thing);

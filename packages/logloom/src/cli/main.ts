@@ -31,7 +31,7 @@ const commands = [
   completion,
 ];
 
-/** All commands, and those that the host has of its own. */
+/** Creates all commands, including the host's own. */
 export function makeProgram(cli: Cli, own: readonly ((cli: Cli) => Command)[] = []): Command {
   const program = newCommand(cli, "", "Sends and reads logs, and looks after a Logloom", {
     examples: ["init", "search 'level:error' --since 1h"],

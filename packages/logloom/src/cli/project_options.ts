@@ -9,7 +9,7 @@ import { environment } from "./options.ts";
 import { type Profile, readProfile } from "./profiles.ts";
 import { accessToken } from "./sessions.ts";
 
-/** What each command takes that asks a project. */
+/** The options of every command that calls a project. */
 export interface TargetOptions {
   readonly url?: string;
   readonly profile?: string;
@@ -24,7 +24,7 @@ export function withTarget(command: Command): Command {
 export const profileName = (options: TargetOptions): string =>
   options.profile ?? environment("LOGLOOM_PROFILE") ?? "default";
 
-/** An address without its trailing slashes. */
+/** Checks an address and removes trailing slashes. */
 export function addressOf(url: string): string {
   // URL.parse came with Node 22.
   const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
@@ -38,7 +38,7 @@ interface Found {
   readonly profile: Profile | undefined;
 }
 
-/** The address from the options, the environment or the profile; undefined for a stack of this machine. */
+/** Finds the project's address in the options, the environment or the profile. Undefined means the local stack. */
 async function findProject(cli: Cli, options: TargetOptions): Promise<Found | undefined> {
   const named = options.url ?? environment("LOGLOOM_URL");
   const name = profileName(options);
@@ -48,11 +48,13 @@ async function findProject(cli: Cli, options: TargetOptions): Promise<Found | un
   }
   if (named === undefined) return profile && { url: profile.url, name, profile };
   const url = addressOf(named);
-  // What was stored for a project is only sent to it.
+  // Stored credentials are sent only to the project that they belong to.
   return { url, name, profile: profile?.url === url ? profile : undefined };
 }
 
-/** The project and the user: from the options and the environment, else the profile, else a stack of this machine. */
+/**
+ * Finds the project and the user, first in the options and the environment, then in the profile, then in a local stack.
+ */
 export async function readSession(cli: Cli, options: TargetOptions): Promise<Session> {
   const token = environment("LOGLOOM_TOKEN");
   const key = environment("LOGLOOM_PUBLISHABLE_KEY");
@@ -75,8 +77,8 @@ export async function readSession(cli: Cli, options: TargetOptions): Promise<Ses
 }
 
 /**
- * Who reads logs: a user, or an API key where no session is named. A session goes first, because LOGLOOM_API_KEY is
- * often the key that an application sends with.
+ * Finds the user, or the API key if there is no session. A session has priority, because LOGLOOM_API_KEY is often a key
+ * for sending.
  */
 async function readLogSource(cli: Cli, options: TargetOptions): Promise<Session | ReadKey> {
   if (environment("LOGLOOM_TOKEN") !== undefined) return await readSession(cli, options);
@@ -87,7 +89,7 @@ async function readLogSource(cli: Cli, options: TargetOptions): Promise<Session 
     if (found === undefined) return await readSession(cli, options);
     throw needsToken(cli, found.url, "LOGLOOM_TOKEN, or LOGLOOM_API_KEY to a key that reads");
   }
-  // The demo user of a local stack is named by nobody, and may be of another tenant.
+  // The user named a key, so it is used instead of the local stack's demo user.
   return { url: found?.url ?? (await localStack(cli)).url, key };
 }
 
@@ -114,7 +116,7 @@ async function localStack(cli: Cli, token?: string) {
   return token === undefined ? stack : { ...stack, token };
 }
 
-/** The project and an API key for it. */
+/** Finds the project and an API key for it. */
 export async function readSender(
   cli: Cli,
   options: TargetOptions,
@@ -139,7 +141,7 @@ export async function readSender(
   throw new Failure("the local stack has no demo key: name a key by LOGLOOM_API_KEY.");
 }
 
-/** Told of each call that is tried again; a session that has ended is no reason to wait. */
+/** Reports each retry, except if the session has ended, because waiting does not help then. */
 function retrying(what: string): ReaderOptions["onRetry"] {
   return (error) => {
     if (error.cause instanceof Failure) throw error.cause;
@@ -147,7 +149,7 @@ function retrying(what: string): ReaderOptions["onRetry"] {
   };
 }
 
-/** The reader of a user, whose numbers keep their text. */
+/** Opens a reader for a user. Numbers keep their digits. */
 export async function openReader(
   cli: Cli,
   options: TargetOptions,
@@ -156,7 +158,7 @@ export async function openReader(
   return readerOf(await readSession(cli, options), what);
 }
 
-/** The reader of a user, or of an API key that may do no more than read logs. */
+/** Opens a reader for a user, or for an API key that may read logs. */
 export async function openLogReader(
   cli: Cli,
   options: TargetOptions,

@@ -4,13 +4,13 @@ import { Writable } from "node:stream";
 import { Failure } from "./failure.ts";
 import type { Cli } from "./command_line.ts";
 
-/** Asks at the terminal; elsewhere the refusal says what `option` would have answered. */
+/** Asks a question at the terminal. Without a terminal it fails and names the option to use instead. */
 export async function ask(cli: Cli, question: string, option: string): Promise<string> {
   if (!process.stdin.isTTY) throw new Failure(`${option} is missing: ${question}.`);
   return answered(await readLine(cli, question, process.stderr), question);
 }
 
-/** Asks for a secret without showing it; where there is no terminal it is the first line of standard input. */
+/** Asks for a secret without showing it. Without a terminal it reads the first line of standard input. */
 export async function askSecret(cli: Cli, question: string): Promise<string> {
   const isTerminal = process.stdin.isTTY === true;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -35,7 +35,7 @@ async function readLine(
   terminal: boolean = process.stdin.isTTY === true,
 ): Promise<string> {
   const lines = createInterface({ input: process.stdin, output, terminal });
-  // At a terminal that shows nothing Ctrl-C is a key, and no signal.
+  // While the terminal does not echo, Ctrl-C arrives as a key and not as a signal.
   lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   if (question !== "") lines.setPrompt(`${question}: `);
   if (question !== "") lines.prompt();

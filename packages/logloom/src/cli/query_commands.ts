@@ -22,7 +22,7 @@ with an API key that has the scope read: that of LOGLOOM_API_KEY, or of the prof
 export const readingExit =
   "0 after an answer, even an empty one, 1 after an error, 130 after Ctrl-C.";
 
-/** A command that takes a query. */
+/** Creates a command that takes a query. */
 export function newReading(cli: Cli, name: string, summary: string, words: Words): Command {
   return withTarget(newCommand(cli, name, summary, { exit: readingExit, ...words }))
     .argument("[query...]", "terms and stages, as in 'level:error | count() by service'")
@@ -35,7 +35,7 @@ export function withRange(command: Command): Command {
     .option("--until <when>", "the same; else now");
 }
 
-/** The words of a query; a refusal points into it. */
+/** Joins the words of a query and remembers it, so that error messages can point into it. */
 export function queryOf(cli: Cli, words: readonly string[]): string {
   return cli.query = words.join(" ");
 }
@@ -44,12 +44,15 @@ export function rangeOf(cli: Cli, { since, until }: Range): RangeOptions {
   return { since: timeOf("--since", since), until: timeOf("--until", until), signal: cli.signal };
 }
 
-/** A query that means something else than was meant mostly finds nothing, and nobody would know why. */
+/**
+ * Prints the warnings. A query that means something else than intended usually finds nothing, and the user would not
+ * know why.
+ */
 export function warn(warnings: readonly QueryWarning[] | null | undefined): void {
   for (const warning of warnings ?? []) console.error(warningLine(warning));
 }
 
-/** Says where nothing was found, and what to try. `page` has the range that the service searched. */
+/** Says that nothing was found in which range, and what to try. `page` has the range that the service searched. */
 export function tellOfNone(
   cli: Cli,
   what: "records" | "groups" | "fields",

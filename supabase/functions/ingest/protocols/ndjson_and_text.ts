@@ -59,7 +59,7 @@ export function addLines(
   return success(undefined);
 }
 
-/** A first line that opens JSON without closing it. */
+/** Matches a first line that opens JSON without closing it. */
 const opens = /^\s*(?:\[\s*\{|[[{](?:.*[[{,])?\s*$)/;
 
 /** A body of JSON over several lines: an array, an object, or objects in a row. */

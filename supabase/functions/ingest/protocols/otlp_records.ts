@@ -34,7 +34,7 @@ export interface OtlpScope {
   name?: string;
   version?: string;
   attributes?: JsonObject;
-  /** The scope's, or else its resource's. */
+  /** The value of the scope, or else of its resource. */
   schemaUrl?: string;
 }
 

@@ -72,7 +72,7 @@ function thinned<T extends { readonly ts: string }>(
   });
 }
 
-/** The step. Like Loki's default: a 250th of the range, but at least a second. */
+/** Returns the step. The default is the same as Loki's: a 250th of the range, but at least a second. */
 export function stepOf(parameters: URLSearchParams, { start, end }: TimeRange): number {
   const text = parameters.get("step");
   if (text) return wholeSeconds(text);

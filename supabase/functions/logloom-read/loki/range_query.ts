@@ -66,7 +66,7 @@ function unwrappedBy(node: Node | undefined, logs: LogQuery): Unwrapped {
 const ofNumbers: Record<string, { aggregate: string; joins: Range["joins"]; needs?: true }> = {
   count_over_time: { aggregate: "count()", joins: "sum", needs: true },
   absent_over_time: { aggregate: "count()", joins: "sum", needs: true },
-  // Without any number there is no sample, so records without one are left out.
+  // A record without a number gives no sample and is left out.
   sum_over_time: { aggregate: "sum", joins: "sum", needs: true },
   rate: { aggregate: "sum", joins: "sum", needs: true },
   min_over_time: { aggregate: "min", joins: "min" },

@@ -15,7 +15,7 @@ interface Options extends TargetOptions {
 
 const example = "'API errors'";
 
-/** The id of a rule that is named by its name or its id. */
+/** Returns the id of the rule with this name or id. */
 function ruleId(cli: Cli, reader: Reader, named: string): Promise<string> {
   async function* rules(): AsyncGenerator<Named> {
     for await (const rule of reader.list("list_alert_rules", {}, cli)) {
@@ -39,7 +39,7 @@ export function alerts(cli: Cli): Command {
   return group;
 }
 
-/** A part of the command, with what all parts take. */
+/** Creates a subcommand with the options that all of them share. */
 function newPart(cli: Cli, name: string, summary: string, examples: string[], notes?: string) {
   return withTarget(newCommand(cli, `alerts ${name}`, summary, { examples, notes }))
     .option("--json", "the service's answer as JSON");

@@ -42,7 +42,7 @@ Deno.test("without a database init says how to start one, and changes nothing", 
       "logloom: database: no database answers at 127.0.0.1:9. Start it (a local stack: supabase " +
       "start), or add --remote for the hosted project.\n",
     ]);
-    // The Supabase CLI notes its own version in .temp.
+    // The Supabase CLI writes its version into .temp.
     const names = [...Deno.readDirSync(`${folder}/supabase`)].map(({ name }) => name);
     assert.deepEqual(names.filter((name) => name !== ".temp"), ["config.toml"]);
   } finally {

@@ -94,7 +94,7 @@ function isScope(text: string): text is Scope {
   return text === "ingest" || text === "read";
 }
 
-/** Keys that work: a rotated one and its successor have one name. */
+/** Lists the active keys. A rotated key is left out, because the key that replaced it has the same name. */
 async function* activeKeys(cli: Cli, reader: Reader): AsyncGenerator<Named> {
   for await (const { key_id, name, key_prefix, status } of reader.list("list_api_keys", {}, cli)) {
     if (status === "active") yield { id: key_id, name, detail: `begins with ${key_prefix}` };

@@ -21,7 +21,7 @@ interface Options {
   profile?: string;
 }
 
-/** Stores who one is at a project, for all other commands. */
+/** Stores the project and the user for all other commands. */
 export function login(cli: Cli): Command {
   return newCommand(cli, "login", "Stores a project and who you are there, in a profile", {
     examples: [

@@ -39,7 +39,7 @@ function answer({ path, body }: PeerRequest): Response {
 const run = (peer: Peer, args: string[], env: Record<string, string> = {}) =>
   runCommand(args, { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", TZ: "UTC", ...env });
 
-/** As a shell runs it: through npm's script. */
+/** Runs a command like a shell: by npm's script. */
 async function runScript(args: string[], env: Record<string, string> = {}): Promise<Run> {
   const { code, stdout, stderr } = await new Deno.Command("node", {
     args: [`${checkout}local/run.mjs`, ...args],
@@ -49,7 +49,7 @@ async function runScript(args: string[], env: Record<string, string> = {}): Prom
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
-/** A place for profiles that is nobody's. */
+/** Makes an empty home folder, which has no profiles. */
 async function newHome() {
   const folder = await Deno.makeTempDir();
   return {
@@ -129,13 +129,13 @@ Deno.test("a query may begin with -, and keeps its order", async () => {
   assert.equal(code, 0);
   const { p_query_dsl, p_order } = JSON.parse(peer.requests[0].body);
   assert.equal(p_query_dsl, "-service:x level:error -host:y");
-  // A sort of the query may be another than one that is named beside it.
+  // The query has a sort stage, so no order is sent.
   assert.equal(p_order, undefined);
 });
 
 Deno.test({
   name: "in a pager Ctrl-C is the pager's, however often",
-  // script makes a terminal.
+  // The program `script` provides a terminal.
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using peer = startPeer(answer);
@@ -218,7 +218,7 @@ Deno.test("without a session what reads logs reads by an API key, and by no othe
     ]),
   );
 
-  // All else is a user's: a key is no user.
+  // All other commands need a user: a key is not enough.
   const needed = `logloom: an access token is needed for ${peer.url}: npm run logloom -- login ` +
     "asks for one, or set LOGLOOM_TOKEN";
   const keys = await run(peer, ["keys", "list"], env);
@@ -253,7 +253,7 @@ Deno.test("a session goes before an API key, and a named key before the profile'
   assert.deepEqual(await search({ api_key: "ll_kept" }, key), [byKey, "ll_named"]);
   assert.deepEqual(await search({ api_key: "ll_kept" }, {}), [byKey, "ll_kept"]);
 
-  // What was stored for one project is not sent to another.
+  // A key that was stored for one project is not sent to another project.
   const elsewhere = { ...session, api_key: "ll_kept", url: "http://127.0.0.1:9" };
   assert.deepEqual(await search(elsewhere, key), [byKey, "ll_named"]);
 });

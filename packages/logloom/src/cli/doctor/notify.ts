@@ -4,7 +4,7 @@ import { type Finding, ok, skipped, wrong } from "./finding.ts";
 
 const check = "notifications";
 
-/** Checks the address and the secret by which the database wakes logloom-notify. */
+/** Checks the address and the secret with which the database calls logloom-notify. */
 export async function checkNotify(
   query: Query,
   projectUrl: string | undefined,

@@ -9,10 +9,10 @@ import { exchange } from "../shipping/http_exchange.ts";
 import { done, indent, left, type Step, todo } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 
-/** A search usually finds a record after a second. */
+/** How long a search may take to find the record. Usually it takes a second. */
 const visibleWithinMs = 60_000;
 
-/** Sends a record and finds it. */
+/** Sends a record and waits until a search finds it. */
 export function proofStep(setup: Setup): Step {
   const { project, profile, cli } = setup;
   return {
@@ -52,7 +52,7 @@ export function proofStep(setup: Setup): Step {
   };
 }
 
-/** What doctor says of the project and its database. */
+/** Runs doctor's checks of the project and its database. */
 export function doctorStep({ project, cli, prepare }: Setup): Step {
   return {
     name: "doctor",

@@ -2,11 +2,11 @@ import { Failure, sentence } from "../failure.ts";
 import type { Cli } from "../command_line.ts";
 import { harmless } from "../format_lines.ts";
 
-/** The state of a step. `left` is for a person to do. */
+/** The state of a step. `left` means that the user must do it. */
 export interface Look {
   readonly state: "done" | "todo" | "left";
   readonly message: string;
-  /** What the person does about `left`. */
+  /** What the user must do if the state is `left`. */
   readonly mend?: string;
 }
 
@@ -18,7 +18,7 @@ export const left = (message: string, mend: string): Look => ({ state: "left", m
 export interface Step {
   readonly name: string;
   look(): Promise<Look>;
-  /** Does it, and says what it has done. */
+  /** Runs the step and returns what it did. */
   run(): Promise<Look>;
 }
 
@@ -39,14 +39,14 @@ export function linesOf({ step, state, message, mend }: Outcome): string[] {
   ];
 }
 
-/** Looks at every step, without changing anything. */
+/** Finds the state of every step without changing anything. */
 export async function lookAt(cli: Cli, steps: readonly Step[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const step of steps) outcomes.push({ step: step.name, ...await guarded(cli, step, "look") });
   return outcomes;
 }
 
-/** Runs what is to do, one step after another, and tells each outcome. The first failure ends it. */
+/** Runs the open steps in order and reports each outcome. Stops at the first failure. */
 export async function runSteps(
   cli: Cli,
   steps: readonly Step[],
@@ -55,7 +55,7 @@ export async function runSteps(
   const outcomes: Outcome[] = [];
   for (const step of steps) {
     cli.signal.throwIfAborted();
-    // Looks again, because earlier steps change what there is to do.
+    // Finds the state again, because earlier steps may have changed it.
     let outcome = await guarded(cli, step, "look");
     if (outcome.state === "todo") outcome = await guarded(cli, step, "run");
     outcomes.push({ step: step.name, ...outcome });

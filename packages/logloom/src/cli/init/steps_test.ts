@@ -8,7 +8,7 @@ import { findSupabaseCli } from "./supabase_cli.ts";
 
 const cli = { signal: new AbortController().signal, call: (name: string) => name } as Cli;
 
-/** A setup whose database answers these rows, by a word of the statement. */
+/** A setup with a fake database. A statement gets the rows of the word that it contains. */
 function setupOf(rows: Record<string, unknown[]>, more: Partial<Setup> = {}): Setup {
   const query = (sql: string) => {
     const [, found] = Object.entries(rows).find(([word]) => sql.includes(word)) ?? [];

@@ -48,7 +48,7 @@ Deno.test("an event without a time gets that when its line was read", () => {
     ["text", `{"service":"web","ts":"${at}","msg":"text"}`],
     ['{"msg":"a"}', `{"service":"web","ts":"${at}","msg":"a"}`],
     ['{"msg":"a","timestamp":1795287241}', '{"service":"web","msg":"a","timestamp":1795287241}'],
-    // What is no time does not count as one.
+    // A text that is not a time does not count as one.
     ['{"msg":"a","time":"soon"}', `{"service":"web","ts":"${at}","msg":"a","time":"soon"}`],
   ];
   for (const [line, event] of cases) {

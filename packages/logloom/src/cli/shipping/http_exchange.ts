@@ -2,7 +2,7 @@ import { inCommands } from "../command_names.ts";
 import { refusalOf } from "../../read/refusal.ts";
 import { redirectOf } from "../../read/redirect.ts";
 
-/** One request and its outcome; only the caller's own abort is thrown. */
+/** One request and its outcome. It throws only if the caller aborts it. */
 export interface Exchange {
   /** 0 if there was no answer. */
   readonly status: number;
@@ -11,7 +11,7 @@ export interface Exchange {
   readonly body: Record<string, unknown>;
   /** The failure in plain words. */
   readonly reason: string;
-  /** Whether the same request may succeed later. */
+  /** Whether a retry may succeed. */
   readonly passes: boolean;
   readonly retryAfterMs: number;
 }
@@ -23,7 +23,7 @@ export async function exchange(
   init: RequestInit,
   now: () => number = Date.now,
 ): Promise<Exchange> {
-  // Not AbortSignal.any, which Node 20.0 lacks.
+  // AbortSignal.any is missing in Node 20.0.
   const stop = new AbortController();
   const abort = () => stop.abort();
   let isLate = false;

@@ -1,24 +1,24 @@
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-/** Longer than any event: the rest is dropped, so that memory stays flat. */
+/** A longer line is cut, so that memory stays bounded. No event is this long. */
 const maxLineLength = 1_000_000;
 
-/** The encoding of a text that begins so: PowerShell writes UTF-16 with a byte order mark. */
+/** Returns the encoding of a text by its first two bytes. PowerShell writes UTF-16 with a byte order mark. */
 export function encodingOf([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }
 
-/** Splits bytes that come in pieces into lines. */
+/** Splits bytes that arrive in pieces into lines. */
 export class LineSplitter {
   #decoder: TextDecoder | undefined;
-  /** A first byte that alone does not tell the encoding. */
+  /** The first byte, until the second one tells the encoding. */
   #first = new Uint8Array();
   #pending = "";
   #skipping = false;
 
-  /** Without an encoding the beginning tells it. */
+  /** Without an encoding the first bytes decide. */
   constructor(encoding?: string) {
     if (encoding !== undefined) this.#decoder = new TextDecoder(encoding);
   }
@@ -36,7 +36,7 @@ export class LineSplitter {
     return this.#split(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** The last line, if it has no line break. */
+  /** Returns the last line if it has no line break. */
   end(): string[] {
     const decoder = this.#decoder ?? new TextDecoder();
     const rest = decoder.decode(this.#decoder === undefined ? this.#first : undefined);
@@ -65,7 +65,7 @@ function concatenated(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBu
   return both;
 }
 
-/** The lines of a stream, piece by piece; gzip is decompressed. */
+/** Yields the lines of a stream. Decompresses gzip. */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const splitter = new LineSplitter();
   for await (const chunk of unpacked(source)) {
@@ -82,7 +82,8 @@ async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (first.done) return;
   const compressed = first.value[0] === 0x1f && first.value[1] === 0x8b;
   const whole = Readable.from(startingWith(first.value, chunks), { objectMode: true });
-  // node:zlib, because rotated files may have several gzip members and a DecompressionStream stops after the first.
+  // Uses node:zlib, because rotated files may have several gzip members and a DecompressionStream stops after the
+  // first.
   const gunzip = createGunzip();
   whole.on("error", (error) => gunzip.destroy(error));
   yield* compressed ? whole.pipe(gunzip) : whole;
