@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { say, type Words } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** The notes of a first visit. Each has the selector of the element that it explains. */
 const notes: [place: string, words: Words][] = [
@@ -62,12 +63,8 @@ export function VisitNotes() {
       <div className="row">
         <span className="about">{seen.size + 1}/{notes.length}</span>
         <span className="spring" />
-        <button type="button" className="button small quiet" onClick={end}>
-          {say("No more notes")}
-        </button>
-        <button type="button" className="button small primary" onClick={go}>
-          {say("Got it")}
-        </button>
+        <Button look="small quiet" onClick={end}>{say("No more notes")}</Button>
+        <Button look="small primary" onClick={go}>{say("Got it")}</Button>
       </div>
     </aside>
   );

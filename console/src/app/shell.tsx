@@ -7,7 +7,7 @@ import { allFeatures, FeaturesContext, viewersFeatures } from "../search/reader-
 import { useMay } from "../service/roles.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
 import { Boundary } from "../shared/error-boundary.tsx";
-import { Empty, Skeleton } from "../shared/basic-controls.tsx";
+import { Button, Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Help } from "./help-dialog.tsx";
 import { laterScreens } from "./screens.ts";
@@ -108,13 +108,7 @@ export function Shell() {
 function BrokenScreen() {
   return (
     <Empty title={say("This screen could not be loaded")}>
-      <button
-        type="button"
-        className="button primary"
-        onClick={() => location.reload()}
-      >
-        {say("Load the page again")}
-      </button>
+      <Button look="primary" onClick={() => location.reload()}>{say("Load the page again")}</Button>
     </Empty>
   );
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { openDialog } from "../address/address.ts";
 import { Boundary } from "./error-boundary.tsx";
-import { ErrorNote, IconButton } from "./basic-controls.tsx";
+import { Button, ErrorNote, IconButton } from "./basic-controls.tsx";
 import { say } from "./translate.ts";
 
 /**
@@ -94,14 +94,7 @@ export function FormDialog(
         <ErrorNote error={error} />
         <div className="dialog-actions">
           {tools}
-          <button
-            type="button"
-            className="button"
-            disabled={dialog.isBusy}
-            onClick={dialog.onClose}
-          >
-            {say("Cancel")}
-          </button>
+          <Button disabled={dialog.isBusy} onClick={dialog.onClose}>{say("Cancel")}</Button>
           <button type="submit" className={`button ${tone}`} disabled={isPending}>{action}</button>
         </div>
       </form>

@@ -1,6 +1,7 @@
 import { QueryClientContext } from "@tanstack/react-query";
 import { Component, type ReactNode, useContext } from "react";
 import { say } from "./translate.ts";
+import { Button } from "./basic-controls.tsx";
 
 interface Props {
   /** The name of the part, as the beginning of a sentence. */
@@ -50,9 +51,8 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
         <strong>{say("{what} cannot be shown.", { what })}</strong>{" "}
         {say("The answer contains something that this page does not understand.")}
       </p>
-      <button
-        type="button"
-        className="button small"
+      <Button
+        look="small"
         onClick={() => {
           // The cached answer would fail again.
           queries?.removeQueries({ type: "inactive" });
@@ -61,7 +61,7 @@ function BrokenPart({ what, onAgain }: { what: string; onAgain: () => void }) {
         }}
       >
         {say("Try again")}
-      </button>
+      </Button>
     </div>
   );
 }
