@@ -5,6 +5,7 @@ import {
   type PeerRequest,
   startPeer,
 } from "../../../../../supabase/functions/_shared/testing.ts";
+import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 
 const checkout = new URL("../../../../..", import.meta.url).pathname;
 
@@ -157,24 +158,21 @@ Deno.test("an export says where it cannot write, and that an interrupted one goe
       ? Response.json({ text: line, records: 1, cursor: "c", next_cursor: "n", logs: null })
       : Response.json({ code: "PT408", message: "It took too long" }, { status: 408 })
   );
-  const folder = await Deno.makeTempDir();
-  try {
-    const nowhere = await run(peer, ["search", "x", "--export", `${folder}/none/a.ndjson`]);
-    assert.deepEqual(nowhere, {
-      code: 1,
-      out: "",
-      err: `logloom: ${folder}/none/a.ndjson cannot be written: ENOENT.\n`,
-    });
-    pages = 0;
-    const path = `${folder}/a.ndjson`;
-    const cut = await run(peer, ["search", "x", "--export", path]);
-    assert.equal(cut.code, 1);
-    assert.match(cut.err, /It took too long/);
-    assert.match(cut.err, /a\.ndjson holds 1 record, and --resume goes on with it/);
-    assert.equal(await Deno.readTextFile(path), line);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using temp = await tempFolder();
+  const folder = temp.path;
+  const nowhere = await run(peer, ["search", "x", "--export", `${folder}/none/a.ndjson`]);
+  assert.deepEqual(nowhere, {
+    code: 1,
+    out: "",
+    err: `logloom: ${folder}/none/a.ndjson cannot be written: ENOENT.\n`,
+  });
+  pages = 0;
+  const path = `${folder}/a.ndjson`;
+  const cut = await run(peer, ["search", "x", "--export", path]);
+  assert.equal(cut.code, 1);
+  assert.match(cut.err, /It took too long/);
+  assert.match(cut.err, /a\.ndjson holds 1 record, and --resume goes on with it/);
+  assert.equal(await Deno.readTextFile(path), line);
 });
 
 Deno.test("without a session what reads logs reads by an API key, and by no other door", async () => {
