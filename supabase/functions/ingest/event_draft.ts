@@ -35,7 +35,7 @@ export class Draft {
   guessed: JsonObject | undefined;
 
   readonly #event: JsonObject;
-  /** The sent `ts` and `level`, kept if their columns cannot hold them exactly. */
+  /** The `ts` and `level` as sent. They are kept if their columns cannot hold them exactly. */
   #originalTs: unknown = null;
   #originalLevel: unknown = null;
 
