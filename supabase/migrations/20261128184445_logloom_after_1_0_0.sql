@@ -6347,7 +6347,8 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
+  -- The setting becomes part of the SQL text, because a node does not know the settings of this
+  -- transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -15632,7 +15633,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- No limit if fields are hidden: where the last block ends would tell about the sizes of records.
+  -- There is no limit if fields are hidden, because the place where the last block ends would tell
+  -- about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -20738,7 +20740,7 @@ COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, 
 
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
@@ -20776,7 +20778,7 @@ COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text)
 
 COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
-COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 

@@ -217,7 +217,7 @@ export type Resolution =
   | "rule_disabled"
   | "rule_deleted";
 
-/** The time in which the condition of a rule, or of one of its groups, holds. */
+/** An incident: how long the condition of a rule, or of one of its groups, has held. */
 export interface AlertIncident {
   incident_id: string;
   tenant_id: string;
