@@ -1,4 +1,4 @@
-import { buildConsole, installConsolePackages, publishConsole } from "../local/console.ts";
+import { buildConsole, installConsolePackages, publishConsole } from "../local/build_console.ts";
 import { headlessShell, installBrowser } from "../local/browser.ts";
 import { userToken } from "../local/signing_keys.ts";
 import { portalOrigins } from "../local/processes/gateway.ts";

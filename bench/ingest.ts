@@ -51,7 +51,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 interface Singles extends Load {
-  /** Microseconds of processor time an event, by process. */
+  /** The processor time of each event in microseconds, by process. */
   costs: Map<string, number>;
 }
 

@@ -1,17 +1,17 @@
 import { isAbsolute, join } from "node:path";
 import { Failure } from "../packages/logloom/src/cli/failure.ts";
-import { type Host, run } from "../packages/logloom/src/cli/frame.ts";
+import { type Host, run } from "../packages/logloom/src/cli/command_line.ts";
 import { makeProgram } from "../packages/logloom/src/cli/main.ts";
 import { leave } from "../packages/logloom/src/cli/output.ts";
-import { buildConsole, consoleBuild } from "../local/console.ts";
+import { buildConsole, consoleBuild } from "../local/build_console.ts";
 import { checkout, stackNamed } from "../local/stack.ts";
-import { runningState } from "../local/state.ts";
+import { runningState } from "../local/stack_state.ts";
 import { refuseTaken } from "./options.ts";
 import { token } from "./token.ts";
 
-// The command line of the package, as a clone runs it: from its sources, and for the stack of this machine.
+// Runs the package's command line in a clone: from its sources, with the local stack.
 
-/** The commands that npm knows by their own names. */
+/** The commands that are also npm scripts. */
 const scripts = ["search", "tail", "ship", "token", "uninstall"];
 
 const host: Host = {
@@ -27,7 +27,7 @@ const host: Host = {
     await buildConsole((step) => console.error(`  ${step} …`));
     return consoleBuild;
   },
-  /** npm runs scripts in the package's folder and names the caller's in INIT_CWD. */
+  /** npm runs scripts in the package's folder. INIT_CWD has the caller's folder. */
   path(path) {
     if (isAbsolute(path)) return path;
     const folder = Deno.env.get("INIT_CWD");
@@ -44,7 +44,7 @@ const host: Host = {
   inspect: (command) => refuseTaken(command.options.map(({ long }) => long?.slice(2) ?? "")),
 };
 
-/** Runs a command line, and answers with its exit code. */
+/** Runs a command line and returns its exit code. */
 export function runInClone(args: readonly string[]): Promise<number> {
   return run(args, host, (cli) => makeProgram(cli, [token]));
 }

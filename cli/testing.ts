@@ -2,7 +2,7 @@ import process from "node:process";
 import { Readable } from "node:stream";
 import { runInClone } from "./logloom.ts";
 
-/** What a command line answered. */
+/** The output and exit code of a command. */
 export interface Run {
   readonly code: number;
   readonly out: string;
@@ -10,8 +10,8 @@ export interface Run {
 }
 
 /**
- * Runs a command of a clone within the test's own process, as if neither its input nor its output were a terminal: a
- * process of its own takes longer to start than most commands take. One at a time, since a process has one environment.
+ * Runs a command of a clone in the test's own process, without a terminal. Starting a process takes longer than most
+ * commands. Commands run one at a time, because a process has one environment.
  */
 export async function runCommand(
   args: readonly string[],

@@ -1,6 +1,6 @@
-import type { Command } from "../packages/logloom/src/cli/frame.ts";
+import type { Command } from "../packages/logloom/src/cli/command_line.ts";
 import { Failure } from "../packages/logloom/src/cli/failure.ts";
-import { type Cli, newCommand } from "../packages/logloom/src/cli/frame.ts";
+import { type Cli, newCommand } from "../packages/logloom/src/cli/command_line.ts";
 import { signToken } from "../local/signing_keys.ts";
 
 interface Options {
@@ -10,7 +10,7 @@ interface Options {
   hours: string;
 }
 
-/** Only a clone has this: no hosted project accepts what it prints. */
+/** This command exists only in a clone, because no hosted project accepts its tokens. */
 export function token(cli: Cli): Command {
   return newCommand(cli, "token", "Prints a token for the local stack", {
     examples: ["--tenant acme --user 7d1f6e4c-2f63-4f0a-9a53-0c6a2b7f1e55"],

@@ -1,4 +1,4 @@
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { Failure } from "./exit_on_failure.ts";
 import { exists, oneAtATime } from "./files.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import postgres from "postgres";
 import { localBucket } from "./bucket.ts";
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./exit_on_failure.ts";
 import { firstNode } from "./processes/postgres.ts";

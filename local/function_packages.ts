@@ -1,4 +1,4 @@
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { exists } from "./files.ts";
 import { run } from "./exit_on_failure.ts";
 import { cacheFolder } from "./system_root.ts";

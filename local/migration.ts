@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { Failure, run } from "./exit_on_failure.ts";
 import { removeIfThere } from "./files.ts";
 import { filesOfOperations } from "./migrations/operation_callers.ts";

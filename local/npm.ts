@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { reason } from "./command.ts";
+import { reason } from "./run_command.ts";
 import { Failure } from "./exit_on_failure.ts";
 import { exists, oneAtATime } from "./files.ts";
 import { npmCi } from "./npm.mjs";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { command } from "./command.ts";
-import { buildConsole, consoleBuild } from "./console.ts";
+import { command } from "./run_command.ts";
+import { buildConsole, consoleBuild } from "./build_console.ts";
 import { removeIfThere } from "./files.ts";
 import {
   filesBelow,

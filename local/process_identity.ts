@@ -9,7 +9,7 @@ export async function startOf(pid: number): Promise<string> {
   if (pid <= 0) return "";
   if (Deno.build.os === "linux") {
     const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "");
-    // The name in brackets may have spaces; the start time is the 20th field after it.
+    // The program's name in brackets may contain spaces. The start time is the 20th field after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" ? "" : (fields[19] ?? "");
   }

@@ -1,4 +1,4 @@
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { Failure, run } from "./exit_on_failure.ts";
 import { removeIfThere } from "./files.ts";
 import { release } from "./migrations/released.ts";

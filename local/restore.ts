@@ -1,4 +1,4 @@
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { npmProgram, type System } from "./system.ts";
 
 /** The options of `supabase db dump` for each file, in the order of restoring, as in the docs. */

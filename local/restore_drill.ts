@@ -5,7 +5,7 @@ import { withPostgres } from "./lone_postgres.ts";
 import { readOptions } from "./options.ts";
 import { dumpInto, dumps, restoreFrom } from "./restore.ts";
 import type { Stack } from "./stack.ts";
-import { runningState } from "./state.ts";
+import { runningState } from "./stack_state.ts";
 import { prepareSystem, type System } from "./system.ts";
 
 // npm run drill: dumps a running stack's database, restores it beside the stack, repairs and verifies it.

@@ -1,7 +1,7 @@
 import { strictEqual } from "node:assert/strict";
 import { createLocalJWKSet, importJWK, jwtVerify } from "jose";
 import { anonKey, keySet, publicKeySet, serviceRoleKey, userToken } from "./signing_keys.ts";
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { npmProgram } from "./system.ts";
 import { checkout } from "./stack.ts";
 

@@ -1,6 +1,6 @@
 import { startInBackground } from "./start_in_background.ts";
 import { Failure, run } from "./exit_on_failure.ts";
-import { runningState } from "./state.ts";
+import { runningState } from "./stack_state.ts";
 import { readOptions } from "./options.ts";
 import { findRuntime, type Runtime } from "./deno_runtimes.ts";
 import type { Stack } from "./stack.ts";

@@ -1,6 +1,6 @@
 import { Failure, sentence } from "./exit_on_failure.ts";
 import type { Stack } from "./stack.ts";
-import { readState, type State } from "./state.ts";
+import { readState, type State } from "./stack_state.ts";
 
 /**
  * Starts a stack's program without a terminal and waits until the stack serves. The program continues after this

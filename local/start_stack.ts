@@ -2,7 +2,7 @@ import { archiveInto, type DatabaseOptions, prepareCluster, prepareDatabase } fr
 import { removeIfThere } from "./files.ts";
 import { demo } from "./demo_tenant.ts";
 import { Failure, sentence } from "./exit_on_failure.ts";
-import { buildConsole, publishConsole } from "./console.ts";
+import { buildConsole, publishConsole } from "./build_console.ts";
 import { endProcess, startOf } from "./process_identity.ts";
 import {
   functionProcesses,
@@ -23,7 +23,7 @@ import { firstNode, postgresProcess, workerNodes } from "./processes/postgres.ts
 import { postgrestProcess } from "./processes/postgrest.ts";
 import { shipperProcess } from "./processes/shipper.ts";
 import type { Stack } from "./stack.ts";
-import { newState, readState, runningState, type State, StateWriter } from "./state.ts";
+import { newState, readState, runningState, type State, StateWriter } from "./stack_state.ts";
 import { type ProcessStatus, Supervisor } from "./supervisor.ts";
 import type { System } from "./system.ts";
 

@@ -1,6 +1,6 @@
 import { Failure, run } from "./exit_on_failure.ts";
 import { endProcess } from "./process_identity.ts";
-import { runningState } from "./state.ts";
+import { runningState } from "./stack_state.ts";
 import { readOptions } from "./options.ts";
 import type { Stack } from "./stack.ts";
 

@@ -3,7 +3,7 @@ import { Failure } from "./exit_on_failure.ts";
 import { type ProcessIdentity, startOf } from "./process_identity.ts";
 import { signalIfRunning } from "./process_output.ts";
 
-/** One process of the stack, defined in the file of its name. */
+/** One process of the stack. The file with its name in local/processes defines it. */
 export interface ProcessDefinition {
   name: string;
   command: string[];

@@ -2,6 +2,7 @@ import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict
 import { Failure } from "./exit_on_failure.ts";
 import { isAlive } from "./process_identity.ts";
 import { type ProcessDefinition, Supervisor } from "./supervisor.ts";
+import { tempFolder } from "../tests/support/temp_folder.ts";
 
 /** Makes a shell process that writes its events to a file. */
 function shell(name: string, script: string, more: Partial<ProcessDefinition> = {}) {
@@ -17,12 +18,9 @@ function shell(name: string, script: string, more: Partial<ProcessDefinition> = 
 }
 
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "logloom-" });
-  try {
-    await test(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using temp = await tempFolder();
+  const folder = temp.path;
+  await test(folder);
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -4,7 +4,7 @@ import { exists } from "./files.ts";
 import { Failure } from "./exit_on_failure.ts";
 import { buildRoot, rootPath } from "./system_root.ts";
 
-/** The users of the parts: PostgreSQL refuses root, and nginx does not need it. */
+/** The users that run the programs. PostgreSQL refuses root, and nginx does not need it. */
 export type SystemUser = "postgres" | "www-data";
 
 /** The parts that are not on npm: PostgreSQL 17 with its extensions, nginx, pg_prove. */

@@ -1,4 +1,4 @@
-import { command } from "./command.ts";
+import { command } from "./run_command.ts";
 import { exists, removeIfThere } from "./files.ts";
 import { Failure } from "./exit_on_failure.ts";
 import { startOf } from "./process_identity.ts";
@@ -45,7 +45,7 @@ export async function buildRoot(
     );
   }
 
-  // Built under another name and renamed when complete.
+  // The folder is built under another name and renamed when it is complete.
   const draft = `${root}.building-${Deno.pid}`;
   const log = `${draft}.log`;
   await removeAbandoned(`${root}.building-`);

@@ -1,5 +1,5 @@
 import { demoTenant } from "./demo_tenant.ts";
-import type { State } from "./state.ts";
+import type { State } from "./stack_state.ts";
 
 /** Tells you what is running and what to try first. */
 export function welcome(state: State): void {

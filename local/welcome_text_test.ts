@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { State } from "./state.ts";
+import type { State } from "./stack_state.ts";
 import { welcome } from "./welcome_text.ts";
 
 Deno.test("a start prints the address and the anon key, which supabase-js needs", () => {

@@ -45,7 +45,7 @@ const wrong = [
 ];
 
 Deno.test("a wrong call of an operation does not compile, a right one does", async () => {
-  // Not in a folder that other steps check at the same time.
+  // Written to a folder that no other step checks at the same time.
   const path = `${checkout}/.logloom/typed_calls_${Deno.pid}.ts`;
   await Deno.mkdir(`${checkout}/.logloom`, { recursive: true });
   const lines = [

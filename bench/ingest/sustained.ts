@@ -10,7 +10,7 @@ interface Sample {
   seconds: number;
   /** Events acknowledged so far. */
   acknowledged: number;
-  /** Events in the queue. */
+  /** The average number of events in the queue, for each quarter of the time. */
   depth: number;
 }
 
@@ -31,7 +31,7 @@ export interface Sustained {
   stored: number;
   /** Events a second that became visible, once it is steady. */
   visibleRate: number;
-  /** Events in the queue, on average of each quarter of the time. */
+  /** The average number of events in the queue, for each quarter of the time. */
   depths: number[];
   memoryEarly: Map<string, number> | undefined;
   memoryLate: Map<string, number>;

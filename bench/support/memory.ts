@@ -1,4 +1,4 @@
-import type { State } from "../../local/state.ts";
+import type { State } from "../../local/stack_state.ts";
 import { sumByProcess } from "./processor.ts";
 
 /** Returns the proportional memory of each process of the stack with its children, in MiB. */

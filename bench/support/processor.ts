@@ -1,4 +1,4 @@
-import { readState, type State } from "../../local/state.ts";
+import { readState, type State } from "../../local/stack_state.ts";
 import type { Stack } from "../../local/stack.ts";
 
 /** The kernel's unit of the processor time of ended children. */

@@ -1,7 +1,7 @@
 export interface Figure {
   name: string;
   value: string;
-  /** The reference value, and the minimum or maximum. */
+  /** The wanted value: a reference, and a minimum or maximum. */
   limit?: string;
   holds?: boolean;
 }

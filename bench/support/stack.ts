@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { removeCluster } from "../../local/database.ts";
 import type { Serving } from "../../local/processes/functions.ts";
 import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
-import { readState, type State } from "../../local/state.ts";
+import { readState, type State } from "../../local/stack_state.ts";
 import { prepareSystem } from "../../local/system.ts";
 import { endLeftovers, up } from "../../local/start_stack.ts";
 

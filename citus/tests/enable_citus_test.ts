@@ -269,7 +269,7 @@ Deno.test("a step on one node is prepared there before the coordinator commits",
 
 Deno.test("a step of known tenants is prepared once on each node that it writes to", async () => {
   await using db = openDatabase();
-  // On both nodes, except once in 500,000 runs.
+  // Tenants are on both nodes, except once in 500,000 runs.
   const tenants = await Promise.all(Array.from({ length: 20 }, () => newTenant()));
   const send = async () => {
     for (const { headers } of tenants) await ingest(headers, JSON.stringify({ msg: "one" }));

@@ -17,7 +17,7 @@ import { nodeOf, onNode } from "./node_database.ts";
 
 const nodes = ["postgres", "postgres-1", "postgres-2"] as const;
 
-/** At least three tenants, and tenants on both workers. */
+/** There must be at least three tenants, and tenants on both workers. */
 async function senders(sql: Database): Promise<Sender[]> {
   const found: Sender[] = [];
   const workers = new Set<number>();

@@ -1,7 +1,7 @@
 // npm run console:shots [-- NAME…]: takes pictures of every screen, or of the named ones, on the running local stack,
 // in both themes and two widths, and the pictures for the docs.
 import { run } from "../../local/exit_on_failure.ts";
-import { installConsolePackages } from "../../local/console.ts";
+import { installConsolePackages } from "../../local/build_console.ts";
 
 await run(async () => {
   // The browser driver is one of these packages, so it is imported after they are installed.

@@ -2,11 +2,11 @@
 // @deno-types="../node_modules/playwright-core/index.d.ts"
 import { type Browser, chromium } from "../node_modules/playwright-core/index.mjs";
 import { headlessShell as executablePath, installBrowser } from "../../local/browser.ts";
-import { buildConsole, publishConsole } from "../../local/console.ts";
+import { buildConsole, publishConsole } from "../../local/build_console.ts";
 import { Failure } from "../../local/exit_on_failure.ts";
 import { userToken } from "../../local/signing_keys.ts";
 import { checkout, stackNamed } from "../../local/stack.ts";
-import { runningState } from "../../local/state.ts";
+import { runningState } from "../../local/stack_state.ts";
 import { prepareSystem } from "../../local/system.ts";
 import { firedAlerts, furnishedTenant, tenantOf } from "./tenant.ts";
 import { type Shot, shots } from "./shots.ts";

@@ -5,7 +5,7 @@ import { useAddress } from "./address/address.ts";
 import { App } from "./app/app.tsx";
 import { loadConfig, StartError } from "./service/config.ts";
 import { openSession } from "./signin/open-session.ts";
-import { Boundary } from "./shared/boundary.tsx";
+import { Boundary } from "./shared/error-boundary.tsx";
 import { showTheme } from "./shared/preferences.ts";
 import "./styles/index.css";
 

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { command } from "../command.ts";
+import { command } from "../run_command.ts";
 import { databaseUrl, type Stack } from "../stack.ts";
 import { npmProgram } from "../system.ts";
 

@@ -1,4 +1,4 @@
-import { command } from "../command.ts";
+import { command } from "../run_command.ts";
 import { checkout } from "../stack.ts";
 import { schemaFiles } from "./schemas.ts";
 

@@ -3,7 +3,7 @@ import { schemaFiles } from "./schemas.ts";
 
 /** A function or procedure of the schemas. Names may be overloaded. */
 export interface SchemaFunction {
-  /** With its schema. */
+  /** The name with its schema. */
   name: string;
   file: string;
   /** The text between its name and its body, such as parameters and defaults. */

@@ -3,6 +3,7 @@ import { checkout } from "../stack.ts";
 import { editedMigrations, migrations, migrationsFolder } from "./released.ts";
 import { firstStatement, lastStatement, schemaFiles, withoutRevokes } from "./schemas.ts";
 import { walk } from "../list_files.ts";
+import { tempFolder } from "../../tests/support/temp_folder.ts";
 
 Deno.test("config.toml names every file of supabase/schemas", async () => {
   const all = (await walk(["supabase/schemas"])).filter((path) => path.endsWith(".sql"));
@@ -28,27 +29,24 @@ Deno.test("each migration begins with the search_path and ends with finish_migra
 });
 
 Deno.test("an edited, a removed and a late migration are each reported", async () => {
-  const folder = await Deno.makeTempDir();
+  await using temp = await tempFolder();
+  const folder = temp.path;
   const file = `${folder}/released.sha256`;
   const names = [1, 2, 3].map((n) => `2026010100000${n}_m.sql`);
-  try {
-    for (const name of names) await Deno.writeTextFile(`${folder}/${name}`, "select 1;\n");
-    // printf 'select 1;\n' | sha256sum
-    const sum = "4a45092ccf992ea92250053a80b931b787924ba61648f420555511b84f10ab6c";
-    await Deno.writeTextFile(file, names.map((name) => `${sum}  migrations/${name}\n`).join(""));
-    assert.deepEqual(await editedMigrations(folder, file), []);
-    await Deno.writeTextFile(`${folder}/${names[0]}`, "select 2;\n");
-    await Deno.remove(`${folder}/${names[1]}`);
-    await Deno.writeTextFile(`${folder}/20260101000002_late.sql`, "select 1;\n");
-    await Deno.writeTextFile(`${folder}/20260101000004_newer.sql`, "select 1;\n");
-    assert.deepEqual(await editedMigrations(folder, file), [
-      `${names[0]} was edited`,
-      `${names[1]} is gone`,
-      `20260101000002_late.sql comes before ${names[2]}`,
-    ]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  for (const name of names) await Deno.writeTextFile(`${folder}/${name}`, "select 1;\n");
+  // printf 'select 1;\n' | sha256sum
+  const sum = "4a45092ccf992ea92250053a80b931b787924ba61648f420555511b84f10ab6c";
+  await Deno.writeTextFile(file, names.map((name) => `${sum}  migrations/${name}\n`).join(""));
+  assert.deepEqual(await editedMigrations(folder, file), []);
+  await Deno.writeTextFile(`${folder}/${names[0]}`, "select 2;\n");
+  await Deno.remove(`${folder}/${names[1]}`);
+  await Deno.writeTextFile(`${folder}/20260101000002_late.sql`, "select 1;\n");
+  await Deno.writeTextFile(`${folder}/20260101000004_newer.sql`, "select 1;\n");
+  assert.deepEqual(await editedMigrations(folder, file), [
+    `${names[0]} was edited`,
+    `${names[1]} is gone`,
+    `20260101000002_late.sql comes before ${names[2]}`,
+  ]);
 });
 
 Deno.test("the checksums equal those of sha256sum", async () => {

@@ -84,7 +84,7 @@ export async function unreleasedFile(now = new Date()): Promise<string> {
   return `${migrationsFolder}/${versionAfter(names.at(-1) ?? "", now)}_${name}`;
 }
 
-/** Now, but after every existing migration. */
+/** The current time as a version, or a later one after every existing migration. */
 function versionAfter(last: string, now: Date): string {
   const version = versionAt(now);
   const latest = last.slice(0, version.length);

@@ -33,7 +33,7 @@ export function shipperProcess(stack: Stack, apiKey: string, file: string): Proc
       HOME: Deno.env.get("HOME") ?? "/",
     },
     dependsOn: ["gateway", "ingest"],
-    // It serves nothing, so it is ready at once.
+    // The shipper serves nothing, so it is ready at once.
     ready: () => Promise.resolve(true),
     stopSignal: "SIGTERM",
   };

@@ -4,28 +4,28 @@ const common = { clean: false, target: "es2022", fixedExtension: false, minify: 
 
 const library = {
   ...common,
-  // A require() of modules is Node 20.19's and newer.
+  // Only Node 20.19 and newer can require() modules.
   format: ["esm" as const, "cjs" as const],
   platform: "neutral" as const,
-  // What may be left out by another bundler lies within functions.
-  // A default export is a member in CommonJS as well, as its types say.
+  // Code that another bundler may drop is in functions. The default export is also a member in CommonJS, like the types
+  // say.
   outputOptions: { comments: false, exports: "named" as const },
   dts: { oxc: {} as const },
   deps: { neverBundle: [/^node:/, "react", "winston-transport"] },
 };
 
 export default defineConfig([
-  // Pages and workers load the smaller one, servers have signals and processes.
+  // Pages and workers load the smaller file. Servers have signals and processes.
   { ...library, entry: "src/index.ts", define: { LOGLOOM_IS_PAGE: "true" } },
   { ...library, entry: { server: "src/index.ts" } },
-  // Each entry is a file that stands alone, so that a page loads one.
+  // Each entry is one complete file, so that a page loads only one.
   ...["console", "pino", "read", "tenants", "viewer", "viewer-react", "winston"].map((name) => ({
     ...library,
     entry: `src/${name}.ts`,
   })),
-  // The operations as supabase-js types them.
+  // The operations in the format of supabase-js.
   { ...library, entry: { types: "../../types/database.ts" } },
-  // The command line brings its libraries along: who only sends installs none of them.
+  // The command line includes its libraries, so that an application that only sends installs none of them.
   {
     ...common,
     entry: { cli: "src/cli/bin.ts" },

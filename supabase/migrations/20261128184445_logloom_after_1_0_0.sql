@@ -941,7 +941,7 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
-    -- Another request may have been faster.
+    -- Another request may have deleted the tenant meanwhile.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = v_tenant_id and d.finished_at is null;
@@ -1328,7 +1328,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Or they may be sealed by the time that this runs.
+    -- Otherwise the rows may be sealed by the time this statement runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -2391,7 +2391,7 @@ begin
     -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- Not lower than before: a dropped day takes its write sequences with it.
+  -- The maximum with the earlier value, because dropping a day also drops its write sequences.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
@@ -4726,7 +4726,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- As in count() by p_by
+  -- Groups like count() by p_by.
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -5526,7 +5526,7 @@ begin
     -- Skips windows that ended before the rule was created or changed: they may lack records that a
     -- search showed at that time. The rule's first window is the next round's.
     and e.window_end > r.asked_at
-    -- Before its first evaluation, only the last window.
+    -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
     -- An evaluated window is evaluated again only if late records arrived.
     and (
@@ -5611,7 +5611,7 @@ begin
     ) end;
   elsif v_is_confirmed then
     return 'The address is already confirmed';
-  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
+  -- Without this, a user could send unlimited mail by creating rules and deleting them at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then
@@ -6223,7 +6223,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- A range that contains the other is compared without it.
+      -- If one range contains the other, the other is left out of it.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -6354,7 +6354,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- In a statement of its own, because the counts may be on another node.
+    -- The counts are read by a separate statement, because they may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)
@@ -6409,7 +6409,8 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
+  -- The setting becomes part of the SQL text, because a node does not know the settings of this
+  -- transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -6976,7 +6977,7 @@ begin
     -- none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
-      -- With a single part there is no need to release locks.
+      -- If there is only one part, locks need not be released early.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
@@ -7385,7 +7386,7 @@ declare
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- Without a lock: a request that is refused here delays nobody and writes nothing.
+    -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -7405,7 +7406,7 @@ begin
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Makes the same list of errors again.
+    -- Uses the times of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
@@ -7904,7 +7905,7 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- Null if blank, as for views.
+  -- A blank query becomes null, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
     logloom_private.hold_view(v_tenant_id, p_view_id),
@@ -8726,9 +8727,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The maximum for each field
+  -- The most values of each field.
   v_max_values constant integer := 10;
-  -- The maximum for the attributes of all sampled records together
+  -- The most values of each field.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -9731,7 +9732,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- Runs whose words say that they may have a matching template.
+  -- The runs that may have a matching template, as their words tell.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -11697,15 +11698,15 @@ begin
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so it is deleted after it.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
-        -- These are still listed for a while after their end.
+        -- These rows are still listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- These are counted for a minute after they were created.
+        -- Rows of the last minute are still counted.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- These are still listed for a while after their end.
+        -- These rows are still listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
         -- A bucket that was not used for a day is full.
@@ -12209,7 +12210,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- Such an aggregate takes attributes, so no field is meant.
+      -- An aggregate of this kind takes attributes, so no field is meant.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(
@@ -13181,7 +13182,7 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- This is a part of a comparison that already has its warning.
+    -- This term is a part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is read as a word: write operators in upper case', v_token);
@@ -13199,8 +13200,8 @@ begin
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- For example avg(duration_ms), exists(user_id), i(error). This is no error, because (a)(b)
-    -- needs no blank, either.
+    -- Finds calls such as avg(duration_ms), exists(user_id), i(error). They are not errors, because
+    -- (a)(b) needs no blank either.
     v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then
@@ -15746,7 +15747,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- This is the condition of blocks_older_format_idx. The index is mostly empty.
+  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -15798,7 +15799,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- No limit if fields are hidden: where the last block ends would tell about the sizes of records.
+  -- There is no limit if fields are hidden, because the place where the last block ends would tell
+  -- about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -16069,7 +16071,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- Not in the transaction of a step: enqueues wait until a flip is committed.
+  -- This runs in its own transaction, because enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -17727,7 +17729,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stage_alert_writes (
   SET enable_seqscan TO 'off'
   AS $function$
 declare
-  -- In a variable, because the linter reports tables that it does not find.
+  -- The table's name is in a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
@@ -17735,7 +17737,8 @@ begin
     -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Once for all tenants and groups. Temporary, because only this round uses it.
+  -- Stages the new records once for all tenants and groups, in a temporary table, because only this
+  -- round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -20207,7 +20210,7 @@ declare
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- By name of the job: when it is due. Overrides next_at of the table.
+  -- When each job is due, by name. It overrides next_at in the table.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
@@ -20636,7 +20639,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in mic
 
 COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'How many records were counted in addition to those sent in the last hour.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'The number of records that a count found beyond the records sent in the last hour.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round. It is deleted when the round ends. Its value is not stored.';
 
@@ -20654,7 +20657,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas
 
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors that tenants get.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
+COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function calls it first.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'The project whose function health asked last, if it was not project_url. Otherwise null.';
 
@@ -20864,7 +20867,7 @@ COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'Th
 
 COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks come first, then each tenant''s records.';
 
-COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'For how many records counts and ids were compared.';
+COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of records whose counts and ids were compared.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
@@ -20982,7 +20985,7 @@ COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, 
 
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
@@ -21020,7 +21023,7 @@ COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text)
 
 COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
-COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
@@ -21144,7 +21147,7 @@ COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to reque
 
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
-COMMENT ON TABLE "logloom_private"."installation" IS 'What installing changed in the project. One row.';
+COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. One row.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
 
@@ -21158,7 +21161,7 @@ COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant
 
 COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants whose records were removed within the longest alert window: the sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
-COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. A live tail reads here which partitions have new records.';
+COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
 COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
 

@@ -12,6 +12,7 @@ import {
   recordsOf,
 } from "./archive.ts";
 import { startBucket } from "./failing_bucket.ts";
+import { tempFolder } from "../support/temp_folder.ts";
 
 /** Numbers that fit in a column of 8 bytes, and one that does not. */
 const numbers = [
@@ -67,59 +68,55 @@ Deno.test("DuckDB reads every file, and counts as the database does", async () =
     "a small tenant has a file for a month",
   );
 
-  const folder = await Deno.makeTempDir();
-  try {
-    for (const key of (await bucket.keys()).filter((key) => key.endsWith(".parquet"))) {
-      await Deno.mkdir(`${folder}/${key.slice(0, key.lastIndexOf("/"))}`, { recursive: true });
-      await Deno.writeFile(`${folder}/${key}`, await bucket.get(key));
-    }
-    const instance = await DuckDBInstance.create(":memory:");
-    const duck = await instance.connect();
-    await duck.run("set timezone = 'UTC'");
-    const rows = async (question: string) =>
-      (await duck.runAndReadAll(question)).getRowObjectsJson();
-    const source = `read_parquet('${folder}/duckdb/v1/*/*/*.parquet',
-      hive_partitioning = true, hive_types = {'tenant': varchar, 'month': varchar},
-      union_by_name = true)`;
-    const found = await Promise.all([large, small, odd].map(async ({ id }) =>
-      JSON.stringify(
-        await rows(`
-          select level, service, count(*)::integer as count,
-            rtrim(rtrim(strftime(min(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as first,
-            rtrim(rtrim(strftime(max(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as last
-          from ${source} where tenant = '${nameInKeys(id)}'
-          group by 1, 2 order by 1 nulls first, 2 nulls first`),
-      )
-    ));
-    assert.deepEqual(found, wanted);
-    const [types] = await rows(`
-      select typeof(id) as id, typeof(ts) as ts, typeof(month) as month, typeof(msg) as msg
-      from ${source} limit 1`);
-    assert.deepEqual(types, {
-      id: "UUID",
-      ts: "TIMESTAMP WITH TIME ZONE",
-      month: "VARCHAR",
-      msg: "VARCHAR",
-    });
-    const sums = await Promise.all(numbers.map((_, n) =>
-      rows(`
-        select typeof("attrs.n") as type, sum("attrs.n")::varchar as sum
-        from read_parquet('${folder}/duckdb/v1/tenant=${exact.id}/*/${daysAgo(80 + n)}_*.parquet')
-        group by 1`)
-    ));
-    assert.deepEqual(sums.flat(), [
-      { type: "BIGINT", sum: "9007199254740993000" },
-      { type: "DECIMAL(38,2)", sum: "12345678901234567890250.00" },
-      { type: "DOUBLE", sum: "1000.0152587890625" },
-    ]);
-    const [whole] = await rows(`
-      select typeof("attrs.n") as type, count("attrs.n")::integer as count,
-        round(sum("attrs.n") / 1e22, 6) as sum
-      from read_parquet('${folder}/duckdb/v1/tenant=${exact.id}/*/*.parquet', union_by_name = true)
-      group by 1`);
-    assert.deepEqual(whole, { type: "DOUBLE", count: 3000, sum: 1.235469 });
-    duck.closeSync();
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  await using temp = await tempFolder();
+  const folder = temp.path;
+  for (const key of (await bucket.keys()).filter((key) => key.endsWith(".parquet"))) {
+    await Deno.mkdir(`${folder}/${key.slice(0, key.lastIndexOf("/"))}`, { recursive: true });
+    await Deno.writeFile(`${folder}/${key}`, await bucket.get(key));
   }
+  const instance = await DuckDBInstance.create(":memory:");
+  const duck = await instance.connect();
+  await duck.run("set timezone = 'UTC'");
+  const rows = async (question: string) => (await duck.runAndReadAll(question)).getRowObjectsJson();
+  const source = `read_parquet('${folder}/duckdb/v1/*/*/*.parquet',
+    hive_partitioning = true, hive_types = {'tenant': varchar, 'month': varchar},
+    union_by_name = true)`;
+  const found = await Promise.all([large, small, odd].map(async ({ id }) =>
+    JSON.stringify(
+      await rows(`
+        select level, service, count(*)::integer as count,
+          rtrim(rtrim(strftime(min(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as first,
+          rtrim(rtrim(strftime(max(ts), '%Y-%m-%d %H:%M:%S.%f'), '0'), '.') || '+00' as last
+        from ${source} where tenant = '${nameInKeys(id)}'
+        group by 1, 2 order by 1 nulls first, 2 nulls first`),
+    )
+  ));
+  assert.deepEqual(found, wanted);
+  const [types] = await rows(`
+    select typeof(id) as id, typeof(ts) as ts, typeof(month) as month, typeof(msg) as msg
+    from ${source} limit 1`);
+  assert.deepEqual(types, {
+    id: "UUID",
+    ts: "TIMESTAMP WITH TIME ZONE",
+    month: "VARCHAR",
+    msg: "VARCHAR",
+  });
+  const sums = await Promise.all(numbers.map((_, n) =>
+    rows(`
+      select typeof("attrs.n") as type, sum("attrs.n")::varchar as sum
+      from read_parquet('${folder}/duckdb/v1/tenant=${exact.id}/*/${daysAgo(80 + n)}_*.parquet')
+      group by 1`)
+  ));
+  assert.deepEqual(sums.flat(), [
+    { type: "BIGINT", sum: "9007199254740993000" },
+    { type: "DECIMAL(38,2)", sum: "12345678901234567890250.00" },
+    { type: "DOUBLE", sum: "1000.0152587890625" },
+  ]);
+  const [whole] = await rows(`
+    select typeof("attrs.n") as type, count("attrs.n")::integer as count,
+      round(sum("attrs.n") / 1e22, 6) as sum
+    from read_parquet('${folder}/duckdb/v1/tenant=${exact.id}/*/*.parquet', union_by_name = true)
+    group by 1`);
+  assert.deepEqual(whole, { type: "DOUBLE", count: 3000, sum: 1.235469 });
+  duck.closeSync();
 });

@@ -32,7 +32,7 @@ const changed = (change: (bytes: Uint8Array<ArrayBuffer>) => BodyInit) => async 
   new Response(change(new Uint8Array(await (await pass()).arrayBuffer())), { status: 200 });
 const half = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(0, bytes.length >> 1);
 
-/** Each fault applies to the first requests for a file. error: the error that the pass notes. */
+/** A fault affects the first requests for a file. error: the error that the archive pass stores. */
 const faults: {
   name: string;
   method: "GET" | "PUT";

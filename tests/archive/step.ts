@@ -1,4 +1,4 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { installPackages } from "../../local/npm.ts";
 import { installBucket } from "../../local/processes/bucket.ts";
 import { checkout } from "../../local/stack.ts";

@@ -389,7 +389,7 @@ inBrowser("changes since the range before are listed, and a click filters by one
   await panel.getByText("40 records, compared with 40 from").waitFor();
   await page.getByLabel("Compare the charts with").selectOption("an hour before");
   await eventually("the earlier values are at the pointer", async () => {
-    // The chart that is drawn with them forgets the pointer.
+    // Drawing the chart again with the new answers forgets the pointer.
     for (const x of [690, 700]) {
       await page.locator(".histogram .u-over").hover({ position: { x, y: 20 } });
     }

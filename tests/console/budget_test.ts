@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { consoleBuild } from "../../local/console.ts";
+import { consoleBuild } from "../../local/build_console.ts";
 
 const limits = { first: 180_000, editor: 120_000, files: 7 };
 

@@ -47,7 +47,7 @@ inBrowser(
     assert.equal(await line.getByText("another").count(), 0);
     assert.deepEqual(await accessibilityFaults(page), []);
 
-    // In the whole width it has a lane for each service, with errors and gaps.
+    // At full width the trace has a lane for each service, with errors and gaps.
     await line.getByRole("button", { name: "Show as lanes" }).click();
     const trace = page.getByRole("dialog", { name: "The same req_id" });
     assert.deepEqual(

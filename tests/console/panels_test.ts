@@ -112,7 +112,7 @@ inBrowser(
     assert.match(await row("shop").innerText(), /^shop\s+12×3\s+6\s*new/);
     assert.match(await row("night").innerText(), /not seen for 25 hours\s+0/);
     assert.match(await row("fresh").innerText(), /new since yesterday/);
-    // What got worse is first, then what is silent; every service has its bars.
+    // Services that got worse come first, then silent ones. Every service has its bars.
     const rows = page.locator(".services tbody tr");
     assert.match(await rows.nth(0).innerText(), /^shop/);
     assert.match(await rows.nth(1).innerText(), /^night/);

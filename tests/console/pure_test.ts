@@ -43,7 +43,7 @@ import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts
 import { concerns } from "../../console/src/health/health-summary.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
 import { detailsOf, subjectOf } from "../../console/src/settings/audit-words.ts";
-import { secondsOf, valuesAt } from "../../console/src/shared/earlier.ts";
+import { secondsOf, valuesAt } from "../../console/src/shared/earlier-periods.ts";
 import { changeOf } from "../../console/src/shared/change-words.ts";
 import {
   decimalSign,
@@ -190,7 +190,7 @@ Deno.test("groups have the columns of the query, in its order", () => {
 
 Deno.test("a time is typed in the displayed zone, and the address has the instant", () => {
   const now = Date.parse("2026-11-21T12:00:00Z");
-  // In this machine's zone.
+  // Times are in this machine's zone.
   const local = new Date(2026, 10, 21, 9, 30).toISOString();
   assert.equal(untyped(" 2026-11-21T09:30 ", "local", now), local);
   assert.equal(typed(local, "local"), "2026-11-21T09:30");

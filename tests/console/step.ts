@@ -1,6 +1,6 @@
 import { headlessShell, installBrowser } from "../../local/browser.ts";
-import { command } from "../../local/command.ts";
-import { buildConsole, installConsolePackages, publishConsole } from "../../local/console.ts";
+import { command } from "../../local/run_command.ts";
+import { buildConsole, installConsolePackages, publishConsole } from "../../local/build_console.ts";
 import { checkout } from "../../local/stack.ts";
 import { walk } from "../../local/list_files.ts";
 import { type Context, denoTests, quickTests, type Step, type StepResult } from "../runner/step.ts";

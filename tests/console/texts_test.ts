@@ -50,7 +50,7 @@ Deno.test("texts that cannot be translated are found", () => {
 Deno.test("the printed labels include singular forms", () => {
   assert.equal(texts["Copy"], "Copy");
   assert.deepEqual(texts["{count} records"], { one: "{count} record", other: "{count} records" });
-  // From a table, a type's values, an element, and another part of the project.
+  // Texts from a table, from a type's values, from an element, and from another part of the project.
   const expected = [
     "Rules",
     "owner",

@@ -68,7 +68,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     portal_url: "https://logs.example/portal.html",
   });
   await call("create_log_portal_session", { p_link: true });
-  // Simulates that the project itself has made it.
+  // Simulates a schema that the project itself created.
   await db`update logloom.portal_sessions set created_by = null where tenant_id = ${tenant.id}`;
   await call("list_log_portal_sessions", {});
 
@@ -78,7 +78,7 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
     p_config: { url: "https://example.com/" },
     p_enabled: false,
   });
-  // Simulates that the project itself has made it.
+  // Simulates a schema that the project itself created.
   await db`update logloom.log_streams set maker = null where tenant_id = ${tenant.id}`;
   await call("list_log_streams", {});
   await db`

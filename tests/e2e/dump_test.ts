@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { databasePassword } from "../../local/stack.ts";
 import { findSystem } from "../../local/system.ts";
 import { createRule } from "../support/alert_rules.ts";

@@ -147,7 +147,7 @@ Deno.test("a client that accepts gzip gets gzip", async () => {
   const answer = await fetch(`${path}?format=csv&query=${encodeURIComponent("| fields msg")}`, {
     headers: { ...headers, "accept-encoding": "br, gzip;q=0.5" },
   });
-  // fetch has decoded it.
+  // fetch has decompressed the body.
   assert.match(await answer.text(), /^ts,id,msg\r\n[^\r]+,one\r\n$/);
   const socket = await new Deno.Command("curl", {
     args: [
@@ -182,7 +182,7 @@ Deno.test("invalid parameters are refused before anything is sent", async () => 
         { after: `${at(-3600)},${crypto.randomUUID()}` },
         "Invalid p_after: it lies outside the range",
       ],
-      // With the other order, the other end of the range has moved.
+      // In the other order, the other end of the range moves.
       ...[{ order: "desc" }, { query: "* | sort by ts desc", from: "now-1h" }].map((moving) =>
         [
           { after: `${at(0)},${crypto.randomUUID()}`, ...moving },
@@ -216,7 +216,7 @@ Deno.test("an export continues after its cursor and after any line, without a ga
   const whole = linesOf(await (await get(headers)).text()).slice(0, -1);
   assert.equal(new Set(whole.map(({ id }) => id)).size, count);
 
-  // Cut off in the middle of a line of the second page.
+  // The export is cut off in the middle of a line of the second page.
   const answer = await get(headers);
   const cursor = answer.headers.get("x-logloom-cursor") ?? "";
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -241,7 +241,7 @@ Deno.test("an export continues after its cursor and after any line, without a ga
   );
   assert.deepEqual(rest.pop(), { complete: true });
   assert.deepEqual([...had, ...rest].map(({ id }) => id), whole.map(({ id }) => id));
-  // This also holds if the export began before all of them were visible.
+  // This is also true if the export began before all of the records were visible.
   const csv = await get(headers, { format: "csv", cursor, after: `${last.ts},${last.id}` });
   assert.equal((await csv.text()).trimEnd().split("\r\n").length, rest.length);
   const end = whole[whole.length - 1];

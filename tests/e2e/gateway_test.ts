@@ -41,7 +41,7 @@ Deno.test("all of the gateway's own answers are JSON with an error text", async 
 });
 
 Deno.test("an unknown path is 404 and names the API's paths", async () => {
-  // Not "/", where the console is once it is built.
+  // The path is not "/", where the console is once it is built.
   for (const path of ["/functions/v1/unknown", "/functions/v1/ingestion", "/auth/v1/token"]) {
     const { status, body } = await call(path);
     assert.equal(status, 404, path);
@@ -112,7 +112,7 @@ Deno.test("a key of the project counts where no token came, and is replaced by i
     }));
   const cases: [Record<string, string>, number[]][] = [
     [{ apikey: secretApiKey }, [200, 200]],
-    // As supabase-js sends it.
+    // The header as supabase-js sends it.
     [{ apikey: secretApiKey, ...bearer(secretApiKey) }, [200, 200]],
     [{ apikey: secretApiKey, ...bearer(user.token) }, [200, 403]],
     [{ apikey: publishableApiKey, ...bearer(user.token) }, [200, 403]],
@@ -142,7 +142,7 @@ Deno.test("the public half of the signing key is published, and nothing more", a
 Deno.test("a request is a log event, without its query string, headers or body", async () => {
   const { accessLog } = JSON.parse(await Deno.readTextFile(stack.stateFile));
   const mark = crypto.randomUUID();
-  // Sent first, so that its line would come before the other: requests of the shipper are not logged.
+  // This request comes first, so its line would be before the other line. Requests of the shipper are not logged.
   await call(`/functions/v1/health/${mark}`, { headers: { "user-agent": "logloom-ship" } });
   await call(`/marked-${mark}?token=secret-${mark}`, {
     method: "PUT",

@@ -142,7 +142,7 @@ Deno.test("each endpoint shows what it is documented to show", async () => {
   assert.equal(typeof detailed.writer.last_duration_ms, "number");
   assert.equal(detailed.partitions.current_exists, true);
   assert.equal(detailed.partitions.next_exists, true);
-  // Only the name of the key.
+  // Only the key's name is shown.
   const { service_key } = detailed as unknown as Record<string, unknown>;
   assert.deepEqual(service_key, { name: "default" });
 });

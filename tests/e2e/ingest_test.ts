@@ -349,7 +349,7 @@ Deno.test("512,000 bytes are accepted and arrive whole, more is refused", async 
   assertAnswer(await ingest(tenant.headers, body(limit + 1)), 413, {
     error: `Request body too large: ${limit + 1} bytes (max 512000)`,
   });
-  // Also for far larger bodies: the answer reaches a client that reads only after sending everything.
+  // This also works for much larger bodies: the answer reaches a client that reads only after sending everything.
   assertAnswer(await ingest(tenant.headers, new Uint8Array(30_000_000)), 413, {
     error: "Request body too large: 30000000 bytes (max 512000)",
   });
@@ -385,7 +385,7 @@ Deno.test("the limit holds for a compressed body as sent and as decompressed", a
   assert.equal(bomb.status, 413);
   assert.match(String(bomb.body.error), /^Request body too large: \d+ bytes \(max 512000\)$/);
 
-  // Its first bytes show that it is not compressed.
+  // The body's first bytes show that it is not compressed.
   assertAnswer(await ingest(gzip, body(100)), 200, accepted(1));
   assertAnswer(await ingest(gzip, gzipSync(body(10_000)).subarray(0, 40)), 400, {
     error: "Request body is not valid gzip",

@@ -114,7 +114,7 @@ interface Neighbours {
   /** The text in each field of the tenant's one record. */
   own: string;
   marker: string;
-  /** The other tenant's record. */
+  /** The record belongs to the other tenant. */
   id: unknown;
   ts: unknown;
 }

@@ -149,7 +149,7 @@ Deno.test("labels stand for the attributes of the selected records, and numbers 
   assert.equal(await countOf('{service="quiet"} | card_kind="visa"'), 1);
   assert.equal(await countOf('{service="odd"} | a_b="1"'), 1);
   assert.equal(await countOf('{service="odd"} | json | level="error"'), 1);
-  // Also with views that do not allow fields, allow only counts, or hide one of the names.
+  // Views may disallow fields, allow only counts, or hide one of the names.
   const client = clientOf(tenant.token);
   const views = await Promise.all([
     { p_name: "pages", p_operations: ["search_logs", "log_stats"] },

@@ -38,7 +38,7 @@ const dayBeforeYesterday = new Date(Date.now() - 2 * 86_400_000).toISOString();
 
 Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row and sealed", async () => {
   const tenant = await newTenant();
-  // By hand: JSON.stringify writes 1e+300.
+  // Written by hand, because JSON.stringify writes 1e+300.
   const numbers = Array(590_000).fill("1e300").join(",");
   const line = (msg: string) => `{"ts":"${dayBeforeYesterday}","msg":"${msg}","n":[${numbers}]}`;
   for (const msg of ["first", "second"]) {

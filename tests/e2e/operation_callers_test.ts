@@ -59,7 +59,7 @@ Deno.test("every operation is open exactly to the callers that the docs list", a
     const client = await userToken(claims);
     const named = {
       ...(user && service ? { p_tenant_id: tenant.id } : {}),
-      // Checked before the tenant.
+      // The caller is checked before the tenant.
       ...(operation === "validate_query" ? { p_query_dsl: "error" } : {}),
     };
     const byClient = [

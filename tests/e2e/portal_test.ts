@@ -78,7 +78,7 @@ Deno.test("a session reads its query's records, on its own origins, until it is 
     [elsewhere.status, elsewhere.body.message],
     [403, "This session is not for pages of https://evil.example"],
   );
-  // It can only read.
+  // The token can only read.
   assert.equal((await read(token, "create_api_key", { p_name: "x" })).status, 404);
   assert.equal((await rpc(token, "search_logs")).status, 401);
   assert.equal((await ingest(bearer(token), [{ msg: "x" }])).status, 401);
@@ -180,7 +180,7 @@ Deno.test("the secret key makes a session for any tenant in one call, and no oth
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ p_tenant_id: tenant }),
     });
-  // Like examples/portal: also for a tenant that has not sent anything yet.
+  // Works like examples/portal, also for a tenant that has not sent anything yet.
   const made = await create({ apikey: secretApiKey });
   assert.equal(made.status, 200, JSON.stringify(made.body));
   const { body } = await read(made.body.token ?? "", "search_logs");
@@ -188,7 +188,7 @@ Deno.test("the secret key makes a session for any tenant in one call, and no oth
   const other = await newTenant("portal-other");
   assert.equal((await create({ apikey: stack.anonKey, ...bearer(other.token) })).status, 403);
   assert.equal((await create({ apikey: stack.anonKey })).status, 401);
-  // With supabase-js, as in the README.
+  // Uses supabase-js like the README.
   const { data, error } = await createClient(stack.url, secretApiKey).rpc(
     "create_log_portal_session",
     { p_tenant_id: tenant, p_origins: ["https://app.example.com"] },

@@ -45,7 +45,7 @@ interface Tail {
 
 const minute = 60_000;
 
-/** This time of the day, yesterday. */
+/** The same time yesterday. */
 function yesterday(time: string): string {
   return `${beforeToday}${time}`;
 }

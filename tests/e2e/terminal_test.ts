@@ -6,6 +6,7 @@ import { openDatabase, recordsOf } from "../support/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser, type User } from "../support/users.ts";
+import { tempFolder } from "../support/temp_folder.ts";
 
 async function send(user: User, events: unknown[]): Promise<void> {
   const response = await fetch(`${stack.url}/functions/v1/ingest`, {
@@ -89,37 +90,34 @@ Deno.test("search writes an export into a file, and continues a cut one", async 
   await db`
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id = ${user.tenantId}`;
-  const folder = await Deno.makeTempDir();
-  try {
-    for (const name of ["all.ndjson", "all.csv"]) {
-      const path = `${folder}/${name}`;
-      const done = await search(user, "--export", path, "| fields msg");
-      assert.deepEqual([done.code, done.err], [0, `logloom: 2,300 records are in ${path}.\n`]);
-      const whole = await Deno.readTextFile(path);
-      const again = await search(user, "--export", path);
-      assert.match(again.err, /is there already: --resume goes on with it/);
+  await using temp = await tempFolder();
+  const folder = temp.path;
+  for (const name of ["all.ndjson", "all.csv"]) {
+    const path = `${folder}/${name}`;
+    const done = await search(user, "--export", path, "| fields msg");
+    assert.deepEqual([done.code, done.err], [0, `logloom: 2,300 records are in ${path}.\n`]);
+    const whole = await Deno.readTextFile(path);
+    const again = await search(user, "--export", path);
+    assert.match(again.err, /is there already: --resume goes on with it/);
 
-      // In the middle of a record, of a quoted line break too.
-      await Deno.writeTextFile(path, whole.slice(0, Math.floor(whole.length * 0.6)));
-      const resumed = await search(user, "--export", path, "--resume", "| fields msg");
-      assert.equal(resumed.code, 0, resumed.err);
-      assert.equal(await Deno.readTextFile(path), whole);
-    }
-    const gz = await search(user, "--export", `${folder}/all.ndjson.gz`, "| fields msg");
-    assert.equal(gz.code, 0, gz.err);
-    const unzipped = gunzipSync(await Deno.readFile(`${folder}/all.ndjson.gz`)).toString();
-    assert.equal(unzipped, await Deno.readTextFile(`${folder}/all.ndjson`));
-    for (const other of ["mine, no export", "a,b\nc,d\n"]) {
-      await Deno.writeTextFile(`${folder}/mine.csv`, other);
-      const refused = await search(user, "--export", `${folder}/mine.csv`, "--resume");
-      assert.equal(refused.code, 1);
-      assert.equal(await Deno.readTextFile(`${folder}/mine.csv`), other);
-    }
-    const wrong = await search(user, "--export", `${folder}/all.xls`);
-    assert.match(wrong.err, /takes a file named \.ndjson/);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+    // Cut in the middle of a record, also within a quoted line break.
+    await Deno.writeTextFile(path, whole.slice(0, Math.floor(whole.length * 0.6)));
+    const resumed = await search(user, "--export", path, "--resume", "| fields msg");
+    assert.equal(resumed.code, 0, resumed.err);
+    assert.equal(await Deno.readTextFile(path), whole);
   }
+  const gz = await search(user, "--export", `${folder}/all.ndjson.gz`, "| fields msg");
+  assert.equal(gz.code, 0, gz.err);
+  const unzipped = gunzipSync(await Deno.readFile(`${folder}/all.ndjson.gz`)).toString();
+  assert.equal(unzipped, await Deno.readTextFile(`${folder}/all.ndjson`));
+  for (const other of ["mine, no export", "a,b\nc,d\n"]) {
+    await Deno.writeTextFile(`${folder}/mine.csv`, other);
+    const refused = await search(user, "--export", `${folder}/mine.csv`, "--resume");
+    assert.equal(refused.code, 1);
+    assert.equal(await Deno.readTextFile(`${folder}/mine.csv`), other);
+  }
+  const wrong = await search(user, "--export", `${folder}/all.xls`);
+  assert.match(wrong.err, /takes a file named \.ndjson/);
 });
 
 Deno.test("search exports each event once with an API key that may read, and with no other key", async () => {
@@ -140,58 +138,55 @@ Deno.test("search exports each event once with an API key that may read, and wit
     update logloom.logs set received_at = received_at - interval '5 minutes'
     where tenant_id = ${user.tenantId}`;
   const reads = await createKey(tenant, { p_scopes: ["read"] });
-  const home = await Deno.makeTempDir();
-  try {
-    const path = `${home}/all.ndjson`;
-    const done = await searchByKey(reads.key_value, home, "--export", path);
-    assert.deepEqual(done, { code: 0, out: "", err: `logloom: 2,603 records are in ${path}.\n` });
-    const lines = (await Deno.readTextFile(path)).split("\n");
-    assert.equal(lines.pop(), "");
-    const records = lines.map((line) => JSON.parse(line));
-    assert.deepEqual(
-      records.map(({ ts, level, msg, attrs }) => ({
-        ts: new Date(ts).toISOString(),
-        level,
-        msg,
-        attrs,
-      })),
-      sent,
-    );
-    assert.equal(new Set(records.map(({ id }) => id)).size, sent.length);
-    // Identical to the user's export.
-    const byUser = await search(user, "--export", `${home}/user.ndjson`);
-    assert.equal(byUser.code, 0, byUser.err);
-    assert.equal(await Deno.readTextFile(`${home}/user.ndjson`), `${lines.join("\n")}\n`);
+  await using temp = await tempFolder();
+  const home = temp.path;
+  const path = `${home}/all.ndjson`;
+  const done = await searchByKey(reads.key_value, home, "--export", path);
+  assert.deepEqual(done, { code: 0, out: "", err: `logloom: 2,603 records are in ${path}.\n` });
+  const lines = (await Deno.readTextFile(path)).split("\n");
+  assert.equal(lines.pop(), "");
+  const records = lines.map((line) => JSON.parse(line));
+  assert.deepEqual(
+    records.map(({ ts, level, msg, attrs }) => ({
+      ts: new Date(ts).toISOString(),
+      level,
+      msg,
+      attrs,
+    })),
+    sent,
+  );
+  assert.equal(new Set(records.map(({ id }) => id)).size, sent.length);
+  // Identical to the user's export.
+  const byUser = await search(user, "--export", `${home}/user.ndjson`);
+  assert.equal(byUser.code, 0, byUser.err);
+  assert.equal(await Deno.readTextFile(`${home}/user.ndjson`), `${lines.join("\n")}\n`);
 
-    await Deno.writeTextFile(path, lines.slice(0, 700).join("\n").slice(0, -5));
-    const resumed = await searchByKey(reads.key_value, home, "--export", path, "--resume");
-    assert.equal(resumed.err, `logloom: 1,904 records are in ${path}.\n`);
-    assert.equal(await Deno.readTextFile(path), `${lines.join("\n")}\n`);
+  await Deno.writeTextFile(path, lines.slice(0, 700).join("\n").slice(0, -5));
+  const resumed = await searchByKey(reads.key_value, home, "--export", path, "--resume");
+  assert.equal(resumed.err, `logloom: 1,904 records are in ${path}.\n`);
+  assert.equal(await Deno.readTextFile(path), `${lines.join("\n")}\n`);
 
-    const found = await searchByKey(reads.key_value, home, "--json", "--limit", "2603");
-    assert.deepEqual(
-      found.out.trimEnd().split("\n").map((line) => JSON.parse(line).attrs.n),
-      sent.map(({ attrs }) => attrs.n).reverse(),
-    );
-    const rows = await searchByKey(reads.key_value, home, "level:error | count()");
-    assert.deepEqual(rows, { code: 0, out: "count\n  868\n", err: "" });
+  const found = await searchByKey(reads.key_value, home, "--json", "--limit", "2603");
+  assert.deepEqual(
+    found.out.trimEnd().split("\n").map((line) => JSON.parse(line).attrs.n),
+    sent.map(({ attrs }) => attrs.n).reverse(),
+  );
+  const rows = await searchByKey(reads.key_value, home, "level:error | count()");
+  assert.deepEqual(rows, { code: 0, out: "count\n  868\n", err: "" });
 
-    const sends = await createKey(tenant);
-    const none = `${home}/none.ndjson`;
-    assert.deepEqual(await searchByKey(sends.key_value, home, "--export", none), {
-      code: 1,
-      out: "",
-      err: `logloom: This API key may only send
-  keys create makes one that reads: --scopes read.
+  const sends = await createKey(tenant);
+  const none = `${home}/none.ndjson`;
+  assert.deepEqual(await searchByKey(sends.key_value, home, "--export", none), {
+    code: 1,
+    out: "",
+    err: `logloom: This API key may only send
+keys create makes one that reads: --scopes read.
 `,
-    });
-    await assert.rejects(Deno.stat(none), Deno.errors.NotFound);
-    const unknown = await searchByKey("ll_unknown", home, "--export", none);
-    assert.equal(unknown.code, 1);
-    assert.match(unknown.err, /: the token or key is not accepted, or no longer\.\n/);
-  } finally {
-    await Deno.remove(home, { recursive: true });
-  }
+  });
+  await assert.rejects(Deno.stat(none), Deno.errors.NotFound);
+  const unknown = await searchByKey("ll_unknown", home, "--export", none);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.err, /: the token or key is not accepted, or no longer\.\n/);
 });
 
 Deno.test("tail begins with the last records, follows each once, and ends at Ctrl-C", async () => {

@@ -3,7 +3,7 @@ import { assertAnswer, assertRpcError, bearer, ingest, rpc } from "../support/cl
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { tokenOfText, userToken } from "../support/tokens.ts";
 
-/** Returns the Unix time so many seconds from now. */
+/** Returns the Unix time some seconds from now. */
 const at = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
 /**
@@ -288,7 +288,7 @@ Deno.test("an anonymous user cannot create a tenant unless the setting is on", a
   }
   assertRpcError(await found(), 403, refusal);
   assertAnswer(await rpc(guest, "list_saved_searches"), 200, []);
-  // They can use a tenant that a signed-up user has created.
+  // Anonymous users can use a tenant that a signed-up user has created.
   const user = await userToken({ tenant_id, sub: "user", is_anonymous: false });
   assert.equal((await ingest(bearer(user), { msg: "x" })).status, 200);
   assert.equal((await ingest(bearer(guest), { msg: "x" })).status, 200);

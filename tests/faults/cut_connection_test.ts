@@ -40,7 +40,7 @@ Deno.test("with cut connections each statement fails, and the test continues", a
         await sql`select ${answers.given}::integer`;
         answers.given++;
       } catch (error) {
-        // The second code if the kernel noticed it first.
+        // The second code is for a cut that the kernel noticed first.
         assert.match(String((error as { code?: string }).code), /^(CONNECTION_CLOSED|ECONNRESET)$/);
         answers.refused++;
       }

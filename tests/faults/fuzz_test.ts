@@ -235,7 +235,7 @@ function writtenOut(sent: string): string {
     : `${sign}${whole}${fraction.padEnd(point, "0")}`;
 }
 
-// Without NUL, because two keys could become equal without it.
+// Keys have no NUL, because two keys could become equal without it.
 const key = fc.oneof(
   fc.string({ unit: "binary", maxLength: 6 }).filter((key) => !key.includes("\u0000")),
   fc.constantFrom("__proto__", "constructor", "", " ", "a.b", "$ref", "{}", "level", "msg"),

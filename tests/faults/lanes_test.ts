@@ -103,7 +103,7 @@ Deno.test("with a read-only database ingest refuses, searches work and jobs rest
   const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
   const sender = new Sender(tenant);
   await sender.send(3);
-  // As a hosted project does it.
+  // Sets the statement timeout like a hosted project.
   await db`alter system set default_transaction_read_only = on`;
   try {
     await db`select pg_reload_conf()`;

@@ -35,7 +35,7 @@ Deno.test("events that cannot be written are set aside, and delay neither their 
   const [poisoned, other] = await Promise.all([newTenant("poisoned"), newTenant("other")]);
   await using db = openDatabase();
   await db.begin(async (transaction) => {
-    // In one transaction, so that one step of the writer finds all of it.
+    // Queues all batches in one transaction, so that one step of the writer gets all of them.
     const sql = transaction as unknown as Database;
     await enqueue(sql, other.id, { msg: ["before"] });
     await enqueue(sql, poisoned.id, {

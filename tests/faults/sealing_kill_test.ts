@@ -13,7 +13,7 @@ const kills = Number(Deno.env.get("SEALING_KILLS") ?? 3);
 async function survives(statements: string): Promise<Row[][] | undefined> {
   await using sql = openDatabase(undefined, 1, { isCut: true });
   try {
-    // As the service's owner, like the jobs.
+    // Connects as the service's owner, like the jobs.
     await sql.unsafe("set role postgres");
     return await sql.unsafe(statements).simple() as unknown as Row[][];
   } catch (error) {

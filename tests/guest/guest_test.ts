@@ -18,7 +18,7 @@ const ours = `${checkout}/supabase`;
 
 const shopMigrations = ["20290101000000_shop.sql", "20290102000000_shop_jobs.sql"];
 
-/** An answer of one of Logloom's operations. */
+/** Calls one of Logloom's operations. */
 async function operation(
   shop: Shop,
   name: string,
@@ -36,7 +36,7 @@ async function operation(
   return [response.status, await response.text()];
 }
 
-/** What db push says that fails, on one line. */
+/** Returns the error of a failed db push on one line. */
 async function refusedPush(shop: Shop): Promise<string> {
   try {
     await shop.push();
@@ -58,7 +58,7 @@ function tenantToken(): string {
   });
 }
 
-/** Who may call each of Logloom's operations. */
+/** Returns which roles may call each of Logloom's operations. */
 async function callers({ sql }: Shop): Promise<Record<string, string>> {
   const found = await sql`
     select p.proname as operation,
@@ -72,7 +72,7 @@ async function callers({ sql }: Shop): Promise<Record<string, string>> {
   return Object.fromEntries(found.map(({ operation, roles }) => [operation, roles]));
 }
 
-/** Each operation is there, and is called by those who are meant to. */
+/** Asserts that every operation exists and that only the right roles may call it. */
 async function assertOperations(shop: Shop): Promise<void> {
   const named = await shop.sql`
     select o.name, o.name = any (logloom_private.service_operations()) as is_of_service
@@ -96,19 +96,19 @@ for (const grantsByDefault of [false, true]) {
 async function asBefore(grantsByDefault: boolean): Promise<void> {
   await using shop = await openShop(shopMigrations, { grantsByDefault });
   await shop.push();
-  // A namesake of one of PostgreSQL's, which fits better.
+  // Creates a function with the name of one of PostgreSQL's. For these arguments PostgreSQL prefers ours.
   await shop.sql.unsafe(`
     create function app.format(text, variadic text[]) returns text
     language sql as 'select null::text'`);
   await shop.serve();
   const before = { answers: await answers(shop), rows: await rows(shop), dump: await shop.dump() };
   const beforeInstall = await rows(shop, false);
-  // The project's own function sees every request.
+  // The project's pre-request function is called for every request.
   assert.match(before.answers.join("\n"), /418/);
   assert.match(before.answers.join("\n"), /"x-shop","open"/);
 
   const installed = await installInto(shop.folder, ours);
-  // Each of ours, after the project's last.
+  // Each of our migrations comes after the project's last one.
   assert.deepEqual(
     installed.migrations,
     (await migrations()).map((name, n) => `${20290102000001 + n}${name.slice(14)}`),
@@ -135,7 +135,7 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
   const token = tenantToken();
   assert.equal((await operation(shop, "search_logs", token))[0], 200);
   assert.equal((await operation(shop, "create_api_key", token, { p_name: "a" }))[0], 200);
-  // Its pre-request function is asked for Logloom's operations too.
+  // The project's pre-request function is also called for Logloom's operations.
   const closed = await fetch(`${shop.api}/rpc/search_logs`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "x-shop": "closed" },
@@ -145,7 +145,7 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
 
   assert.deepEqual((await installInto(shop.folder, ours)).migrations, [], "again: nothing to add");
 
-  // Ingest goes on while it is removed: each request is answered, and no answer keeps it from going.
+  // Requests continue while Logloom is uninstalled. Each gets an answer, and none blocks the removal.
   const statuses: number[] = [];
   let accepted = 0;
   let going = true;
@@ -179,11 +179,11 @@ async function asBefore(grantsByDefault: boolean): Promise<void> {
   );
 }
 
-/** A line of what init said of a step. */
+/** Returns the line of init's output about a step. */
 const stepOf = (said: string, step: string) =>
   new RegExp(`^  (.*?) +${step} +(.*)$`, "m").exec(said)?.slice(1) ?? [];
 
-/** A person's machine: no profile, and the Supabase CLI in PATH. */
+/** A user's machine: no profile, and the Supabase CLI in PATH. */
 async function person(): Promise<AsyncDisposable & { env: Record<string, string> }> {
   const folder = await Deno.makeTempDir();
   const path = `${checkout}/node_modules/.bin:${Deno.env.get("PATH")}`;
@@ -193,7 +193,7 @@ async function person(): Promise<AsyncDisposable & { env: Record<string, string>
   };
 }
 
-/** Presses Ctrl-C at the first line, or the first request, that begins so. */
+/** Presses Ctrl-C at the first line of output, or the first request, that begins with `start`. */
 function interrupting(start: string, isSent = false) {
   let isOver = false;
   return (line: string) => {
@@ -293,7 +293,7 @@ Deno.test("init puts Logloom into a hosted project, however often it is interrup
   assert.equal(api.secrets.get("LOGLOOM_NOTIFY_SECRET"), secret);
   assert.equal(whole.out.includes(secret), false);
 
-  // What is right stays; a secret that somebody changed is set anew.
+  // Correct secrets stay. A secret that was changed is set again.
   const sealing = api.secrets.get("LOGLOOM_SECRETS_KEY");
   api.secrets.set("LOGLOOM_NOTIFY_SECRET", "another");
   const upgraded = await runCommand(["upgrade", ...target, "--yes", "--json"], env);
@@ -310,7 +310,7 @@ Deno.test("init puts Logloom into a hosted project, however often it is interrup
     api.secrets.get("LOGLOOM_SECRETS_KEY"),
   ], [secret, sealing]);
 
-  // A hook of the project's own is left alone, on and off.
+  // The project's own hook stays, whether it is on or off.
   for (const isOn of [true, false]) {
     const foreign = {
       ...before.auth,
@@ -339,7 +339,7 @@ Deno.test("init puts Logloom into a hosted project, however often it is interrup
   assert.deepEqual(await texts(shop.folder), files);
 });
 
-/** The files of a folder, without what the Supabase CLI remembers there. */
+/** Returns the files of a folder, except the Supabase CLI's own. */
 async function texts(folder: string): Promise<Record<string, string>> {
   const paths = (await filesBelow(folder)).filter((path) => !path.includes("/.temp/"));
   return Object.fromEntries(
@@ -354,7 +354,7 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
   );
   const { sql } = club;
   await club.push();
-  // Hosted, postgres may create event triggers: one that closes each new table, one that keeps a book.
+  // On hosted projects postgres may create event triggers. One revokes rights on each new table, the other keeps a log.
   await sql.unsafe(`
     create table flow.ddl_log (tag text, object text);
     create function flow.close_table() returns event_trigger language plpgsql as $$
@@ -380,7 +380,7 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
   await Deno.writeTextFile(`${functions}/health/index.ts`, "// the club's\n");
   await club.serve();
   const asked = async () => await answers(club, ofClub);
-  // What asking leaves in the project is there before.
+  // Runs the clients' requests once before, because they change the project.
   await asked();
   const before = { answers: await asked(), rows: await rows(club), dump: await club.dump() };
   const text = before.answers.join("\n");
@@ -428,13 +428,13 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
   await eventually("its workers run", async () => await runs() > left);
 });
 
-/** What installing does change: whom PostgREST asks, which migrations there are. */
+/** Returns what an installation changes: PostgREST's pre-request function, and the list of migrations. */
 async function changed(shop: Shop): Promise<Record<string, unknown>> {
   const { roles, history } = await rows(shop, false);
   return { roles, history };
 }
 
-/** An empty project that has none of the extensions yet, with Logloom in it. */
+/** An empty project without extensions, in which Logloom is installed. */
 async function openEmpty(): Promise<Shop & { before: { rows: unknown; dump: string } }> {
   const shop = await openShop([]);
   await shop.sql.unsafe(`
@@ -444,7 +444,7 @@ async function openEmpty(): Promise<Shop & { before: { rows: unknown; dump: stri
     create table supabase_migrations.schema_migrations (
       version text not null primary key, statements text[], name text
     )`);
-  // Hosted, postgres may create these extensions without being one.
+  // On hosted projects postgres may create these extensions without being a superuser.
   await shop.sql.unsafe("alter role postgres superuser");
   await shop.push();
   const before = { rows: await rows(shop), dump: await shop.dump() };
@@ -454,7 +454,7 @@ async function openEmpty(): Promise<Shop & { before: { rows: unknown; dump: stri
   return { ...shop, before };
 }
 
-/** Uninstalls, and tells what of it stays. */
+/** Uninstalls Logloom and returns what is left of it. */
 async function uninstalled(shop: Shop): Promise<string[]> {
   const said: string[] = [];
   assert.equal(await uninstall(shop.stack.databaseUrl, ours, (line) => said.push(line)), true);
@@ -463,12 +463,12 @@ async function uninstalled(shop: Shop): Promise<string[]> {
 
 Deno.test("what Logloom brought goes with it: extensions that the project did not have", async () => {
   await using shop = await openEmpty();
-  // As the image has it: net.http_get( is not http's.
+  // The image's own call, in which net.http_get( is not the function of the extension http.
   assert.equal(
     (await shop.sql`select from pg_proc where prosrc like '% net.http\_get(%'`).length,
     1,
   );
-  // PostgreSQL's own comes before pgcrypto's.
+  // PostgreSQL's function has priority over pgcrypto's.
   await shop.sql.unsafe(`
     create function public.new_id() returns uuid language plpgsql as
       'begin return gen_random_uuid(); end'`);
@@ -478,7 +478,7 @@ Deno.test("what Logloom brought goes with it: extensions that the project did no
   assert.deepEqual(await rows(shop), shop.before.rows);
 });
 
-/** npm run uninstall, as somebody calls it. */
+/** Runs `npm run uninstall` like a user. */
 async function uninstallCommand(shop: Shop, ...options: string[]): Promise<[number, string]> {
   const { code, stdout, stderr } = await new Deno.Command("npm", {
     args: ["run", "-s", "uninstall", "--", shop.stack.databaseUrl, ...options],
@@ -490,7 +490,7 @@ async function uninstallCommand(shop: Shop, ...options: string[]): Promise<[numb
 
 type Made = (name: string, parameters: unknown) => Promise<Record<string, string>>;
 
-/** A view, with a viewer, a key and a portal session that read in it: each read something. */
+/** Creates a view with a viewer, a key and a portal session. Each reads something. */
 async function makeReaders({ sql, api }: Shop, made: Made): Promise<void> {
   const { view_id } = await made("create_log_view", {
     p_name: "errors",
@@ -509,7 +509,7 @@ async function makeReaders({ sql, api }: Shop, made: Made): Promise<void> {
   });
   const { token } = await made("create_log_portal_session", { p_view_id: view_id });
   for (const secret of [key_value, token]) {
-    // As the function logloom-read asks, which the shop does not serve.
+    // Calls read_logs like the function logloom-read, which the shop does not serve.
     const answer = await fetch(`${api}/rpc/read_logs`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${serviceRoleKey}` },
@@ -637,7 +637,7 @@ Deno.test("in a project with much of its own", async (t) => {
   await installInto(shop.folder, ours);
 
   await t.step("installing refuses what would be in its way, and says what it is", async () => {
-    // In the database, by another way than the project's migrations.
+    // Created directly in the database, without one of the project's migrations.
     await sql.unsafe(
       "create function public.search_logs(a integer) returns integer language sql as 'select 1'",
     );
@@ -651,7 +651,7 @@ Deno.test("in a project with much of its own", async (t) => {
     await assert.rejects(shop.push(), /extensions are in other schemas: pgcrypto in public/);
     await sql.unsafe("alter extension pgcrypto set schema extensions");
 
-    // pg_cron would change a job of that name and that owner, and have two where the owner is another.
+    // pg_cron would replace a job with the same name and owner, and would add a second one if the owner is different.
     for (const owner of ["postgres", "app_owner"]) {
       await sql.unsafe(`
         create role app_owner login;
@@ -663,7 +663,7 @@ Deno.test("in a project with much of its own", async (t) => {
       await sql.unsafe(`
         delete from cron.job where jobname = 'logloom_write_logs'; drop role app_owner`);
     }
-    // One that an installation left behind is Logloom's.
+    // A job that an earlier installation left is Logloom's.
     await sql.unsafe(`
       select cron.schedule('logloom_old', '0 0 1 1 *', 'call logloom_private.write_logs()');
       update cron.job set username = 'postgres' where jobname = 'logloom_old'`);
@@ -711,7 +711,7 @@ Deno.test("in a project with much of its own", async (t) => {
     set role postgres;
     select cron.schedule('nightly report', '0 0 1 1 *', 'select public.get_tenant_usage()');
     reset role`);
-    // None of these is Logloom's.
+    // None of these objects belongs to Logloom.
     await sql.unsafe(`
     create function app.shop_logs() returns void language plpgsql as
       'begin perform ingest_text(); perform app.search_logs(); perform "app"."search_logs"(); end';
@@ -819,7 +819,7 @@ Change or remove them, then run this again.`,
       await sql.unsafe(`
     drop function app.token_hook(jsonb);
     create or replace function app.check_request() returns void language plpgsql as 'begin end'`);
-      // Set for the role and for the database, Logloom's is in both places now.
+      // The setting now names Logloom's function, for the role and for the database.
       await sql`select logloom_private.adopt_pre_request()`;
       const folder = `${shop.folder}/supabase/migrations`;
       await Deno.writeTextFile(`${folder}/20290301000000_logloom_notes.sql`, "select 1;\n");

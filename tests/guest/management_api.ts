@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { Shop } from "./shop_project.ts";
 
 /**
- * A fake of Supabase's Management API for one project, after its OpenAPI document: what the Supabase CLI and
- * `logloom init` call. SQL runs in the project's database, and deployed functions are served.
+ * A fake of Supabase's Management API for one project. It has the calls of its OpenAPI document that the Supabase CLI
+ * and `logloom init` make. SQL runs in the project's database, and deployed functions are served.
  */
 export interface ManagementApi extends AsyncDisposable {
-  /** What the CLI and logloom need to call it, in place of api.supabase.com. */
+  /** The variables with which the CLI and logloom call it instead of api.supabase.com. */
   env: Record<string, string>;
   auth: Record<string, unknown>;
   secrets: Map<string, string>;

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import {
   makeProject,
   prepareCluster,
@@ -24,7 +24,7 @@ import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers } from "../../local/start_stack.ts";
 import { grantsUntilOctober2026 } from "../support/legacy_grants.ts";
 
-/** A project of somebody else: its folder, PostgreSQL and PostgREST. */
+/** A foreign project: its folder, PostgreSQL and PostgREST. */
 export interface Shop extends AsyncDisposable {
   stack: Stack;
   folder: string;
@@ -35,20 +35,20 @@ export interface Shop extends AsyncDisposable {
   serve(): Promise<void>;
   /** Serves the functions in the project's folder behind a gateway, with these variables. */
   serveFunctions(env: Record<string, string>): Promise<void>;
-  /** The schema as pg_dump has it. */
+  /** Returns the schema as pg_dump prints it. */
   dump(): Promise<string>;
 }
 
 export interface ShopOptions {
-  /** Whose folder it is: the shop's, or a club's that is made of starter kits and libraries. */
+  /** The project's folder: `shop`, or `club`, which uses starter kits and libraries. */
   project?: "shop" | "club";
-  /** What the API shows. */
+  /** The schemas that the API exposes. */
   schemas?: string;
-  /** Everything new in public is everyone's, as in projects until 30 October 2026. */
+  /** All roles get rights on new objects in public, as in projects until 30 October 2026. */
   grantsByDefault?: boolean;
 }
 
-/** Only these of the project's migrations; without any, one that is still empty. */
+/** Opens a project with only these migrations. Without any, the project is empty. */
 export async function openShop(
   migrations: readonly string[],
   { project = "shop", schemas = "public,app", grantsByDefault = false }: ShopOptions = {},
@@ -107,7 +107,7 @@ port = ${stack.ports.postgres}
   };
 }
 
-/** Auth's users, as far as they are read, with one who can be an owner. */
+/** The columns of Auth's table users that Logloom reads, and a user who can be an owner. */
 const authUsers = `
   create schema auth;
   create table auth.users (
@@ -138,7 +138,7 @@ function dump(system: System, stack: Stack): Promise<string> {
   return command(
     system.command("postgres", `${system.postgresBin}/pg_dump`, [
       "--schema-only",
-      // Otherwise it is a random one.
+      // Without this option pg_dump would print a random key.
       "--restrict-key=shop",
       "--host=127.0.0.1",
       `--port=${stack.ports.postgres}`,
@@ -170,7 +170,7 @@ export type Request = [
   body?: unknown,
 ];
 
-/** What the shop's own clients ask. */
+/** Requests of the shop's own clients. */
 const ofShop: Request[] = [
   ["GET", "/"],
   ["GET", "/orders"],
@@ -205,7 +205,7 @@ const portal = tokenOf("portal");
 const group = { p_group_id: "33333333-3333-4333-8333-333333333333" };
 const member = { ...group, p_user_id: "44444444-4444-4444-8444-444444444444" };
 
-/** What the club's ask. */
+/** Requests of the club's clients. */
 export const ofClub: Request[] = [
   ["GET", "/accounts", bearer(serviceRoleKey)],
   ["GET", "/accounts"],
@@ -233,7 +233,7 @@ export const ofClub: Request[] = [
   ["GET", "/nothing", bearer(portal)],
 ];
 
-/** Each answer to the byte, without the date. */
+/** Returns all answers, byte for byte, without the date. */
 export async function answers(shop: Shop, requests = ofShop): Promise<string[]> {
   const all: string[] = [];
   for (const [method, path, headers, body] of requests) {
@@ -249,7 +249,9 @@ export async function answers(shop: Shop, requests = ofShop): Promise<string[]> 
   return all;
 }
 
-/** What a dump of the schema does not show: rows of extensions, settings of roles, privileges to come, history. */
+/**
+ * Returns what a dump of the schema does not show: rows of extensions, settings of roles, default privileges, history.
+ */
 export async function rows(shop: Shop, withHistory = true): Promise<Record<string, unknown>> {
   const { sql } = shop;
   const [history] = await sql`select to_regclass('supabase_migrations.schema_migrations') as name`;
@@ -285,7 +287,7 @@ export async function rows(shop: Shop, withHistory = true): Promise<Record<strin
   };
 }
 
-/** What its token hook says of a user, where it has one. */
+/** Returns the token hook's answer for a user, if there is a hook. */
 async function hookAnswer(sql: postgres.Sql): Promise<string | null> {
   const event = { user_id: "11111111-1111-4111-8111-111111111111", claims: { sub: "x" } };
   for (const name of ["app.token_hook", "public.custom_access_token_hook"]) {

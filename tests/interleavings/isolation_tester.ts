@@ -1,4 +1,4 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { exists, removeIfThere } from "../../local/files.ts";
 import { Failure } from "../../local/exit_on_failure.ts";
 import { databasePassword, type Stack } from "../../local/stack.ts";
@@ -48,7 +48,7 @@ export interface Outcome {
   order: Order;
   /** A beginning of orders that need not be tried: every order with this beginning is equivalent to another order. */
   leftOut?: { beginning: Order; reason: string };
-  /** What the invariant or the tester reported. */
+  /** The errors that the invariant or the tester reported. */
   fault?: string;
   /** The output of the tester. */
   text: string;

@@ -7,7 +7,7 @@ export interface Operation {
   setUp: string;
   /** The statements that are cut into steps. */
   statements: string;
-  /** Finishes what the operation began, before the invariant is checked. */
+  /** SQL that finishes the operation's work before the invariant is checked. */
   afterwards: string;
 }
 

@@ -16,7 +16,7 @@ export function stepsOf(order: Order): string[] {
   return [...order].map((side) => `${side}${++taken[side]}`);
 }
 
-/** Returns the order that such names describe. */
+/** Returns the order of steps that a list of names describes. */
 export function orderOf(steps: string[]): Order {
   return steps.map((step) => step[0]).join("");
 }

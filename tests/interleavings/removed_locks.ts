@@ -20,8 +20,8 @@ export interface FaultRun {
 }
 
 /**
- * Removes the locks that two operations share: first all of them. If the invariant notices that,
- * removes one at a time until it notices one.
+ * Removes the locks that two operations share. First it removes all of them; if the invariant notices that, it removes
+ * one at a time until the invariant notices one.
  */
 export async function tryFaults(
   pair: [Operation, Operation],

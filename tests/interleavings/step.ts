@@ -29,7 +29,7 @@ export const interleavingsAll: Step = {
 };
 
 /**
- * How many orders of each pair are drawn, by which seed, and after how many seconds no further pair
+ * The number of orders of each pair, the seed that draws them, and the number of seconds after which no further pair
  * begins.
  */
 interface Sample {

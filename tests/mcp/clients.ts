@@ -26,7 +26,7 @@ type Connect = (headers: Record<string, string>) => Promise<Assistant>;
 
 const named = { name: "test", version: "1.0.0" };
 
-/** Each client in each form of the protocol that it speaks. */
+/** Each client with each protocol version that it supports. */
 export const clients: Readonly<Record<string, Connect>> = {
   "client 2.4, modern": (headers) => connected(headers, "auto"),
   "client 2.4, legacy": (headers) => connected(headers, "legacy"),

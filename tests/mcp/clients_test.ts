@@ -96,7 +96,7 @@ for (const [name, connect] of Object.entries(clients)) {
       assert.match(notice, /untrusted/);
       assert.match(fence, /^<untrusted-[0-9a-f-]{36}>$/);
       const end = fence.replace("<", "</");
-      // The only end is the last line, because JSON has no line breaks.
+      // The marker is only in the last line, because JSON has no line breaks.
       assert.equal(text.split(end).length, 2);
       assert.equal(text.split("\n").length, 4);
       assert.ok(text.endsWith(`\n${end}`));
@@ -118,7 +118,7 @@ for (const [name, connect] of Object.entries(clients)) {
   Deno.test(`${name}: wrong input is refused, with the compiler's text`, async () => {
     const { headers } = await withRecords("mcp-wrong", "x");
     const client = await connect(headers);
-    // Some clients throw an error, others return it.
+    // Some clients throw an error, others return the error.
     const ask = async (tool: string, given: Record<string, unknown>) => {
       const answer = await client.call(tool, given).catch((error) => ({
         text: String(error),

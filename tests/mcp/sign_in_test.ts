@@ -61,7 +61,7 @@ class Memory implements OAuthClientProvider {
   }
 }
 
-/** Acts as a browser that follows redirects up to the assistant's own address. */
+/** Follows redirects like a browser, up to the assistant's own address. */
 async function browse(from: URL): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = from;

@@ -140,7 +140,7 @@ async function seal(sql: Database, tenant: string) {
   }
 }
 
-/** Runs work on a prepared backend of its own, and returns the memory that it took. */
+/** Runs work in its own prepared backend and returns the memory that it used. */
 async function measured(
   work: (sql: Database) => Promise<Record<string, unknown>[]>,
   beforehand?: (sql: Database) => Promise<void>,
@@ -197,7 +197,7 @@ async function clear(sql: Database, tenants: string[]) {
 }
 
 async function write(sql: postgres.TransactionSql, tenant: string, shape: Shape) {
-  // In the same transaction, so that no job replaces or drops the day meanwhile.
+  // Both run in one transaction, so that no job replaces or drops the day meanwhile.
   await sql`select logloom_private.create_partition('2026-11-02')`;
   await sql`insert into logloom_private.log_days values (${tenant}, '2026-11-02') on conflict do nothing`;
   const [{ write_seq }] = await sql`

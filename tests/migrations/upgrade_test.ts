@@ -115,8 +115,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Stands in for a newer migration as long as there is none: replaces every function by itself, and changes the table
- * that each request reads and the table of records.
+ * Simulates a newer migration if there is none: replaces every function by itself, and changes the table of records and
+ * the table that each request reads.
  */
 async function migrationOfNothing(sql: Database): Promise<string> {
   const functions = await sql`

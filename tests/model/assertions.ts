@@ -73,7 +73,7 @@ export async function assertStored(at: At): Promise<void> {
   const { known, real, service } = at;
   await service.settle();
   const id = real.owner.id;
-  // In one transaction, because the job could seal them again before they are read.
+  // Runs in one transaction, because the job could seal the days again before they are read.
   const rows = await service.sql.begin(async (sql) => {
     await sql`set local role postgres`;
     await sql`

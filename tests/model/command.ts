@@ -12,7 +12,7 @@ export interface At {
   service: Service;
 }
 
-/** How many commands ran in this process, and the time after which the rest of a run is skipped. */
+/** The number of commands that ran in this process, and the time after which the rest of a run is skipped. */
 export const ran = { commands: 0, until: Infinity };
 
 /** A repeated run prints each command. */

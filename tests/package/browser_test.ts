@@ -49,7 +49,7 @@ async function withPage(
     args: ["--no-sandbox"],
   });
   try {
-    // A page of its own context would take the context along, and with it what is on its way, when it is closed.
+    // Closing a page that has its own context would also close the context and cancel its requests.
     const context = await browser.newContext();
     const page = await context.newPage();
     page.setDefaultTimeout(patience);
@@ -74,7 +74,7 @@ interface Logging {
 
 const loggerIsThere = (page: Page) => page.waitForFunction(() => "log" in globalThis);
 
-/** The records, once there are so many. */
+/** Waits until there are this many records and returns them. */
 const arrived = ({ tenant }: Trial, count: number) =>
   eventually(`${count} records`, async () => {
     const all = await records(tenant);
@@ -112,7 +112,7 @@ inBrowser(
       const isOnItsWay = page.waitForRequest(/ingest$/);
       await page.evaluate(() => {
         const { log } = globalThis as unknown as Logging;
-        // Full at 500: the first batch is sent now, the rest when the page goes.
+        // A batch is full at 500 events and sent at once. The rest is sent when the page closes.
         for (let n = 0; n < 540; n++) log.info("event", { n });
       });
       await isOnItsWay;

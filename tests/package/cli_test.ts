@@ -15,7 +15,7 @@ import { project } from "./project.ts";
 const program = `${project}/node_modules/.bin/logloom`;
 const { commands, names } = await listed();
 
-/** A person's machine: an empty folder, and a home of its own. */
+/** A user's machine: an empty folder and an own home folder. */
 async function newHome(env: Record<string, string> = {}) {
   const folder = await Deno.makeTempDir();
   const all = {
@@ -54,7 +54,7 @@ async function newHome(env: Record<string, string> = {}) {
   };
 }
 
-/** A home that is logged in by token and key. */
+/** A home folder with a login by token and by key. */
 async function loggedIn(tenant: Tenant) {
   const { key_value: key, key_id } = await createKey(tenant);
   const home = await newHome({
@@ -68,7 +68,7 @@ async function loggedIn(tenant: Tenant) {
 
 const password = "correct horse battery staple";
 
-/** A hosted project: the stack, and before it an Auth that knows one user. */
+/** A fake hosted project: the stack, behind a fake Auth with one user. */
 async function hostedProject(tenant: Tenant, { hook = true, seconds = 3600 } = {}) {
   const auth = { grants: [] as string[], refresh: "refresh-1", hook };
   const server = createServer(async (request, response) => {
@@ -115,7 +115,7 @@ async function hostedProject(tenant: Tenant, { hook = true, seconds = 3600 } = {
   };
 }
 
-/** The commands as the program's help lists them, with those of commands that have some. */
+/** Lists the commands, and the subcommands of each, from the program's help. */
 async function listed() {
   const help = async (...words: string[]) => {
     const { stdout } = await new Deno.Command(program, { args: [...words, "--help"] }).output();
@@ -234,7 +234,7 @@ Deno.test("who logs in by password searches, and the session renews itself", asy
   assert.equal((await Deno.stat(`${home.folder}/.config/logloom`)).mode! & 0o777, 0o700);
   assert.ok(!(await Deno.readTextFile(home.profiles)).includes(password));
 
-  // It ends within a minute: each command renews it, with the newest refresh token.
+  // The token expires within a minute, so each command renews it with the newest refresh token.
   for (let n = 0; n < 2; n++) {
     const { code, out, err } = await home.run(["search", "declined"]);
     assert.deepEqual([code, err], [0, ""]);
@@ -272,7 +272,7 @@ Deno.test("profiles stand beside each other, and variables win over them", async
   assert.deepEqual(await messages([], { LOGLOOM_PROFILE: "two" }), ["of two"]);
   assert.deepEqual(await messages([], { LOGLOOM_TOKEN: two.token }), ["of two"]);
 
-  // What was stored for a project is not sent to another.
+  // Stored credentials are not sent to another project.
   const other = `http://127.0.0.1:${freePort()}`;
   const elsewhere = await home.run(["search", "of"], "", { LOGLOOM_URL: other });
   assert.match(elsewhere.err, new RegExp(`^logloom: an access token is needed for ${other}: `));
@@ -493,7 +493,7 @@ Deno.test("alert rules are made, tried, paused and deleted", async () => {
   );
   assert.deepEqual(rule.notification_config, { email: "ops@example.com" });
 
-  // As list printed it, and with another name.
+  // Creates a rule from the output of list, with another name.
   await Deno.writeTextFile(`${home.folder}/rule.json`, JSON.stringify(rule));
   const copy = await alerts("create", "--file", "rule.json", "--name", "Copy", "--paused");
   assert.equal(copy.code, 0, copy.err);
@@ -537,7 +537,7 @@ Deno.test("doctor finds a healthy deployment healthy, and a broken one broken", 
     const findings: Finding[] = JSON.parse(out);
     return { code, findings, wrong: findings.filter(({ status }) => status === "wrong") };
   };
-  /** What it finds wrong; on a busy machine a job may be late for a moment besides. */
+  /** Returns doctor's findings. On a busy machine a job may also be late for a moment. */
   const finds = async (checks: string[], env: Record<string, string> = {}) => {
     let last!: Awaited<ReturnType<typeof doctor>>;
     await becomes([Number(checks.length > 0), ...checks], async () => {
@@ -731,7 +731,7 @@ Deno.test("completion scripts are read by their shells, and complete", async () 
     const text = await script(shell);
     for (const name of names) assert.ok(text.includes(name), `${shell}: ${name}`);
     await Deno.writeTextFile(`${home.folder}/${file}`, text);
-    // Not every machine has these shells.
+    // Some machines lack these shells.
     const { code, stderr } = await new Deno.Command("sh", {
       args: ["-c", `! command -v ${shell} > /dev/null || ${shell} -n "$0"`, file],
       cwd: home.folder,

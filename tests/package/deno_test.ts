@@ -16,7 +16,7 @@ for (let n = 0; n < 49; n++) log.info("event", { n });
 console.warn("by the console");
 await log.flush();
 
-// As the user who is signed in.
+// Sends as the signed-in user.
 const supabase = createClient(url, anonKey, { accessToken: () => Promise.resolve(token) });
 const mine = createLogger({ supabase, service: "page" });
 mine.info("by a session");

@@ -57,14 +57,14 @@ Deno.test("examples/node_pino.mjs: a server logs its requests, the last ones bef
 Deno.test("examples/edge_function.ts: the answer does not wait, the function lives until the log is sent", async () => {
   const trial = await newTrial("example-edge");
   const port = freePort();
-  // As docs/guides/send/edge-functions.md copies them.
+  // Copies the files like docs/guides/send/edge-functions.md.
   await Deno.mkdir(`${project}/functions/_shared`, { recursive: true });
   await Deno.mkdir(`${project}/functions/checkout`, { recursive: true });
   const server = `${project}/node_modules/logloom/dist/server.js`;
   await Deno.copyFile(server, `${project}/functions/_shared/logloom.js`);
   const example = `${checkout}/examples/edge_function.ts`;
   await Deno.copyFile(example, `${project}/functions/checkout/index.ts`);
-  // What the hosted runtime gives to a function.
+  // The objects that the hosted runtime gives to a function.
   await Deno.writeTextFile(
     `${project}/edge_runtime.ts`,
     `
@@ -83,7 +83,7 @@ Deno.test("examples/edge_function.ts: the answer does not wait, the function liv
     await import("./functions/checkout/index.ts");`,
   );
   const { env } = trial;
-  // Nothing is logged before the answer has come: an answer that waits for that would never come.
+  // The request is logged after its answer, so the answer must not wait for the log.
   const answered = Promise.withResolvers<void>();
   const held = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   await using between = Deno.serve(held, async (request) => {

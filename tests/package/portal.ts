@@ -15,7 +15,7 @@ import { stack } from "../support/stack.ts";
 import type { User } from "../support/users.ts";
 import { project } from "./project.ts";
 
-// The portal as a static host serves it, pages of applications around it, and a browser that looks at them.
+// Serves the portal like a static host, with pages of applications that embed it, and opens them in a browser.
 
 export const element = `${project}/node_modules/logloom/dist/viewer.js`;
 const built = `${checkout}/.logloom/portal`;
@@ -30,12 +30,12 @@ const types: Record<string, string> = {
 };
 
 /**
- * Files that a test gives the application. Of a page that the browser gets from the test itself it does not know that it
- * is of this machine, and keeps it from framing anything here.
+ * Extra files of the application. They come from the server, because Chromium treats pages that the test fulfils as not
+ * local and then blocks local frames in them.
  */
 export const moreFiles: Record<string, string> = {};
 
-/** A page of an application; another server of it is another origin. */
+/** Serves a page of an application. Each server has another origin. */
 function application() {
   const page = `<!doctype html><html lang="en"><title>shop</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -52,7 +52,7 @@ addEventListener("message", ({ data, origin, source }) => {
   heard.push([origin, data]);
   globalThis.inside ??= source;
 });
-// Before the element is known, as an application may.
+// An application may set this before the element is defined.
 viewer.getToken = () => globalThis.nextToken();
 await import("./viewer.js");`;
   const policy = `default-src 'none'; script-src 'self'; style-src 'self'; frame-src ${
@@ -77,7 +77,7 @@ await import("./viewer.js");`;
   });
 }
 
-/** With the headers that the build wrote. */
+/** Serves the portal with the headers that the build wrote. */
 function host() {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const path = new URL(request.url).pathname;
@@ -99,7 +99,7 @@ function host() {
 export const portal = `http://127.0.0.1:${host().addr.port}/portal.html`;
 export const origin = `http://127.0.0.1:${application().addr.port}`;
 export const foreign = `http://127.0.0.1:${application().addr.port}`;
-/** Where examples/portal is started. */
+/** The port of examples/portal. */
 export const examplePort = freePort();
 
 const { success, stdout, stderr } = await new Deno.Command("node", {
@@ -122,7 +122,7 @@ export const browser: Browser = await chromium.launch({
 });
 globalThis.addEventListener("unload", () => void browser.close());
 
-/** As the application's server makes it, for a customer of the user's tenant. */
+/** Creates a portal session like the application's server, for a customer of the user's tenant. */
 export async function sessionOf(
   { client }: User,
   parameters: ParametersOf<"create_log_portal_session"> = {},
@@ -144,14 +144,14 @@ interface Options {
   height?: number;
   dark?: boolean;
   at?: string;
-  /** The page's clock stands in the test's hand. */
+  /** Whether the test controls the page's clock. */
   clock?: boolean;
-  /** Lines of the browser's console that this test provokes. */
+  /** Console messages that this test causes on purpose. */
   expected?: RegExp;
   prepare?: (page: Page) => Promise<unknown>;
 }
 
-/** A page of an application, whose tokens are these in turn, the last one again and again. */
+/** Opens a page of an application that returns these tokens in order, then the last one again and again. */
 export async function open(tokens: string | (string | Token)[], options: Options = {}) {
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
@@ -201,13 +201,13 @@ export async function open(tokens: string | (string | Token)[], options: Options
     inner,
     row: (text: string) => frame.getByRole("row").filter({ hasText: text }).first(),
     said: () => page.evaluate(() => (globalThis as unknown as { said: [string, unknown][] }).said),
-    /** How often it asked for a token. */
+    /** How often the page asked for a token. */
     asked: () =>
       page.evaluate(() =>
         (globalThis as unknown as { said: [string][] }).said
           .filter(([name]) => name === "token-needed").length
       ),
-    /** What axe finds within the frame: it asks frames of other origins in vain. */
+    /** Runs axe inside the frame, because axe cannot look into frames of other origins. */
     faultsWithin: async () =>
       await inner().evaluate(
         `${await Deno.readTextFile(`${checkout}/console/node_modules/axe-core/axe.min.js`)};
@@ -224,7 +224,7 @@ export async function open(tokens: string | (string | Token)[], options: Options
 export const inBrowser = (name: string, fn: () => Promise<void>): void =>
   Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
 
-/** For people to look at, where they asked for pictures. */
+/** Takes a picture if LOGLOOM_PORTAL_PICTURES is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` });
 }

@@ -11,13 +11,13 @@ import { newUser } from "../support/users.ts";
 import { browser, examplePort, inBrowser, portal } from "./portal.ts";
 import { project } from "./project.ts";
 
-// examples/portal as docs/guides/portal.md starts it. With LOGLOOM_PORTAL_PICTURES=DIR it also takes the pictures,
-// those of the documents too.
+// Starts examples/portal like docs/guides/portal.md. With LOGLOOM_PORTAL_PICTURES=DIR it also takes the pictures of the
+// documents.
 
 const pictures = Deno.env.get("LOGLOOM_PORTAL_PICTURES");
 const origin = `http://localhost:${examplePort}`;
 
-/** A day of a tenant's customers. */
+/** Creates a tenant with a day of records of several customers. */
 async function tenantWithCustomers() {
   const user = await newUser();
   const events = story(Date.now()).map((event, n) => ({ ...event, customer: n % 3 ? 42 : 43 }));
@@ -59,7 +59,7 @@ async function open(customer: number, options: { dark?: boolean; width?: number 
   page.setDefaultTimeout(patience);
   const faults: string[] = [];
   page.on("console", (message) => {
-    // All customers share half of the tenant's searches; one that finds none free is asked again.
+    // All customers share half of the tenant's searches. A search without a free slot is repeated after a 429.
     if (message.text().includes("status of 429")) return;
     if (["error", "warning"].includes(message.type())) faults.push(message.text());
   });
@@ -103,7 +103,7 @@ inBrowser("examples/portal: two customers of a shop, each with the own logs", as
       await tab.frame.getByText(`order of ${customer}`).first().waitFor();
       assert.equal(await tab.frame.getByText(`order of ${other}`).count(), 0);
     }
-    // Both were made for the page's own customer, by the secret key.
+    // The secret key created both sessions for the page's own customer.
     const sessions = await user.client.call("list_log_portal_sessions", {});
     assert.deepEqual(
       sessions.map(({ query_dsl, origins, created_by }) => [query_dsl, origins, created_by]),

@@ -16,7 +16,7 @@ inBrowser("a customer searches the own logs in the shop's page, and nothing is k
   const other = await newUser();
   await store(other, [{ level: "error", msg: "of somebody else" }]);
   const { token } = await sessionOf(user);
-  // Axe asks frames of other origins in vain.
+  // Axe cannot look into frames of other origins.
   await using tab = await open(token, { expected: /does not match the recipient window/ });
   const { page, frame, row } = tab;
   await row("card declined").waitFor();
@@ -24,7 +24,7 @@ inBrowser("a customer searches the own logs in the shop's page, and nothing is k
   await eventually("ready", async () => (await tab.said()).some(([name]) => name === "ready"));
   await frame.locator(".histogram canvas").first().waitFor();
   await picture(page, "wide");
-  // What an application has no use for is not there.
+  // Controls that make no sense inside an application are missing.
   for (const name of ["Save this search", "Sign out", "Copy link"]) {
     assert.equal(await frame.getByRole("button", { name }).count(), 0, name);
   }
@@ -93,7 +93,7 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
       p_view_id: view_id,
       p_query_dsl: `@customer:${customer}`,
     });
-    // Together they may have more searches under way than customers have.
+    // Together they may start more searches than customers are allowed.
     return await open(token, { expected: /status of 4(?:00|29)/ });
   };
   await using ann = await tabFor(42);
@@ -124,7 +124,9 @@ inBrowser("two customers of a tenant see nothing of each other, and no hidden fi
   }
 });
 
-/** The parts of the page, each with what shows that it is there; what is of a record, of one that is open. */
+/**
+ * The parts of the page, each with an element that shows that the part is there. Parts of a record need an open record.
+ */
 const parts: Record<string, (frame: FrameLocator) => Locator> = {
   chart: (frame) => frame.locator(".histogram"),
   fields: (frame) => frame.locator(".fields"),
@@ -147,7 +149,7 @@ const partOf: Record<string, string> = {
   get_log: "context",
 };
 
-/** The parts that are there once a record is open. */
+/** Returns the visible parts after a record was opened. */
 async function partsOf({ row, frame }: Awaited<ReturnType<typeof open>>): Promise<string[]> {
   await row("card declined").click();
   await frame.getByRole("button", { name: "Copy or show" }).waitFor();
@@ -162,13 +164,13 @@ inBrowser("what a token may not do is not there, and nothing asks for it", async
     p_operations: ["search_logs"],
   });
   const { token } = await sessionOf(user, { p_view_id: view_id });
-  // The heartbeat, and the mark at a mistake, ask by an operation that this one lacks.
+  // The heartbeat and the error mark call an operation that this token does not allow.
   await using tab = await open(token, { expected: /status of 403/, clock: true });
   await tab.row("card declined").waitFor();
   assert.deepEqual(await partsOf(tab), []);
   await tab.page.clock.fastForward(60_000);
   await tab.row("card declined").waitFor();
-  // That is no news for the host.
+  // The host is not told about it.
   assert.deepEqual((await tab.said()).filter(([name]) => name === "error"), []);
   const known = ["portal/operations", "search_logs", "validate_query"];
   const others = tab.requests.map(({ url }) => url.split("/logloom-read/v1/")[1])
@@ -330,16 +332,16 @@ inBrowser("everything is done by keyboard", async () => {
     }
     assert.fail(`Tab never came to ${name}`);
   };
-  // The editor takes the place of a plain input when it has come.
+  // The editor replaces the plain input once it is loaded.
   await frame.locator(".cm-content").waitFor();
-  // From the application's page into the frame, without a click.
+  // Moves the focus from the application's page into the frame by the keyboard.
   await tabTo("Query");
   await page.keyboard.type("service:shop");
   await page.keyboard.press("Enter");
   await tab.row("slow query").waitFor({ state: "detached" });
-  // While the search runs there is no row to open.
+  // A row can be opened only after the search has ended.
   await tab.row("card declined").waitFor();
-  // The first one may close a list of suggestions only.
+  // The first Escape may only close a list of suggestions.
   for (let press = 0; press < 5 && (await focused()).startsWith("Query"); press++) {
     await page.keyboard.press("Escape");
   }
@@ -367,7 +369,7 @@ inBrowser("a page of another origin can neither frame it nor make it ask for a t
   );
   assert.deepEqual(await refused.said(), []);
 
-  // A host that forgot the header: the page still takes and tells nothing.
+  // If the host forgot the header, the page still accepts no messages and sends none.
   await using tab = await open(token, {
     at: foreign,
     prepare: (page) =>

@@ -15,7 +15,7 @@ import {
   sessionOf,
 } from "./portal.ts";
 
-// How the portal comes by its tokens and loses them, and who may tell it anything.
+// How the portal gets and loses its tokens, and which pages may send it messages.
 
 const give = ({ page }: Awaited<ReturnType<typeof open>>, given: { token: string }) =>
   page.evaluate(
@@ -23,7 +23,7 @@ const give = ({ page }: Awaited<ReturnType<typeof open>>, given: { token: string
     given,
   );
 
-/** The host hears at last what the view shows, perhaps a moment later. */
+/** Waits until the last event that the host got is this one. */
 const isLast = (tab: Awaited<ReturnType<typeof open>>, event: unknown) =>
   becomes(event, async () => (await tab.said()).at(-1));
 
@@ -39,7 +39,7 @@ inBrowser("shortly before a token ends the next one is asked for, and nobody not
   const row = tab.row("card declined");
   await row.waitFor();
   await row.evaluate((element) => element.setAttribute("data-same", ""));
-  // Nine minutes before the next one is asked for: less than that went by until here.
+  // The next token is requested in nine minutes. Less time than that has passed so far.
   await tab.page.clock.fastForward(3_000_000);
   assert.equal(await tab.asked(), 1);
   await tab.page.clock.fastForward(570_000);
@@ -131,7 +131,7 @@ inBrowser("a host that gives no token is told, and may give one later", async ()
   }]]);
   await tab.frame.getByRole("button", { name: "Open it again" }).click();
   await tab.row("card declined").waitFor();
-  // Taken out of the page, it asks for nothing.
+  // After it is removed from the page, it requests nothing.
   const asked = await tab.asked();
   await tab.page.evaluate(() => document.querySelector("logloom-viewer")?.remove());
   await tab.page.clock.fastForward(3_600_000);
@@ -173,7 +173,7 @@ inBrowser("other windows tell neither the frame nor the application anything", a
   const { page, frame } = tab;
   await tab.row("card declined").waitFor();
   const opened = tab.context.waitForEvent("page");
-  // Of the same origin as the application, which is allowed, and yet not the page around the frame.
+  // This page has the allowed origin of the application, but is not the page around the frame.
   await page.evaluate(() => void globalThis.open("/other"));
   const popup = await opened;
   await popup.waitForLoadState();
@@ -186,7 +186,7 @@ inBrowser("other windows tell neither the frame nor the application anything", a
       application.postMessage({ logloom, query: "eve", message: "of eve" }, "*");
     }
   }, evil.token);
-  // The frame to itself, with the right form.
+  // The frame sends a valid message to itself.
   await tab.inner().evaluate((token) => {
     globalThis.postMessage({ logloom: "show", query: "eve", token }, "*");
   }, evil.token);

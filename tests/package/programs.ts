@@ -9,7 +9,7 @@ import { project } from "./project.ts";
 
 export interface Trial {
   readonly tenant: Tenant;
-  /** What a program finds in its environment. */
+  /** The program's environment variables. */
   readonly env: Record<string, string>;
 }
 
@@ -52,14 +52,16 @@ export async function runProgram(
   return { code, said: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-/** All that a tenant has, the oldest first, once nothing is on its way any more. */
+/** Returns all records of a tenant, oldest first, after the queue is empty. */
 export async function records(tenant: Tenant): Promise<LogRecord[]> {
   await using sql = openDatabase();
   await queueIsEmpty(sql);
   return await Array.fromAsync(clientOf(tenant.token).records("", { order: "asc" }));
 }
 
-/** A proxy before the stack, which may lose an answer: nobody knows then that the events are stored. */
+/**
+ * A proxy in front of the stack. It may drop an answer, so that the client does not know that its events are stored.
+ */
 export async function proxy(losesAnswer: (before: number) => boolean = () => false) {
   const requests: { idempotencyKey: string | undefined; events: number }[] = [];
   const server = createServer(async (request, response) => {
@@ -81,7 +83,7 @@ export async function proxy(losesAnswer: (before: number) => boolean = () => fal
     });
     const text = await answer.text();
     if (losesAnswer(before)) {
-      // One in two says that it failed, the other breaks off.
+      // Half of the lost answers become a 502, the others break off.
       if (before % 4 === 0) response.writeHead(502).end("Bad gateway");
       else response.destroy();
     } else response.writeHead(answer.status, { "Content-Type": "application/json" }).end(text);

@@ -1,19 +1,19 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { packages } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";
 
-/** A project that has nothing but the packed package, installed from its tarball. */
+/** A project with nothing but the packed package, installed from its tarball. */
 export const project = `${checkout}/.logloom/package`;
 
-/** What applications have beside it, with which it is tested. */
+/** Libraries that applications use together with the package. */
 const beside = ["pino", "pino-9", "winston", "winston-transport"];
 
 export async function makeProject(tarball: string): Promise<void> {
   await removeIfThere(project);
   await Deno.mkdir(project, { recursive: true });
   await Deno.writeTextFile(`${project}/package.json`, '{ "private": true, "type": "module" }\n');
-  // It needs nothing else, so this works without a network.
+  // The package has no other dependencies, so this works without a network.
   await command(["npm", "install", "--ignore-scripts", "--offline", "--no-audit", tarball], {
     cwd: project,
     failure: "Installing the packed package failed",

@@ -34,7 +34,7 @@ const carts = [
   { ts: "2026-11-23T10:01:30Z", level: "error", service: "web", msg: "page lost" },
 ];
 
-/** The times of the events above, as many days ago as today allows. */
+/** Moves the times of the events above into the last days. */
 function recent(): { events: typeof carts; since: Date; until: Date } {
   const start = Math.floor(Date.now() / 60_000) * 60_000 - 3_600_000;
   const shift = start - Date.parse(carts[0].ts);
@@ -195,7 +195,7 @@ Deno.test("all of a long answer is read, page after page, and reading can be end
   assert.equal(seen.size, 2203);
   assert.equal(between.requests.length, 3);
 
-  // Leaving the loop asks for nothing more.
+  // After the loop ends early, no further page is read.
   for await (const _record of logs.records("")) break;
   assert.equal(between.requests.length, 4);
 
@@ -223,7 +223,7 @@ Deno.test("a list is read to its end", async () => {
 
 Deno.test("a tail reconnects, loses nothing and doubles nothing", async () => {
   const tenant = await newTenant("tailing");
-  // Two in three answers are lost.
+  // Two of three answers are lost.
   await using between = await proxy((before) => before % 3 !== 0);
   const logs = reader(tenant, between.url);
   const stop = new AbortController();
@@ -235,7 +235,7 @@ Deno.test("a tail reconnects, loses nothing and doubles nothing", async () => {
       if (seen.length === total) break;
     }
   })();
-  // It begins with ten records: more may not be there before its first answer.
+  // The tail begins with the last ten records, so no more may exist before its first answer.
   await eventually("the tail has begun", () => Promise.resolve(between.requests.length > 1));
   for (let n = 0; n < total; n += 10) {
     await send(

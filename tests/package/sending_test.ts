@@ -32,10 +32,10 @@ Deno.test("every event arrives once, through a proxy that loses half of all answ
 for (let n = 0; n < 2000; n++) {
   log.info("event " + n, { n });
   if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  // So that the ten seconds of an end are for one batch.
+  // Leaves only one batch for the ten seconds at the end.
   if (n === 1900) await log.flush();
 }
-// Nothing more: the program ends, and what is left is sent.
+// The program ends without a flush, and the remaining events are sent.
 `,
     env,
   );
@@ -223,7 +223,7 @@ process.exit(0);
   assert.deepEqual((await records(tenant)).map(({ msg }) => msg), ["a"]);
 });
 
-/** A program that logs 2,500 events and gets a signal at once; `own` is what it does about that itself. */
+/** A program that logs 2,500 events and gets a signal at once. `own` is its own handler for the signal. */
 function signalled(signal: string, own = ""): string {
   return `
 import { createRequire } from "node:module";
@@ -242,7 +242,7 @@ Deno.test("a program that a signal ends sends what is left, and ends by that sig
     const [signal, program, code] of [
       ["SIGTERM", signalled("SIGTERM"), 143],
       ["SIGINT", signalled("SIGINT"), 130],
-      // Who listens itself decides when it ends.
+      // A program with its own handler decides when it ends.
       ["own", signalled("SIGTERM", own), 7],
     ] as const
   ) {

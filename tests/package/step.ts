@@ -1,6 +1,6 @@
 import { chromium, installBrowser } from "../../local/browser.ts";
-import { command } from "../../local/command.ts";
-import { installConsolePackages } from "../../local/console.ts";
+import { command } from "../../local/run_command.ts";
+import { installConsolePackages } from "../../local/build_console.ts";
 import { buildPackage, packageTool } from "../../local/npm_package.ts";
 import { findRuntime, hostedVersion } from "../../local/deno_runtimes.ts";
 import { checkout } from "../../local/stack.ts";

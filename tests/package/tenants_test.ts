@@ -46,7 +46,7 @@ for (let n = 0; n < 900; n++) logs.forTenant(ids[n % 3]).info("event", { n, tena
 Deno.test("a customer over its limit holds up no other, and gets its events later", async () => {
   const [slow, quick] = await Promise.all(["slow", "quick"].map((name) => newTrial(name)));
   await using db = openDatabase();
-  // What is taken beyond this is waited for: half a minute, in which the other's events are sent.
+  // Events beyond this rate wait half a minute. The other tenant's events are sent meanwhile.
   await putOnPlan(db, slow.tenant, { events_per_second: 1, events_burst: 1 });
   await using between = await proxy();
   const { code, said } = await runProgram(
@@ -65,7 +65,7 @@ while (!await logs.flush()) await new Promise((resolve) => setTimeout(resolve, 1
 `,
     { ...env, LOGLOOM_URL: between.url },
   );
-  // Of what waits a flush tells instead of waiting for it.
+  // flush() returns false for waiting events instead of waiting for them.
   assert.deepEqual({ code, said }, { code: 0, said: "true false false false\n" });
   for (const [{ tenant }, count] of [[slow, 34], [quick, 4]] as const) {
     assert.deepEqual(

@@ -3,7 +3,7 @@ import { packageTool } from "../../local/npm_package.ts";
 import { checkout } from "../../local/stack.ts";
 import { project } from "./project.ts";
 
-/** What the package's types take … */
+/** Calls that must compile. */
 const right = [
   'createReader(supabase).search("level:error", { since: "1h", order: "asc" })',
   'logs.search("").then(({ logs }) => logs[0].level === "warn" && logs[0].id.length)',
@@ -19,7 +19,7 @@ const right = [
   'createLogger({ url: undefined, key: "k", service: "a", sample: { debug: 0.1 } }).with({ a: 1 })',
 ];
 
-/** … and what they refuse. */
+/** Calls that must not compile. */
 const wrong = [
   'logs.search("", { order: "newest" })',
   'logs.search("", { since: 5 })',
@@ -71,7 +71,7 @@ createLogger({ url: "", key: "", service: "a" }).info({ b: 1 }, "c");
 });
 
 async function refusedLines(lines: string[]): Promise<string[]> {
-  // Not in a folder that other steps read at the same time: they would find what does not compile.
+  // Written to a folder that other steps do not read, because they would report the wrong types.
   const path = `${checkout}/.logloom/uses_${Deno.pid}.ts`;
   await Deno.writeTextFile(path, lines.join("\n"));
   try {

@@ -8,11 +8,11 @@ import { becomes, eventually } from "../support/eventually.ts";
 import { inBrowser, moreFiles, open, origin, portal, sessionOf } from "./portal.ts";
 import { project } from "./project.ts";
 
-// The element and its React component as a page has them: drawn, dressed, sized, given tokens.
+// Tests the element and its React component in a page: drawing, style, size, tokens.
 
 type Tab = Awaited<ReturnType<typeof open>>;
 
-/** What the shop's server answers at these paths instead of its own files, still with its policy. */
+/** Serves these files from the shop's address, with its content security policy. */
 const serving = (files: Record<string, string>) => async (page: Page) => {
   for (const [path, body] of Object.entries(files)) {
     await page.route(`${origin}${path}`, async (route) => {
@@ -29,7 +29,7 @@ const setAttribute = (tab: Tab, name: string, value: string) =>
     value,
   ]);
 
-/** What the frame looks like, as the browser computed it. */
+/** The frame's style as the browser computed it. */
 const looks = (tab: Tab) =>
   tab.inner().evaluate(() => {
     const of = (selector: string) => {
@@ -56,7 +56,7 @@ const plain = {
   row: "23px",
 };
 
-// React as it is developed with: in StrictMode it then runs each effect twice.
+// React's development build: in StrictMode it runs each effect twice.
 const folder = `${project}/react-page`;
 await Deno.mkdir(folder, { recursive: true });
 await Deno.writeTextFile(
@@ -75,7 +75,7 @@ const tell = (...what) => said.push(what);
 
 function Page() {
   const [drawn, draw] = useState({ ...start, turn: 1 });
-  // By which the test changes what the application draws: nothing at all, too.
+  // Lets the test change what the application draws. It may also draw nothing.
   globalThis.draw = (changes) => draw((now) => changes && { ...now ?? start, ...changes });
   if (drawn === null) return null;
   const { turn, ...props } = drawn;
@@ -117,7 +117,7 @@ console.log(JSON.stringify({ html: renderToString(shop), code }));
 `,
 );
 
-/** Of the server, and what makes it alive. */
+/** The server's HTML, and the code that hydrates it. */
 const react: { html: string; code: string } = await (async () => {
   const { success, stdout, stderr } = await new Deno.Command("node", {
     args: ["build.js"],
@@ -158,7 +158,7 @@ inBrowser("React: the server's HTML comes alive under a strict policy, and follo
   await becomes(1, async () => (await saidOf("ready")).length);
   assert.deepEqual(await saidOf("getToken"), [["getToken", 1]]);
   assert.equal(framesOf(tab), 1);
-  // The style that the HTML could not have.
+  // The style that server-side HTML may not contain.
   await becomes({ ...plain, accent: "rgb(182, 36, 200)" }, () => looks(tab));
 
   await draw(tab, { query: "service:shop" });
@@ -221,7 +221,7 @@ inBrowser(
     await draw(tab, null);
     await viewer(tab).waitFor({ state: "detached" });
     await becomes(0, () => Promise.resolve(framesOf(tab)));
-    // Drawn by the page alone this time, where the element is already known.
+    // This time only the browser draws it, after the element is defined.
     await draw(tab, { turn: 4 });
     await tab.row("card declined").waitFor();
     await becomes("rgb(182, 36, 200)", async () => (await looks(tab)).accent);
@@ -326,7 +326,7 @@ inBrowser("it is as high as its rows, between 480 pixels and 80 % of the window"
   const { token } = await sessionOf(user);
   await using tab = await open(token);
   const height = () => viewer(tab).evaluate((element) => element.getBoundingClientRect().height);
-  /** Pixels below the last row, or less than none where rows do not fit. */
+  /** The pixels below the last row; negative if the rows do not fit. */
   const room = () =>
     tab.inner().evaluate(() => {
       const rows = document.querySelector<HTMLElement>(".rows");
@@ -365,7 +365,7 @@ inBrowser("it is as high as its rows, between 480 pixels and 80 % of the window"
   await becomes(333, height);
 });
 
-/** The shop without `getToken`: it answers by the property, or not at all. */
+/** The shop without `getToken`: it sets the property, or does not answer. */
 const answersByProperty = serving({
   "/shop.js": `const viewer = document.querySelector("logloom-viewer");
 globalThis.said = [];
@@ -396,7 +396,7 @@ inBrowser("a host without getToken answers token-needed by setting the token", a
   await row.waitFor();
   assert.equal(await tokenOf(tab), first.token);
   await row.evaluate((element) => element.setAttribute("data-same", ""));
-  // Nine minutes before the next one is asked for: less than that went by until here.
+  // The next token is requested in nine minutes. Less time than that has passed so far.
   await tab.page.clock.fastForward(3_000_000);
   assert.equal(await tab.asked(), 1);
   await tab.page.clock.fastForward(570_000);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { project } from "./project.ts";
 
-// What of the viewer needs no browser: viewer_browser_test.ts and portal_test.ts have the rest.
+// Tests of the viewer that need no browser. The others are in viewer_browser_test.ts and portal_test.ts.
 
 const element = `${project}/node_modules/logloom/dist/viewer.js`;
 

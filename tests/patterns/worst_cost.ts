@@ -72,7 +72,7 @@ function endless(letters: Letters): Cost {
   return { letters, doubling: Infinity, length: 0, milliseconds: [] };
 }
 
-/** The milliseconds for some hundred letters; Infinity if a few more letters cost many times as much. */
+/** The milliseconds for a text of some hundred letters. Infinity if a few more letters multiply the cost. */
 function firstLook(pattern: RegExp, letters: Letters): number {
   let last = leastLookMs;
   let took = 0;
@@ -132,7 +132,7 @@ function isBeyond(pattern: RegExp, letters: Letters): boolean {
       const took = processorMs(() => run(pattern, text));
       // Backtracking would read the whole text, which takes longer.
       if (length === longest / 8 && took < 0.1) return false;
-      // For eight times the length, more than half of a quadratic cost.
+      // The limit for a text eight times as long: more than half of a quadratic cost.
       if (took > 500 && took > 40 * last) return true;
       last = Math.max(took, leastMs);
     } catch (error) {
@@ -160,7 +160,7 @@ function run(pattern: RegExp, text: string): void {
   }
 }
 
-/** As a program: reads patterns from standard input and prints their costs as JSON. */
+/** Run as a program, it reads patterns from standard input and prints their costs as JSON. */
 if (import.meta.main) {
   const patterns: { source: string; flags: string }[] = JSON.parse(
     await new Response(Deno.stdin.readable).text(),

@@ -18,7 +18,7 @@ const batches = Number(Deno.env.get("QUERY_BATCHES") ?? 60);
 const eventsInBatch = 16;
 const queriesInBatch = 40;
 
-// In parallel, because the database has more than one processor.
+// The queries run in parallel, because the database has more than one processor.
 Deno.test(`compiler and evaluator agree on matches, values and errors, seed ${seed}`, async () => {
   await Promise.all([agree(query), agree(mangled)]);
 });

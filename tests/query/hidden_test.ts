@@ -122,7 +122,7 @@ function without(attrs: Event["attrs"], ...keys: string[]): { [key: string]: Jso
 type Call = readonly [operation: string, parameters: { [name: string]: unknown }];
 
 const range = { p_ts_from: "2026-11-17T00:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
-/** A range that events fill as much as the range before it. */
+/** A range that has as many events as the range before it. */
 const halves = { p_ts_from: "2026-11-20T12:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
 
 /** Returns the difference in length of a record's hidden texts between the sets. */
@@ -276,7 +276,7 @@ for (const [n, hidden] of scopes.entries()) {
 /** An answer as a digest, because whole answers would not fit into memory. */
 interface Kept {
   readonly digest: string;
-  /** Without cursors, which have the time of their transaction, and without examples of patterns. */
+  /** Removes cursors, which have the time of their transaction, and examples of patterns. */
   readonly comparable: string;
   readonly begins: string;
 }
@@ -300,7 +300,9 @@ interface Answer {
 interface Asked {
   readonly naming: readonly Call[];
   readonly calls: readonly Call[];
-  /** For each set: the answers in the scope, and without it those to naming and listing calls. */
+  /**
+   * For each data set: the answers in the scope, and the answers without the scope of calls that name or list fields.
+   */
   readonly scoped: Kept[][];
   readonly open: Kept[][];
   /** The whole lists that a reader in the scope gets. */

@@ -43,7 +43,7 @@ export async function openDatabase(): Promise<Database> {
   const sql = postgres(url, {
     max: 1,
     onnotice: () => {},
-    // Like the pre-request check: numbers with all digits.
+    // Numbers have all digits, as the pre-request check sets it.
     connection: { extra_float_digits: 1 },
   });
   await sql.unsafe(setup);

@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { startInBackground } from "../../local/start_in_background.ts";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { removeCluster } from "../../local/database.ts";
 import { Failure } from "../../local/exit_on_failure.ts";
 import { fromFileUrl, removeIfThere } from "../../local/files.ts";
 import { checkout, stackNamed } from "../../local/stack.ts";
-import { runningState } from "../../local/state.ts";
+import { runningState } from "../../local/stack_state.ts";
 import { stop } from "../../local/stop.ts";
 import { findSystem, prepareSystem } from "../../local/system.ts";
 import { clearStack, nameReceivers, type TestStack, upTestStack } from "./test_stack.ts";
 import { walk } from "../../local/list_files.ts";
 
-// npm test -- --keep STEP: a stack that stays up after the run, so that the next such run starts at once.
+// npm test -- --keep STEP: keeps the stack after the run, so that the next run with --keep starts at once.
 
 const stack = stackNamed("kept");
 const sources = ["supabase/schemas", "supabase/migrations", "supabase/functions", "local", "citus"];

@@ -1,4 +1,4 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { Failure } from "../../local/exit_on_failure.ts";
 import { exists } from "../../local/files.ts";
 import { checkout } from "../../local/stack.ts";

@@ -9,7 +9,7 @@ import { DenoFileTimes, type FileTimes, sumOfTimes } from "./file_times.ts";
 export interface StepResult {
   passed: number;
   failed: number;
-  /** How many tests could not run here, and why. */
+  /** The number of tests that could not run here, and the reason. */
   skipped?: number;
   notRun?: string[];
   /** The failed tests, each with the beginning of its error. */

@@ -5,7 +5,7 @@ import { bucketEnv } from "../../local/processes/bucket.ts";
 import type { Serving } from "../../local/processes/functions.ts";
 import { cloneDatabase } from "../../local/migrations/clone_database.ts";
 import { type Stack, type StackName, stackNamed } from "../../local/stack.ts";
-import { runningState } from "../../local/state.ts";
+import { runningState } from "../../local/stack_state.ts";
 import { prepareSystem, type System } from "../../local/system.ts";
 import { endLeftovers, up, type UpOptions, type UpStack } from "../../local/start_stack.ts";
 
@@ -15,7 +15,7 @@ export const pgtapDatabase = "pgtap";
 export interface TestStack {
   stack: Stack;
   system: System;
-  /** Whether it stays up for the next run, so that no step may change it. */
+  /** Whether the stack is kept for the next run. Steps must not change it then. */
   isKept?: true;
   /** Changes how the edge functions are served. */
   serve(serving: Serving): Promise<void>;
@@ -45,7 +45,7 @@ export async function startTestStack(
   };
 }
 
-/** Removes what an earlier run left of a stack. */
+/** Removes the remains of an earlier run's stack. */
 export async function clearStack(system: System, stack: Stack): Promise<void> {
   await endLeftovers(stack);
   await removeCluster(system, stack);

@@ -122,7 +122,7 @@ export function timestamp(us: number): string {
   return `${seconds}.${String(micros).padStart(6, "0")}Z`;
 }
 
-/** Ids of the queue, from a few batches, and arbitrary ones. */
+/** Ids as the queue makes them, from a few batches, and random ids. */
 const id = fc.oneof(
   fc.tuple(fc.nat(3), fc.nat(65535)).map(([batch, index]) =>
     `019a9e8f-900${batch}-7e50-8eb7-598b5803${index.toString(16).padStart(4, "0")}`

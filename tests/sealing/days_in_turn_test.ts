@@ -78,7 +78,7 @@ async function found(
   return await sql.begin((sql) => readAll(sql, filter));
 }
 
-/** Returns how many records a filter finds, in each way in which operations read. */
+/** Returns how many records a filter finds, once for each way in which operations read records. */
 async function readAll(sql: postgres.TransactionSql, filter: string) {
   const [read] = await sql`
     with given as (

@@ -47,7 +47,7 @@ Deno.test("counts are summed up while a day's partition is replaced", async () =
   await sql.begin(async (replacing) => {
     await replacing.unsafe(`drop table logloom.logs_${day.replaceAll("-", "_")}`);
     summing = job`select logloom_private.summarize_writes(${day}) as done`.execute();
-    // It waits for at most 100 ms, so this polls inside the database.
+    // replace_partition waits at most 100 ms, so this polls inside the database.
     await replacing.unsafe(`
       do $$
       begin

@@ -10,7 +10,7 @@ export const secrets: Step = {
 /** No log may show an API key, except for its first characters, or a token of three parts. */
 const kinds = [/\bll_[0-9A-Za-z]{9,}/, /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/];
 
-/** A step on a stack of its own looks into its logs as well. */
+/** If the step has its own stack, its logs are searched as well. */
 export async function withoutSecrets(
   context: Context,
   result: Promise<StepResult>,

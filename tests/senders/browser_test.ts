@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { chromium, installBrowser } from "../../local/browser.ts";
-import { installConsolePackages } from "../../local/console.ts";
+import { installConsolePackages } from "../../local/build_console.ts";
 import { checkout } from "../../local/stack.ts";
 import { found, longTest, runNode, withTrial } from "./sender.ts";
 

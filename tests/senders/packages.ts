@@ -1,4 +1,4 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { exists, oneAtATime } from "../../local/files.ts";
 import { installPackages } from "../../local/npm.ts";
 import { cacheFolder } from "../../local/system_root.ts";

@@ -1,6 +1,6 @@
 import { declined, testNodeSender } from "./sender.ts";
 
-// Datadog's own client, which it uses, takes seconds to load.
+// Loading Datadog's own client takes seconds.
 testNodeSender({
   name: "pino-datadog-transport",
   page: "others.md",

@@ -100,7 +100,7 @@ Deno.test({
       })),
 });
 
-// It only logs the answer.
+// This sender only logs the answer.
 longTest({
   name: "pino-logflare: through an outage of five seconds",
   ...isOnDebian(),

@@ -1,6 +1,6 @@
 import { declined, testNodeSender } from "./sender.ts";
 
-// It never sends again, whatever the answer is.
+// This sender never retries.
 testNodeSender({
   name: "pino-loki",
   page: "loki.md",

@@ -27,7 +27,7 @@ interface Daemon {
   readonly program: string;
   readonly args: (config: string, folder: string) => string[];
   readonly promised: Promised;
-  /** How long it takes to send refused events again. */
+  /** How long the daemon takes to send refused events again. */
   readonly stayMs: number;
   /** How many of thousands of events may arrive twice if answers are cut off. */
   readonly mostDoubled: number;
@@ -186,7 +186,7 @@ Deno.test({
           async () => (await Deno.readTextFile(`${folder}/logloom-refused.log`)).trim(),
         );
         assert.equal(JSON.parse(kept).message, "of another time");
-        // Events that were accepted beside it are not sent again.
+        // Accepted events of the same request are not sent again.
         await queueIsEmpty(trial.db);
         const logs = await found(trial, "service:shop", 3);
         assert.deepEqual(logs.map(({ msg }) => msg).sort(), [

@@ -1,6 +1,6 @@
 import { testNodeSender } from "./sender.ts";
 
-// It reports failures to a callback and never sends again.
+// This sender reports failures to a callback and never retries.
 testNodeSender({
   name: "winston-splunk-httplogger",
   page: "others.md",

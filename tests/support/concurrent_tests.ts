@@ -1,10 +1,10 @@
-/** Registers tests that mostly wait: all begin with the first one, and each reports its own result. */
+/** Registers tests that mostly wait. All of them begin together with the first one; each reports its own result. */
 export function atOnce(tests: Record<string, () => Promise<void>>): void {
   const begun = new Map<string, Promise<void>>();
   const begin = () => {
     for (const [name, test] of Object.entries(tests)) {
       const running = test();
-      // Its own test reports the failure.
+      // The failure is reported by the test itself.
       running.catch(() => {});
       begun.set(name, running);
     }

@@ -1,5 +1,5 @@
 import { type ProcessIdentity, startOf } from "../../local/process_identity.ts";
-import type { State } from "../../local/state.ts";
+import type { State } from "../../local/stack_state.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 

@@ -5,7 +5,7 @@ export interface ReceivedWebhook {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** performance.now() of its arrival. */
+  /** When it arrived, by performance.now(). */
   at: number;
 }
 

@@ -1,11 +1,11 @@
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { removeIfThere } from "../../local/files.ts";
 import { type Node, postgresProcess } from "../../local/processes/postgres.ts";
 import { databasePassword, stackNamed } from "../../local/stack.ts";
 import { type ProcessDefinition, Supervisor } from "../../local/supervisor.ts";
 import { findSystem, type System } from "../../local/system.ts";
 
-/** The stack of a step with its own stack. */
+/** The stack of a step that has its own stack. */
 export const stack = stackNamed("scratch");
 const found = await findSystem();
 if (found === null) throw new Error("the stack that is tested runs on a system");

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { command } from "../../local/command.ts";
+import { command } from "../../local/run_command.ts";
 import { Failure, run } from "../../local/exit_on_failure.ts";
 import { checkout } from "../../local/stack.ts";
 import { startTestStack, type TestStack } from "../runner/test_stack.ts";
@@ -41,7 +41,7 @@ await run(async () => {
       const kind = nextKind(chosen, state.reached);
       console.log(`\n== ${kind.name}, after ${Math.round(state.seconds)} s`);
       const { tallies, took, disagreement } = await turn(kind, stack);
-      // Its stack was stopped, so the result does not count.
+      // The turn's stack was stopped, so its result does not count.
       if (isEnded) await new Promise(() => {});
       state.seconds += took;
       for (const [counts, value] of tallies.flatMap((tally) => Object.entries(tally))) {

@@ -11,7 +11,7 @@ export interface State {
   disagreements: string[];
 }
 
-// Outside the stack's folder, which each start removes.
+// The file is outside the stack's folder, because each start removes the folder.
 const file = `${checkout}/.logloom/trial.json`;
 
 /** Returns the state of an interrupted trial of this commit, or of a new one. */

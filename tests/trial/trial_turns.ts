@@ -50,7 +50,7 @@ async function runInterleavings(
   return { ...result, tallies: [{ orders: result.passed + result.failed }] };
 }
 
-// This copy is from before the trial's stack sets its variables.
+// A copy of the variables from before the trial's stack sets its own.
 const ownEnv = Deno.env.toObject();
 
 /** Runs a turn of a long step on its own stack: a quarter of its files, or of the tests in the named files. */

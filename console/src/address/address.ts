@@ -73,7 +73,10 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Our own history of fragments in a frame, where the browser's history belongs to the outer page; else null. */
+/**
+ * In a frame: our own history of fragments, because the browser's history belongs to the page around it. Otherwise
+ * null.
+ */
 let earlier: string[] | null = null;
 
 /** For a frame, which has only the search: keeps its steps out of the browser's history. */
@@ -99,7 +102,7 @@ export function openDialog(onBack: () => boolean): () => void {
   return () => {
     globalThis.removeEventListener("popstate", listener);
     openDialogs -= 1;
-    // Another dialog may open at once, and then uses the same step.
+    // Another dialog may open at once and use the same history entry.
     setTimeout(() => dialogsOf(history.state) > openDialogs && history.back());
   };
 }

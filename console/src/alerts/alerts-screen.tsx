@@ -3,8 +3,8 @@ import { change, useAddress } from "../address/address.ts";
 import { IncidentView } from "./incident-view.tsx";
 import { IncidentsTab } from "./incidents-tab.tsx";
 import type { AlertRule } from "../service/logloom.ts";
-import { ScreenHead } from "../shared/basic-controls.tsx";
-import { Tabs } from "../shared/tabs.tsx";
+import { Button, ScreenHead } from "../shared/basic-controls.tsx";
+import { TabPanel, Tabs } from "../shared/tabs.tsx";
 import { say, type Words } from "../shared/translate.ts";
 import { ChannelsTab } from "./channels-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
@@ -32,9 +32,7 @@ export default function AlertsScreen() {
   return (
     <div className="page">
       <ScreenHead title={say("Alerts")}>
-        <button type="button" className="button primary" onClick={() => setEdited({})}>
-          {say("New rule")}
-        </button>
+        <Button look="primary" onClick={() => setEdited({})}>{say("New rule")}</Button>
       </ScreenHead>
       <Tabs
         label={say("Alerts")}
@@ -42,12 +40,7 @@ export default function AlertsScreen() {
         chosen={tab}
         onChoose={(wanted) => change({ tab: wanted === "incidents" ? "" : wanted })}
       />
-      <div
-        id={`panel-${tab}`}
-        role="tabpanel"
-        aria-labelledby={`tab-${tab}`}
-        className="tab-panel"
-      >
+      <TabPanel tab={tab}>
         {tab === "incidents"
           ? <IncidentsTab />
           : tab === "rules"
@@ -57,7 +50,7 @@ export default function AlertsScreen() {
           : tab === "silences"
           ? <SilencesTab />
           : <HistoryTab />}
-      </div>
+      </TabPanel>
       {edited && (
         <RuleDialog
           initial={edited}

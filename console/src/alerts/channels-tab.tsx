@@ -2,8 +2,8 @@ import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule, Channel } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button, Empty, ErrorNote } from "../shared/basic-controls.tsx";
 import { actions, Loaded, mostAtOnce, Table } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
@@ -58,9 +58,8 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
                     {!rule.enabled && <Badge tone="plain">{say("off")}</Badge>}
                   </td>
                   <td className="tools">
-                    <button
-                      type="button"
-                      className="button small"
+                    <Button
+                      look="small"
                       disabled={test.isPending}
                       onClick={() =>
                         test.mutate({ p_rule_id: rule.rule_id }, {
@@ -68,14 +67,10 @@ export function ChannelsTab({ onEdit }: { onEdit: (rule: AlertRule) => void }) {
                         })}
                     >
                       {say("Test")}
-                    </button>
-                    <button
-                      type="button"
-                      className="button small danger"
-                      onClick={() => setToDelete({ rule, channel })}
-                    >
+                    </Button>
+                    <Button look="small danger" onClick={() => setToDelete({ rule, channel })}>
                       {say("Remove")}
-                    </button>
+                    </Button>
                   </td>
                 </tr>
               ))}

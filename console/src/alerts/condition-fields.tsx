@@ -7,7 +7,7 @@ import type { Comparison } from "../service/logloom.ts";
 import type { Draft } from "./rule-draft.ts";
 import { signs } from "../shared/comparison-signs.ts";
 import { readNumber, writtenNumber } from "../shared/format-number.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say, type Words } from "../shared/translate.ts";
 
 const lastHour = { from: "now-1h", to: "now" };
@@ -58,17 +58,15 @@ export function ConditionFields({ draft, onChange }: {
         />
       </div>
       <div className="condition">
-        <label className="field">
-          <span>{say("Fires when it is")}</span>
-          <select
-            value={draft.comparison}
-            onChange={(event) => onChange({ comparison: event.target.value as Comparison })}
-          >
-            {(Object.keys(signs) as Comparison[]).map((one) => (
-              <option key={one} value={one}>{signs[one]} {say(words[one])}</option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label={say("Fires when it is")}
+          value={draft.comparison}
+          onChange={(text) => onChange({ comparison: text as Comparison })}
+        >
+          {(Object.keys(signs) as Comparison[]).map((one) => (
+            <option key={one} value={one}>{signs[one]} {say(words[one])}</option>
+          ))}
+        </SelectField>
         <TextField
           label={say("Threshold")}
           required

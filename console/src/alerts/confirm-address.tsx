@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { Zone } from "../address/range.ts";
 import { useChange, useService } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { deliveryState } from "./delivery-state.ts";
@@ -56,9 +56,8 @@ export function ConfirmAddress({ rule, rules, email }: {
           </>
         )
         : mail && <MailNote mail={mail} zone={zone} />}
-      <button
-        type="button"
-        className="button small"
+      <Button
+        look="small"
         disabled={resend.isPending}
         onClick={() => {
           confirm.reset();
@@ -66,7 +65,7 @@ export function ConfirmAddress({ rule, rules, email }: {
         }}
       >
         {resend.isSuccess ? say("Requested") : isMailed ? say("New code") : say("Email a code")}
-      </button>
+      </Button>
       <ErrorNote error={confirm.error ?? resend.error} />
     </form>
   );

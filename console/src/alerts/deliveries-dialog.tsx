@@ -1,6 +1,6 @@
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertRule } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { Dialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format-time.ts";
 import { actions, ListTable } from "../shared/list-table.tsx";
@@ -65,14 +65,13 @@ export function DeliveriesDialog({ rule, onClose }: { rule: AlertRule; onClose: 
             </td>
             <td className="tools">
               {delivery.status !== "delivered" && delivery.purpose !== "confirmation" && (
-                <button
-                  type="button"
-                  className="button small"
+                <Button
+                  look="small"
                   disabled={retry.isPending}
                   onClick={() => retry.mutate({ p_delivery_id: delivery.delivery_id })}
                 >
                   {say("Try again")}
-                </button>
+                </Button>
               )}
             </td>
           </tr>

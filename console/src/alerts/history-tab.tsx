@@ -3,13 +3,14 @@ import { go } from "../address/address.ts";
 import { deliveryState } from "./delivery-state.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { Alert, AlertRule } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { measure } from "../shared/format-number.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
+import { CheckField } from "../shared/form-fields.tsx";
 
 /** Every alert, the newest first. */
 export function HistoryTab() {
@@ -26,14 +27,7 @@ export function HistoryTab() {
   );
   return (
     <>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={isOpenOnly}
-          onChange={(event) => setOpenOnly(event.target.checked)}
-        />
-        {say("Only unacknowledged")}
-      </label>
+      <CheckField label={say("Only unacknowledged")} checked={isOpenOnly} onChange={setOpenOnly} />
       <ListTable
         answer={alerts}
         empty={{
@@ -98,18 +92,15 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
           : <Badge tone="warn">{say("open")}</Badge>}
       </td>
       <td className="tools">
-        {rule && (
-          <button type="button" className="button small" onClick={look}>{say("Records")}</button>
-        )}
+        {rule && <Button look="small" onClick={look}>{say("Records")}</Button>}
         {!alert.acknowledged && (
-          <button
-            type="button"
-            className="button small primary"
+          <Button
+            look="small primary"
             disabled={acknowledge.isPending}
             onClick={() => acknowledge.mutate({ p_alert_id: alert.alert_id })}
           >
             {say("Acknowledge")}
-          </button>
+          </Button>
         )}
         <ErrorNote error={acknowledge.error} />
       </td>

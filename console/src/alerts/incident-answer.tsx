@@ -5,6 +5,7 @@ import { useMembers, useNameOf } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
 import { say } from "../shared/translate.ts";
+import { SelectField } from "../shared/form-fields.tsx";
 
 /** Who works on an incident, and a note: what is known, what was tried. */
 export function IncidentAnswer({ incident }: { incident: AlertIncidentDetails }) {
@@ -33,18 +34,15 @@ export function IncidentAnswer({ incident }: { incident: AlertIncidentDetails })
         });
       }}
     >
-      <label className="field">
-        <span>{say("Assigned to")}</span>
-        <select
-          value={assigned_to ?? ""}
-          disabled={update.isPending}
-          onChange={(event) =>
-            update.mutate({ p_incident_ids: [incident_id], p_assigned_to: event.target.value })}
-        >
-          <option value="">{say("nobody")}</option>
-          {[...people].map((id) => <option key={id} value={id}>{nameOf(id)}</option>)}
-        </select>
-      </label>
+      <SelectField
+        label={say("Assigned to")}
+        value={assigned_to ?? ""}
+        disabled={update.isPending}
+        onChange={(text) => update.mutate({ p_incident_ids: [incident_id], p_assigned_to: text })}
+      >
+        <option value="">{say("nobody")}</option>
+        {[...people].map((id) => <option key={id} value={id}>{nameOf(id)}</option>)}
+      </SelectField>
       <label className="field">
         <span>{say("Note")}</span>
         <textarea

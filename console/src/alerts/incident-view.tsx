@@ -5,7 +5,7 @@ import { signs } from "../shared/comparison-signs.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
 import { useNameOf } from "../service/roles.ts";
-import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
+import { Badge, Button, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago, shortTime } from "../shared/format-time.ts";
 import { count, measure, minutes } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
@@ -33,19 +33,11 @@ export function IncidentView({ id }: { id: string }) {
   );
 }
 
-const back = () => (
-  <button
-    type="button"
-    className="button"
-    onClick={() => change({ incident: "" })}
-  >
-    {say("All incidents")}
-  </button>
-);
+const back = () => <Button onClick={() => change({ incident: "" })}>{say("All incidents")}</Button>;
 
 function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
   const update = useIncidentChange();
-  // The chart goes on; what is read below it stays in place.
+  // The chart is updated, but the lists below it stay as they were read.
   const [readAt] = useState(() => Date.now());
   const isOpen = incident.state === "open";
   const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);
@@ -63,13 +55,9 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
       >
         {back()}
         {records !== null && (
-          <button
-            type="button"
-            className="button"
-            onClick={() => go({ screen: "search", parameters: { q: records, ...range } })}
-          >
+          <Button onClick={() => go({ screen: "search", parameters: { q: records, ...range } })}>
             {say("Records")}
-          </button>
+          </Button>
         )}
         <button
           type="button"

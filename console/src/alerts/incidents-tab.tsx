@@ -2,13 +2,14 @@ import { useState } from "react";
 import { change, go, useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertIncident } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count } from "../shared/format-number.ts";
 import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say, type Words } from "../shared/translate.ts";
 import { GroupBadges, IncidentState, IncidentValue } from "../shared/incident-parts.tsx";
+import { CheckField } from "../shared/form-fields.tsx";
 
 const filters = ["unresolved", "open", "acknowledged", "resolved", "all"] as const;
 type Filter = (typeof filters)[number];
@@ -61,19 +62,15 @@ export function IncidentsTab() {
           ))}
         </fieldset>
         {allIds.length > 1 && (
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={wanted.length === allIds.length}
-              onChange={(event) => choose(allIds, event.target.checked)}
-            />
-            {say("Choose all")}
-          </label>
+          <CheckField
+            label={say("Choose all")}
+            checked={wanted.length === allIds.length}
+            onChange={(isOn) => choose(allIds, isOn)}
+          />
         )}
         {wanted.length > 0 && (
-          <button
-            type="button"
-            className="button primary"
+          <Button
+            look="primary"
             disabled={acknowledge.isPending}
             onClick={() =>
               acknowledge.mutate({
@@ -82,7 +79,7 @@ export function IncidentsTab() {
               }, { onSuccess: () => setChosen(new Set()) })}
           >
             {say("Acknowledge {count}", { count: wanted.length })}
-          </button>
+          </Button>
         )}
       </div>
       <ErrorNote error={acknowledge.error} />

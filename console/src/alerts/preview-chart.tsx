@@ -11,7 +11,7 @@ import { AwaitedChart, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/translate.ts";
 import { linesOf, timesOf } from "./preview-lines.ts";
 import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
-import { useLater } from "../shared/use-later.ts";
+import { useLater } from "../shared/use-debounced.ts";
 import { conditionOf, type Draft } from "./rule-draft.ts";
 import { signs } from "../shared/comparison-signs.ts";
 import { Threshold } from "./threshold-slider.tsx";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useChange, useSealedChange } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
@@ -9,7 +9,7 @@ import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
 import { type Draft, draftOf, parametersOf } from "./rule-draft.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { CheckField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
@@ -57,14 +57,11 @@ export function RuleDialog({ initial, onClose, onSaved }: {
             <RuleTools ruleId={draft.rule_id} rotate={rotate} isSaving={save.isPending} />
           )}
           <span className="spring" />
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={draft.enabled}
-              onChange={(event) => change({ enabled: event.target.checked })}
-            />
-            {say("Enabled")}
-          </label>
+          <CheckField
+            label={say("Enabled")}
+            checked={draft.enabled}
+            onChange={(isOn) => change({ enabled: isOn })}
+          />
         </>
       }
     >
@@ -90,14 +87,11 @@ export function RuleDialog({ initial, onClose, onSaved }: {
         isSet={(name) => Object.hasOwn(initial.notification_secrets ?? {}, name)}
         onChange={change}
       />
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={draft.notifyOnRecovery}
-          onChange={(event) => change({ notifyOnRecovery: event.target.checked })}
-        />
-        {say("Also notify when the incident is over")}
-      </label>
+      <CheckField
+        label={say("Also notify when the incident is over")}
+        checked={draft.notifyOnRecovery}
+        onChange={(isOn) => change({ notifyOnRecovery: isOn })}
+      />
       <MessagePreview draft={draft} />
     </FormDialog>
   );
@@ -113,22 +107,16 @@ function RuleTools({ ruleId, rotate, isSaving }: {
   const test = useChange("test_alert_rule", ["list_alert_deliveries"]);
   return (
     <div className="rule-tools">
-      <button
-        type="button"
-        className="button"
-        disabled={test.isPending}
-        onClick={() => test.mutate({ p_rule_id: ruleId })}
-      >
+      <Button disabled={test.isPending} onClick={() => test.mutate({ p_rule_id: ruleId })}>
         {say("Send a test")}
-      </button>
-      <button
-        type="button"
-        className="button quiet"
+      </Button>
+      <Button
+        look="quiet"
         disabled={rotate.isPending || isSaving}
         onClick={() => rotate.mutate({ p_rule_id: ruleId })}
       >
         {say("New webhook secret")}
-      </button>
+      </Button>
       {test.isSuccess && (
         <p role="status" className="about">
           {say("On its way to {count} destinations: see its deliveries.", {

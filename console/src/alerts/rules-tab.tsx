@@ -3,8 +3,8 @@ import { useState } from "react";
 import { useAddress } from "../address/address.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { measure, minutes } from "../shared/format-number.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
@@ -141,13 +141,9 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       </td>
       <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
       <td className="tools">
-        <button type="button" className="button small" onClick={onEdit}>{say("Change")}</button>
-        <button type="button" className="button small" onClick={onDeliveries}>
-          {say("Deliveries")}
-        </button>
-        <button type="button" className="button small danger" onClick={onDelete}>
-          {say("Delete")}
-        </button>
+        <Button look="small" onClick={onEdit}>{say("Change")}</Button>
+        <Button look="small" onClick={onDeliveries}>{say("Deliveries")}</Button>
+        <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
       </td>
     </tr>
   );

@@ -3,7 +3,7 @@ import { useChange } from "../service/operation-hooks.ts";
 import type { AlertRule } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 const lengths = [
@@ -44,15 +44,12 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
       onSubmit={submit}
       onClose={onClose}
     >
-      <label className="field">
-        <span>{say("Rule")}</span>
-        <select value={ruleId} onChange={(event) => setRuleId(event.target.value)}>
-          <option value="">{say("All rules")}</option>
-          {rules.map(({ rule_id, name }) => (
-            <option key={rule_id} value={rule_id}>{plain(name)}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField label={say("Rule")} value={ruleId} onChange={setRuleId}>
+        <option value="">{say("All rules")}</option>
+        {rules.map(({ rule_id, name }) => (
+          <option key={rule_id} value={rule_id}>{plain(name)}</option>
+        ))}
+      </SelectField>
       <div className="form-pair">
         <TextField
           label={say("Only groups whose")}
@@ -72,14 +69,14 @@ export function SilenceDialog({ rules, onClose }: { rules: AlertRule[]; onClose:
           onChange={setValue}
         />
       </div>
-      <label className="field">
-        <span>{say("How long")}</span>
-        <select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-          {lengths.map(([number, label]) => (
-            <option key={number} value={number}>{say(label)}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label={say("How long")}
+        value={hours}
+        onChange={(text) => setHours(Number(text))}
+      >
+        {lengths.map(([number, label]) => <option key={number} value={number}>{say(label)}
+        </option>)}
+      </SelectField>
       <TextField label={say("Comment")} maxLength={2000} value={comment} onChange={setComment} />
     </FormDialog>
   );

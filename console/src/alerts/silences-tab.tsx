@@ -2,7 +2,7 @@ import { useState } from "react";
 import { wholeTime } from "../address/range.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertRule, AlertSilence } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -27,9 +27,7 @@ export function SilencesTab() {
             "Alerts raised during a silence are never sent. Rules are still evaluated.",
           )}
         </p>
-        <button type="button" className="button primary" onClick={() => setNew(true)}>
-          {say("New silence")}
-        </button>
+        <Button look="primary" onClick={() => setNew(true)}>{say("New silence")}</Button>
       </div>
       <ErrorNote error={expire.error} />
       <ListTable
@@ -54,14 +52,13 @@ export function SilencesTab() {
             <td>{silence.comment === null ? "–" : plain(silence.comment)}</td>
             <td className="tools">
               {silence.state !== "expired" && (
-                <button
-                  type="button"
-                  className="button small"
+                <Button
+                  look="small"
                   disabled={expire.isPending}
                   onClick={() => expire.mutate({ p_silence_id: silence.silence_id })}
                 >
                   {say("End now")}
-                </button>
+                </Button>
               )}
             </td>
           </tr>

@@ -1,5 +1,6 @@
 import { say } from "../shared/translate.ts";
 import type { Draft } from "./rule-draft.ts";
+import { CheckField } from "../shared/form-fields.tsx";
 
 const example = '{"text": "{{rule.name}} {{state}}: {{value}} {{group_text}}"}';
 
@@ -25,14 +26,11 @@ export function TemplateFields({ draft, onChange }: {
           onChange={(event) => onChange({ webhook_template: event.target.value })}
         />
       </label>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={draft.isTextTemplate}
-          onChange={(event) => onChange({ isTextTemplate: event.target.checked })}
-        />
-        {say("The template makes plain text, not JSON")}
-      </label>
+      <CheckField
+        label={say("The template makes plain text, not JSON")}
+        checked={draft.isTextTemplate}
+        onChange={(isOn) => onChange({ isTextTemplate: isOn })}
+      />
     </details>
   );
 }

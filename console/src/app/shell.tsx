@@ -6,14 +6,14 @@ import { ExportNote } from "../search/export-menu.tsx";
 import { allFeatures, FeaturesContext, viewersFeatures } from "../search/reader-features.ts";
 import { useMay } from "../service/roles.ts";
 import { SearchScreen } from "../search/search-screen.tsx";
-import { Boundary } from "../shared/boundary.tsx";
-import { Empty, Skeleton } from "../shared/basic-controls.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
+import { Button, Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { ConnectionNote } from "./connection-note.tsx";
 import { Help } from "./help-dialog.tsx";
 import { laterScreens } from "./screens.ts";
 import { useShortcuts } from "../shared/shortcuts.ts";
 import { loadPart } from "../shared/load-part.ts";
-import { VisitNotes } from "./visit-notes.tsx";
+import { VisitNotes } from "./first-visit-notes.tsx";
 import { UpdateNote } from "./update-note.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { titleOf } from "./page-title.ts";
@@ -108,13 +108,7 @@ export function Shell() {
 function BrokenScreen() {
   return (
     <Empty title={say("This screen could not be loaded")}>
-      <button
-        type="button"
-        className="button primary"
-        onClick={() => location.reload()}
-      >
-        {say("Load the page again")}
-      </button>
+      <Button look="primary" onClick={() => location.reload()}>{say("Load the page again")}</Button>
     </Empty>
   );
 }

@@ -62,7 +62,7 @@ export function rangeOf(from: string, to: string, zone: Zone): [string, string] 
   return [new Date(start).toISOString(), new Date(whole).toISOString()];
 }
 
-/** What a restore of the range reads: all of its files, whatever the query. */
+/** Adds up what a restore of the range reads: all of its files, whatever the query is. */
 export function estimateOf(files: ArchivedFile[], [from, to]: [string, string]): Sum {
   const [start, end] = [Date.parse(from), Date.parse(to)];
   const touched = files.filter((file) =>

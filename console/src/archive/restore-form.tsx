@@ -5,7 +5,7 @@ import type { ArchivedFile } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
 import { bytes } from "../shared/format-number.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 import { estimateOf, rangeOf, type Sum } from "./archive-estimate.ts";
 

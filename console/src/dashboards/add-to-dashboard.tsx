@@ -8,7 +8,7 @@ import { FormDialog } from "../shared/dialog.tsx";
 import { mostAtOnce } from "../shared/list-table.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/safe-text.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 import { mostPanels } from "./edit-panels.ts";
 import { usePanelsChange } from "./use-panels-change.ts";
@@ -61,15 +61,12 @@ export default function AddDialog({ query, onClose }: { query: string; onClose: 
       onClose={onClose}
     >
       <TextField label={say("Title")} required maxLength={100} value={title} onChange={setTitle} />
-      <label className="field">
-        <span>{say("Dashboard")}</span>
-        <select value={wanted} onChange={(event) => setChosen(event.target.value)}>
-          <option value="">{say("New dashboard")}</option>
-          {mine.map((one) => (
-            <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>
-          ))}
-        </select>
-      </label>
+      <SelectField label={say("Dashboard")} value={wanted} onChange={setChosen}>
+        <option value="">{say("New dashboard")}</option>
+        {mine.map((one) => (
+          <option key={one.dashboard_id} value={one.dashboard_id}>{plain(one.name)}</option>
+        ))}
+      </SelectField>
       {wanted === "" && (
         <TextField
           label={say("Name of the dashboard")}

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useChange } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
-import { TextField } from "../shared/text-field.tsx";
+import { CheckField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 /** Creates a dashboard, or changes its name and sharing. */
@@ -47,14 +47,11 @@ export function DashboardDialog({ initial, onClose, onMade }: {
       onClose={onClose}
     >
       <TextField label={say("Name")} required maxLength={200} value={name} onChange={setName} />
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={isShared}
-          onChange={(event) => setShared(event.target.checked)}
-        />
-        {say("Everyone in this tenant can see it")}
-      </label>
+      <CheckField
+        label={say("Everyone in this tenant can see it")}
+        checked={isShared}
+        onChange={setShared}
+      />
     </FormDialog>
   );
 }

@@ -5,8 +5,8 @@ import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
 import { useMay } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count } from "../shared/format-number.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
@@ -31,9 +31,7 @@ export function DashboardList() {
         about={say("Charts of several queries over one time range.")}
       >
         {mayMake && (
-          <button type="button" className="button primary" onClick={() => setNew(true)}>
-            {say("New dashboard")}
-          </button>
+          <Button look="primary" onClick={() => setNew(true)}>{say("New dashboard")}</Button>
         )}
       </ScreenHead>
       <ListTable
@@ -63,14 +61,13 @@ export function DashboardList() {
             <td>{ago(one.updated_at)}</td>
             <td className="number">
               {mayMake && one.created_by === me && (
-                <button
-                  type="button"
-                  className="button small danger"
+                <Button
+                  look="small danger"
                   aria-label={say("Delete {name}", { name: one.name })}
                   onClick={() => setToDelete(one)}
                 >
                   {say("Delete")}
-                </button>
+                </Button>
               )}
             </td>
           </tr>

@@ -7,7 +7,7 @@ import { Groups } from "../search/groups-table.tsx";
 import { SeriesFigure } from "../search/series-figure.tsx";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { LogPanel } from "../service/logloom.ts";
-import { Boundary } from "../shared/boundary.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
 import { Empty, IconButton } from "../shared/basic-controls.tsx";
 import { measure } from "../shared/format-number.ts";
 import { Loaded } from "../shared/list-table.tsx";

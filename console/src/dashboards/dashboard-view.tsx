@@ -9,7 +9,7 @@ import { useOperation } from "../service/operation-hooks.ts";
 import type { LogDashboard } from "../service/logloom.ts";
 import { useMay } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
+import { Button, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Loaded } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -39,13 +39,9 @@ export function DashboardView({ id }: { id: string }) {
         answer={answer}
         missing={
           <Empty title={say("This dashboard does not exist, or is not shared with you")}>
-            <button
-              type="button"
-              className="button"
-              onClick={() => go({ screen: "dashboards", parameters: {} })}
-            >
+            <Button onClick={() => go({ screen: "dashboards", parameters: {} })}>
               {say("All dashboards")}
-            </button>
+            </Button>
           </Empty>
         }
       >
@@ -91,17 +87,10 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
         <CopyButton text={() => location.href} label={say("Copy link")} />
         {isMine && (
           <>
-            <button type="button" className="button" onClick={() => setNaming(true)}>
-              {say("Name and sharing")}
-            </button>
-            <button
-              type="button"
-              className="button primary"
-              disabled={panels.length >= mostPanels}
-              onClick={() => edit({})}
-            >
+            <Button onClick={() => setNaming(true)}>{say("Name and sharing")}</Button>
+            <Button look="primary" disabled={panels.length >= mostPanels} onClick={() => edit({})}>
               {say("New panel")}
-            </button>
+            </Button>
           </>
         )}
       </ScreenHead>
@@ -109,9 +98,8 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
       {removed && (
         <p className="note" role="status">
           <span>{say("{title} was removed.", { title: plain(removed.panel.title) })}</span>
-          <button
-            type="button"
-            className="button small"
+          <Button
+            look="small"
             disabled={save.isPending}
             onClick={() => {
               put((now) => restored(now, removed));
@@ -119,7 +107,7 @@ function DashboardPage({ dashboard }: { dashboard: LogDashboard }) {
             }}
           >
             {say("Undo")}
-          </button>
+          </Button>
         </p>
       )}
       {panels.length === 0 && <Empty title={say("No panels yet")} />}

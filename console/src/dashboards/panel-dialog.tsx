@@ -2,7 +2,7 @@ import { useState } from "react";
 import { QueryVerdict } from "../search/query-verdict.tsx";
 import type { LogPanel } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
-import { TextField } from "../shared/text-field.tsx";
+import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 import { kinds, widths } from "./edit-panels.ts";
 
@@ -53,30 +53,25 @@ export function PanelDialog({ initial = fresh, isBusy, error, onClose, onSave }:
         <QueryVerdict text={panel.query_dsl} onCorrect={(query_dsl) => put({ query_dsl })} />
       </div>
       <div className="form-pair">
-        <label className="field">
-          <span>{say("Shown as")}</span>
-          <select
-            value={panel.kind}
-            onChange={(event) => put({ kind: event.target.value as LogPanel["kind"] })}
-          >
-            {Object.entries(kinds).map(([kind, words]) => (
-              <option key={kind} value={kind}>{say(words)}</option>
-            ))}
-          </select>
-        </label>
-        <label className="field">
-          <span>{say("Width")}</span>
-          <select
-            value={panel.width}
-            onChange={(event) => put({ width: Number(event.target.value) })}
-          >
-            {widths.every(([width]) => width !== panel.width) && (
-              <option value={panel.width}>{panel.width}/12</option>
-            )}
-            {widths.map(([width, words]) => <option key={width} value={width}>{say(words)}
-            </option>)}
-          </select>
-        </label>
+        <SelectField
+          label={say("Shown as")}
+          value={panel.kind}
+          onChange={(text) => put({ kind: text as LogPanel["kind"] })}
+        >
+          {Object.entries(kinds).map(([kind, words]) => (
+            <option key={kind} value={kind}>{say(words)}</option>
+          ))}
+        </SelectField>
+        <SelectField
+          label={say("Width")}
+          value={panel.width}
+          onChange={(text) => put({ width: Number(text) })}
+        >
+          {widths.every(([width]) => width !== panel.width) && (
+            <option value={panel.width}>{panel.width}/12</option>
+          )}
+          {widths.map(([width, words]) => <option key={width} value={width}>{say(words)}</option>)}
+        </SelectField>
       </div>
     </FormDialog>
   );

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { HealthReport, LogloomError } from "../service/logloom.ts";
 import { useService } from "../service/operation-hooks.ts";
-import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
+import { Badge, Button, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { bytes, count, seconds, took } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
@@ -66,14 +66,9 @@ function Checks({ report }: { report: HealthReport }) {
           </section>
         ))}
       </div>
-      <button
-        type="button"
-        className="button small quiet more"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
+      <Button look="small quiet more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {say("Internals, for operators")}
-      </button>
+      </Button>
       {isOpen && <Internals report={report} />}
     </>
   );

@@ -5,8 +5,9 @@ import type { ApiKey, CreatedApiKey, Scope } from "../service/logloom.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { Dialog, FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say, type Words } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 const lives: [string, Words][] = [["", "never"], ["30", "in 30 days"], ["90", "in 90 days"], [
   "365",
@@ -50,12 +51,9 @@ export function NewKeyDialog({ onMade, onClose }: {
         value={name}
         onChange={setName}
       />
-      <label className="field">
-        <span>{say("Allowed to")}</span>
-        <select value={right} onChange={(event) => setRight(event.target.value)}>
-          {rights.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
-        </select>
-      </label>
+      <SelectField label={say("Allowed to")} value={right} onChange={setRight}>
+        {rights.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
+      </SelectField>
       {scopes.length > 1 && (
         <p className="note warn">
           {say(
@@ -63,12 +61,9 @@ export function NewKeyDialog({ onMade, onClose }: {
           )}
         </p>
       )}
-      <label className="field">
-        <span>{say("Expires")}</span>
-        <select value={days} onChange={(event) => setDays(event.target.value)}>
-          {lives.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
-        </select>
-      </label>
+      <SelectField label={say("Expires")} value={days} onChange={setDays}>
+        {lives.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
+      </SelectField>
     </FormDialog>
   );
 }
@@ -101,13 +96,13 @@ export function RotateDialog({ apiKey, onMade, onClose }: {
           values={{ key: <strong>{plain(apiKey.name)}</strong>, prefix: apiKey.key_prefix }}
         />
       </p>
-      <label className="field">
-        <span>{say("Overlap")}</span>
-        <select value={overlap} onChange={(event) => setOverlap(Number(event.target.value))}>
-          {overlaps.map(([value, label]) => <option key={value} value={value}>{say(label)}
-          </option>)}
-        </select>
-      </label>
+      <SelectField
+        label={say("Overlap")}
+        value={overlap}
+        onChange={(text) => setOverlap(Number(text))}
+      >
+        {overlaps.map(([value, label]) => <option key={value} value={value}>{say(label)}</option>)}
+      </SelectField>
     </FormDialog>
   );
 }
@@ -128,9 +123,7 @@ export function SecretDialog({ made, onClose }: { made: CreatedApiKey; onClose: 
         <CopyButton text={made.key_value} label={say("Copy")} />
       </div>
       <div className="dialog-actions">
-        <button type="button" className="button primary" onClick={onClose}>
-          {say("I have it")}
-        </button>
+        <Button look="primary" onClick={onClose}>{say("I have it")}</Button>
       </div>
     </Dialog>
   );

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { ApiKey, CreatedApiKey } from "../service/logloom.ts";
 import { useMay } from "../service/roles.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ScreenHead } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -37,15 +37,7 @@ export default function KeysScreen() {
           mayChange === false && say("Only admins can create, rotate and revoke them."),
         ].filter(Boolean).join(" ")}
       >
-        {mayChange && (
-          <button
-            type="button"
-            className="button primary"
-            onClick={() => setNew(true)}
-          >
-            {say("New key")}
-          </button>
-        )}
+        {mayChange && <Button look="primary" onClick={() => setNew(true)}>{say("New key")}</Button>}
       </ScreenHead>
       <ListTable
         answer={keys}
@@ -120,16 +112,8 @@ function KeyRow({ apiKey: key, mayChange, onRotate, onRevoke }: {
       <td className="tools">
         {key.status === "active" && mayChange && (
           <>
-            <button type="button" className="button small" onClick={onRotate}>
-              {say("Rotate")}
-            </button>
-            <button
-              type="button"
-              className="button small danger"
-              onClick={onRevoke}
-            >
-              {say("Revoke")}
-            </button>
+            <Button look="small" onClick={onRotate}>{say("Rotate")}</Button>
+            <Button look="small danger" onClick={onRevoke}>{say("Revoke")}</Button>
           </>
         )}
       </td>

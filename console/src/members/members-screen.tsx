@@ -4,13 +4,13 @@ import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { Member, Role } from "../service/logloom.ts";
 import { roles, useMay, useMembers } from "../service/roles.ts";
 import { useSession } from "../service/session.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
 import { ago } from "../shared/format-time.ts";
 import { actions, ListTable } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { SelectField, TextField } from "../shared/form-fields.tsx";
 import { say, type Words } from "../shared/translate.ts";
 
 const may: Record<Role, Words> = {
@@ -42,13 +42,7 @@ export default function MembersScreen() {
         ].filter(Boolean).join(" ")}
       >
         {members.data && mayChange && (
-          <button
-            type="button"
-            className="button primary"
-            onClick={() => setNew(true)}
-          >
-            {say("Add a member")}
-          </button>
+          <Button look="primary" onClick={() => setNew(true)}>{say("Add a member")}</Button>
         )}
       </ScreenHead>
       <ErrorNote error={set.error} />
@@ -96,13 +90,12 @@ export default function MembersScreen() {
             <td>{ago(member.created_at)}</td>
             <td className="tools">
               {mayChange && !isLastOwner(member) && (
-                <button
-                  type="button"
-                  className="button small danger"
+                <Button
+                  look="small danger"
                   onClick={() => setToDelete(member)}
                 >
                   {say("Remove")}
-                </button>
+                </Button>
               )}
             </td>
           </tr>
@@ -150,19 +143,15 @@ function NewMember({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <TextField label={say("Email address or user id")} required value={who} onChange={setWho} />
-      <label className="field">
-        <span>{say("Role")}</span>
-        <select value={role} onChange={(event) => setRole(event.target.value)}>
-          {roles.map((one) => (
-            <option key={one} value={one}>{`${say(one)}: ${say(may[one])}`}</option>
-          ))}
-          {views.data?.map(({ view_id, name }) => (
-            <option key={view_id} value={view_id}>
-              {say("viewer: reads within {view}", { view: plain(name) })}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField label={say("Role")} value={role} onChange={setRole}>
+        {roles.map((one) => <option key={one} value={one}>{`${say(one)}: ${say(may[one])}`}
+        </option>)}
+        {views.data?.map(({ view_id, name }) => (
+          <option key={view_id} value={view_id}>
+            {say("viewer: reads within {view}", { view: plain(name) })}
+          </option>
+        ))}
+      </SelectField>
     </FormDialog>
   );
 }

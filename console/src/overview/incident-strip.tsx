@@ -9,6 +9,7 @@ import {
 } from "../shared/incident-parts.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 const most = 5;
 
@@ -50,13 +51,12 @@ export function IncidentStrip() {
         ))}
       </ul>
       {incidents.length > most && (
-        <button
-          type="button"
-          className="button small quiet"
+        <Button
+          look="small quiet"
           onClick={() => go({ screen: "alerts", parameters: {} })}
         >
           {say("{count} more", { count: incidents.length - most })}
-        </button>
+        </Button>
       )}
     </section>
   );

@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import { change, keepOwnHistory, onAddress, readAddress } from "../address/address.ts";
 import { standardRange } from "../address/range.ts";
 import { type Config, loadConfig, StartError } from "../service/config.ts";
-import { Boundary } from "../shared/boundary.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
 import { keepPreferencesInMemory, prefer } from "../shared/preferences.ts";
 import { say, takeLabels } from "../shared/translate.ts";
 import "../styles/index.css";

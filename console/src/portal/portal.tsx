@@ -5,8 +5,8 @@ import { SearchScreen } from "../search/search-screen.tsx";
 import type { Config } from "../service/config.ts";
 import type { Service } from "../service/client.ts";
 import { LogloomError } from "../service/logloom.ts";
-import { Boundary } from "../shared/boundary.tsx";
-import { Empty, Skeleton } from "../shared/basic-controls.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
+import { Button, Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { labelsNow, onLabels, say } from "../shared/translate.ts";
 import type { ParentPage } from "./parent-page.ts";
 import { createPortalService, type PortalService } from "./portal-service.ts";
@@ -56,13 +56,9 @@ export function Portal({ config, session, page }: Props) {
           <Empty title={reader === 0 ? say("This view did not open") : say("This view has ended")}>
             {session.canAsk
               ? (
-                <button
-                  type="button"
-                  className="button primary"
-                  onClick={() => page.tell({ logloom: "token-needed" })}
-                >
+                <Button look="primary" onClick={() => page.tell({ logloom: "token-needed" })}>
                   {say("Open it again")}
-                </button>
+                </Button>
               )
               : <p>{say("Ask for a new link.")}</p>}
           </Empty>

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
-import { TextField } from "../shared/text-field.tsx";
+import { CheckField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 const touched = [
@@ -79,23 +79,17 @@ export function SavedDialog({ initial, onClose }: {
         </label>
         <TextField label={say("Tags, separated by commas")} value={tags} onChange={setTags} />
       </div>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={isShared}
-          onChange={(event) => setShared(event.target.checked)}
-        />
-        {say("Everyone in this tenant can read and run it")}
-      </label>
+      <CheckField
+        label={say("Everyone in this tenant can read and run it")}
+        checked={isShared}
+        onChange={setShared}
+      />
       {hasDisplay && (
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={keepsDisplay}
-            onChange={(event) => keepDisplay(event.target.checked)}
-          />
-          {say("Also save the range, columns and tab")}
-        </label>
+        <CheckField
+          label={say("Also save the range, columns and tab")}
+          checked={keepsDisplay}
+          onChange={keepDisplay}
+        />
       )}
     </FormDialog>
   );

@@ -4,8 +4,8 @@ import { go } from "../address/address.ts";
 import { marksOld, useChange, useOperation, useService } from "../service/operation-hooks.ts";
 import type { SavedSearch } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, Empty, ScreenHead } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button, Empty, ScreenHead } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { Loaded, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -46,9 +46,7 @@ export default function SavedScreen() {
             most: plan.data.maxCount,
           })}
       >
-        <button type="button" className="button primary" onClick={() => setEdited({})}>
-          {say("New saved search")}
-        </button>
+        <Button look="primary" onClick={() => setEdited({})}>{say("New saved search")}</Button>
       </ScreenHead>
       <div className="filters">
         <fieldset className="segments">
@@ -155,22 +153,20 @@ function SavedCard({ saved, isMine, onEdit, onDelete }: {
           </span>
           {isMine && (
             <>
-              <button
-                type="button"
-                className="button small"
+              <Button
+                look="small"
                 aria-label={say("Change {name}", { name: saved.name })}
                 onClick={onEdit}
               >
                 {say("Change")}
-              </button>
-              <button
-                type="button"
-                className="button small danger"
+              </Button>
+              <Button
+                look="small danger"
                 aria-label={say("Delete {name}", { name: saved.name })}
                 onClick={onDelete}
               >
                 {say("Delete")}
-              </button>
+              </Button>
             </>
           )}
         </span>

@@ -4,7 +4,7 @@ import type { Mode } from "../language/edit-query.ts";
 import { groupKeys, splitQuery } from "../language/edit-query.ts";
 import { marksOld, useOperation } from "../service/operation-hooks.ts";
 import type { StatRow } from "../service/logloom.ts";
-import { Empty, Skeleton } from "../shared/basic-controls.tsx";
+import { Button, Empty, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { say } from "../shared/translate.ts";
 import { useFeatures } from "./reader-features.ts";
@@ -41,27 +41,22 @@ export function AggregateView({ run, onFilter }: {
           <PanelNote answer={stats.data} isBusy={stats.isFetching} />
         </p>
         {saves && (
-          <button
-            type="button"
-            className="button small quiet"
+          <Button
+            look="small quiet"
             disabled={stats.error?.status === 400}
             onClick={() => setAdding(true)}
           >
             {say("Add to a dashboard")}
-          </button>
+          </Button>
         )}
         {isAdding && (
           <Suspense>
             <AddDialog query={run.query} onClose={() => setAdding(false)} />
           </Suspense>
         )}
-        <button
-          type="button"
-          className="button small quiet"
-          onClick={() => edit((query) => splitQuery(query).filter)}
-        >
+        <Button look="small quiet" onClick={() => edit((query) => splitQuery(query).filter)}>
           {say("Show the records")}
-        </button>
+        </Button>
       </div>
       {stats.error && !(stats.error.isAway && stats.data)
         ? <SearchError error={stats.error} run={run} retry={() => void stats.refetch()} />

@@ -6,7 +6,7 @@ import type { LogChange } from "../service/logloom.ts";
 import { Badge, Empty } from "../shared/basic-controls.tsx";
 import { count, percent } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
-import { shifted } from "../shared/earlier.ts";
+import { shifted } from "../shared/earlier-periods.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { oneLine } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -111,7 +111,7 @@ function comparedRange(run: Run, { with: chosen, around }: Record<string, string
   if (!run.instants) return {};
   const { from, to } = run.instants;
   const length = Date.parse(to) - Date.parse(from);
-  // As many whole days earlier as keep the two apart.
+  // The smallest number of whole days earlier at which the two ranges do not overlap.
   const days = Math.ceil(length / 86_400_000) * 86_400;
   const other = chosen === "day"
     ? shifted(run.instants, days)

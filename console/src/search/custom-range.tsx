@@ -9,8 +9,9 @@ import {
   zoneWords,
 } from "../address/range.ts";
 import { loadPart } from "../shared/load-part.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 const RangeCalendar = lazy(() => loadPart(() => import("./range-calendar.tsx")));
 
@@ -54,14 +55,13 @@ export function CustomRange({ range, zone, onChoose }: {
       <TextField label={say("From")} value={from} onChange={setFrom} spellCheck={false} />
       <TextField label={say("To")} value={to} onChange={setTo} spellCheck={false} />
       <p className="about">{zoneWords(zone)}</p>
-      <button
-        type="button"
-        className="button small quiet"
+      <Button
+        look="small quiet"
         aria-expanded={hasCalendar}
         onClick={() => setCalendar(!hasCalendar)}
       >
         {say("Choose days")}
-      </button>
+      </Button>
       {hasCalendar && (
         <Suspense>
           <RangeCalendar

@@ -1,5 +1,5 @@
 import { change, useAddress } from "../address/address.ts";
-import { earlierPeriods } from "../shared/earlier.ts";
+import { earlierPeriods } from "../shared/earlier-periods.ts";
 import { say } from "../shared/translate.ts";
 
 /** Chooses the earlier period that all charts of the page show as a pale line. */

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useChange, useService } from "../service/operation-hooks.ts";
 import { useMay } from "../service/roles.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { senders } from "./sender-snippets.ts";
 import { say } from "../shared/translate.ts";
@@ -34,14 +34,13 @@ export function EmptyProject() {
           : !mayMakeKeys
           ? <p className="about">{say("Ask an admin of this tenant for a key.")}</p>
           : (
-            <button
-              type="button"
-              className="button primary"
+            <Button
+              look="primary"
               disabled={create.isPending}
               onClick={() => create.mutate({ p_name: say("first key") })}
             >
               {say("Create a key and fill it in")}
-            </button>
+            </Button>
           )}
         <ErrorNote error={create.error} />
       </div>

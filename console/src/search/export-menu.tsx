@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { useService } from "../service/operation-hooks.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { IconButton } from "../shared/basic-controls.tsx";
+import { Button, IconButton } from "../shared/basic-controls.tsx";
 import { bytes } from "../shared/format-number.ts";
 import { say } from "../shared/translate.ts";
 import { type Format, RecordFile } from "./export-file.ts";
@@ -60,11 +60,7 @@ export function ExportWords() {
   return (
     <>
       <p className="about saving" role="status">{words}</p>
-      {isRunning && (
-        <button type="button" className="button small" onClick={job.stop}>
-          {say("Stop")}
-        </button>
-      )}
+      {isRunning && <Button look="small" onClick={job.stop}>{say("Stop")}</Button>}
     </>
   );
 }

@@ -8,7 +8,7 @@ import { IconButton, Skeleton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { FieldRow } from "./field-row.tsx";
 import { say } from "../shared/translate.ts";
-import { useLater } from "../shared/use-later.ts";
+import { useLater } from "../shared/use-debounced.ts";
 import { type Run, useFields } from "./search-run.ts";
 
 /** The most fields in the list. The search box finds the others. */
@@ -24,7 +24,7 @@ export function FieldsPanel({ fields, run, onClose }: {
 }) {
   const [text, setText] = useState("");
   const [open, setOpen] = useState<Set<string>>(() => new Set(["level", "service"]));
-  // A list of the greatest length may lack fields: then the service looks for the name.
+  // If the list is full, it may lack fields, so the service looks for the name.
   const isCut = (fields.data?.length ?? 0) >= mostListed;
   const wanted = useLater(text.trim());
   const asked = useFields(run, isCut && wanted !== "", wanted);

@@ -3,8 +3,8 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { back, change, useAddress } from "../address/address.ts";
 import type { Range } from "../address/range.ts";
 import { marksOld } from "../service/operation-hooks.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
-import { secondsOf, shifted, valuesAt } from "../shared/earlier.ts";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
+import { secondsOf, shifted, valuesAt } from "../shared/earlier-periods.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { AwaitedChart, type ChartSeries, TimeChart } from "../shared/time-chart.tsx";
@@ -41,7 +41,7 @@ export function HistogramPanel({ run }: {
     };
     setBrushed(range);
     runRange(range);
-    // What changed can then compare with the rest of the range before.
+    // Leaves a part of the range before the selection, so that "what changed" can compare with it.
     const { instants } = run;
     if (instants) change({ around: `${instants.from}/${instants.to}` }, { replace: true });
   };
@@ -70,14 +70,13 @@ export function HistogramPanel({ run }: {
         <HistogramLegend buckets={data?.buckets ?? []} at={bucket} />
         <EarlierSelect />
         {data && (
-          <button
-            type="button"
-            className="button small quiet"
+          <Button
+            look="small quiet"
             aria-pressed={isTable}
             onClick={() => setTable(!isTable)}
           >
             {isTable ? say("Chart") : say("Table")}
-          </button>
+          </Button>
         )}
       </div>
       {answer.error && !data

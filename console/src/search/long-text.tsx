@@ -2,6 +2,7 @@ import { say } from "../shared/translate.ts";
 import { useState } from "react";
 import { bytes } from "../shared/format-number.ts";
 import { LogText } from "../shared/log-text.tsx";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** How many characters are shown before "Show all" is clicked. */
 const firstPart = 4000;
@@ -17,15 +18,11 @@ export function LongText(
         <LogText text={isLong && !isWhole ? `${text.slice(0, firstPart)}…` : text} links />
       </pre>
       {isLong && (
-        <button
-          type="button"
-          className="button small quiet"
-          onClick={() => setWhole(!isWhole)}
-        >
+        <Button look="small quiet" onClick={() => setWhole(!isWhole)}>
           {isWhole
             ? say("Show less")
             : say("Show all ({size})", { size: bytes(new Blob([text]).size) })}
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,7 +1,7 @@
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { change } from "../address/address.ts";
 import type { Field } from "../service/logloom.ts";
-import { IconButton } from "../shared/basic-controls.tsx";
+import { Button, IconButton } from "../shared/basic-controls.tsx";
 import { Icon } from "../shared/icons.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { useFeatures } from "./reader-features.ts";
@@ -30,7 +30,7 @@ export function QueryBar({ run, fields, isPaused, onResume, ref }: {
   ref: Ref<BarHandle>;
 }) {
   const [text, setText] = useState(run.query);
-  // The box's text now. The state follows a moment later.
+  // The text in the box now. The state follows a moment later.
   const content = useRef(run.query);
   const hold = (wanted: string) => {
     content.current = wanted;
@@ -118,13 +118,7 @@ export function QueryBar({ run, fields, isPaused, onResume, ref }: {
             </button>
           )}
           {features.saved && <SaveButton query={run.query} />}
-          <button
-            type="button"
-            className="button primary"
-            onClick={() => start(content.current)}
-          >
-            {say("Run")}
-          </button>
+          <Button look="primary" onClick={() => start(content.current)}>{say("Run")}</Button>
         </div>
       </div>
       <QueryVerdict

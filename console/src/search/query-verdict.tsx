@@ -4,6 +4,7 @@ import type { QueryValidity } from "../service/logloom.ts";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
 import { suggestionOf, withSuggestion } from "./query-suggestion.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** Validates the query while you type. `of` is the text that the verdict is for. */
 export function useVerdict(text: string): { verdict: QueryValidity | null; of: string } {
@@ -68,12 +69,8 @@ function SuggestionButton({ text, verdict, onCorrect }: {
   const suggestion = suggestionOf(verdict);
   if (suggestion === null) return null;
   return (
-    <button
-      type="button"
-      className="button small"
-      onClick={() => onCorrect(withSuggestion(text, suggestion))}
-    >
+    <Button look="small" onClick={() => onCorrect(withSuggestion(text, suggestion))}>
       {say("Write")} <code>{plain(suggestion.text)}</code>
-    </button>
+    </Button>
   );
 }

@@ -7,6 +7,7 @@ import { runRange } from "./search-run.ts";
 import { say } from "../shared/translate.ts";
 import { ZoneSwitch } from "../shared/zone-switch.tsx";
 import { useFeatures } from "./reader-features.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 export function RangePicker(
   { range, isLive }: { range: Range; isLive: boolean },
@@ -20,18 +21,14 @@ export function RangePicker(
   };
   return (
     <div className="range">
-      <button
-        type="button"
-        className="button"
-        popoverTarget={id}
-      >
+      <Button popoverTarget={id}>
         <Icon name="clock" />
         <span className="hidden">{say("Range:")}</span>
         <span className="range-label">
           {isLive ? say("Live") : rangeLabel(range, zone)}
         </span>
         <Icon name="down" />
-      </button>
+      </Button>
       <div ref={menu} id={id} popover="auto" className="popover range-menu">
         <ul>
           {presets.map((preset) => (

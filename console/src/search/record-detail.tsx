@@ -15,6 +15,7 @@ import { Message } from "./record-message.tsx";
 import { Related, tieOf } from "./related-records.tsx";
 import { Tree } from "./value-tree.tsx";
 import { say } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** A complete record: message, fields and attributes, with actions for each value. */
 export function Detail({ record, onFilter }: {
@@ -48,18 +49,14 @@ export function Detail({ record, onFilter }: {
           </time>
           <span className="spring" />
           {features.context && (
-            <button
-              type="button"
-              className="button small"
-              onClick={() => setContext(true)}
-            >
+            <Button look="small" onClick={() => setContext(true)}>
               <Icon name="context" />
               {say("Context")}
-            </button>
+            </Button>
           )}
-          <button type="button" className="button small" popoverTarget="record-menu">
+          <Button look="small" popoverTarget="record-menu">
             {say("Copy or show")} <Icon name="down" />
-          </button>
+          </Button>
           <div id="record-menu" popover="auto" className="popover menu">
             <CopyButton text={() => exactJson(record)} label={say("Copy JSON")} />
             {record.msg !== null && (
@@ -69,15 +66,14 @@ export function Detail({ record, onFilter }: {
               />
             )}
             {features.links && <CopyButton text={link} label={say("Copy link")} />}
-            <button
-              type="button"
-              className="button small"
+            <Button
+              look="small"
               popoverTarget="record-menu"
               popoverTargetAction="hide"
               onClick={() => setRaw(!isRaw)}
             >
               {isRaw ? say("Show as fields") : say("Show as JSON")}
-            </button>
+            </Button>
           </div>
         </div>
         {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { Mode } from "../language/edit-query.ts";
 import { useOperation } from "../service/operation-hooks.ts";
-import { Boundary } from "../shared/boundary.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
 import { ErrorNote, IconButton, Skeleton } from "../shared/basic-controls.tsx";
 import { say } from "../shared/translate.ts";
 import { Detail } from "./record-detail.tsx";

@@ -2,7 +2,7 @@ import { memo, type ReactNode } from "react";
 import { rowTime } from "../address/range.ts";
 import { exactJson } from "../service/exact-json.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { Boundary } from "../shared/boundary.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
 import { usePreferences } from "../shared/preferences.ts";
 import { oneLine, plain } from "../shared/safe-text.ts";
 import { LogText } from "../shared/log-text.tsx";

@@ -12,6 +12,7 @@ import { shortText, valueOf } from "./record-columns.ts";
 import { useOpenRecord } from "./open-record.ts";
 import { TraceDialog } from "./trace-dialog.tsx";
 import { runQuery } from "./search-run.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 const most = 200;
 const aroundMs = 3_600_000;
@@ -47,12 +48,10 @@ export function Related({ record, tie }: {
     <section className="related" aria-label={say("The same {field}", { field: tie.field })}>
       <h3>
         <Sentence text="The same {field}" values={{ field: <code>{tie.field}</code> }} />
-        <button type="button" className="button small quiet" onClick={() => setWide(true)}>
-          {say("Show as lanes")}
-        </button>
-        <button type="button" className="button small quiet" onClick={() => runQuery(query)}>
+        <Button look="small quiet" onClick={() => setWide(true)}>{say("Show as lanes")}</Button>
+        <Button look="small quiet" onClick={() => runQuery(query)}>
           {say("Show in the list")}
-        </button>
+        </Button>
       </h3>
       <Loaded answer={answer} lines={4}>
         {({ logs, next_cursor }) => (

@@ -2,7 +2,7 @@ import { useCallback } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { Empty, ErrorNote, Skeleton } from "../shared/basic-controls.tsx";
+import { Button, Empty, ErrorNote, Skeleton } from "../shared/basic-controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
 import { useFeatures } from "./reader-features.ts";
 import { LiveNote } from "./live-note.tsx";
@@ -105,31 +105,13 @@ function NothingFound({ run }: { run: Run }) {
     <Empty title={say("Nothing found in this range")}>
       <div className="row">
         {next && (
-          <button
-            type="button"
-            className="button primary"
-            onClick={() => runRange({ from: next.from, to: "now" })}
-          >
+          <Button look="primary" onClick={() => runRange({ from: next.from, to: "now" })}>
             {say("Show: {range}", { range: say(next.label) })}
-          </button>
+          </Button>
         )}
-        {run.query !== "" && (
-          <button
-            type="button"
-            className="button"
-            onClick={() => runQuery("")}
-          >
-            {say("Clear the query")}
-          </button>
-        )}
+        {run.query !== "" && <Button onClick={() => runQuery("")}>{say("Clear the query")}</Button>}
         {live && parameters.live !== "1" && (
-          <button
-            type="button"
-            className="button"
-            onClick={() => change({ live: "1" })}
-          >
-            {say("Wait for records live")}
-          </button>
+          <Button onClick={() => change({ live: "1" })}>{say("Wait for records live")}</Button>
         )}
       </div>
     </Empty>

@@ -3,6 +3,7 @@ import { Tabs } from "../shared/tabs.tsx";
 import { say, type Words } from "../shared/translate.ts";
 import { useFeatures } from "./reader-features.ts";
 import type { Run } from "./search-run.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 const tabs = [
   ["records", "Records"],
@@ -47,9 +48,8 @@ export function ChangesButton({ run }: { run: Run }) {
   const { changes } = useFeatures();
   if (!changes || run.isAggregate || run.isLive || tab === "changes") return null;
   return (
-    <button
-      type="button"
-      className="button small"
+    <Button
+      look="small"
       onClick={() => {
         change({ tab: "changes" });
         // The button disappears, so the keyboard focus moves to the tab.
@@ -57,6 +57,6 @@ export function ChangesButton({ run }: { run: Run }) {
       }}
     >
       {say("What changed here?")}
-    </button>
+    </Button>
   );
 }

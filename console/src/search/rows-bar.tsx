@@ -1,6 +1,6 @@
 import { change } from "../address/address.ts";
 import type { LogRecord } from "../service/logloom.ts";
-import { IconButton } from "../shared/basic-controls.tsx";
+import { Button, IconButton } from "../shared/basic-controls.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { useFeatures } from "./reader-features.ts";
@@ -25,13 +25,12 @@ export function RowsBar({ run, rows, answer, isBusy, onFields }: {
         <PanelNote answer={answer} isBusy={isBusy} />
       </p>
       {!run.isLive && (
-        <button
-          type="button"
-          className="button small quiet"
+        <Button
+          look="small quiet"
           onClick={() => change({ order: run.order === "desc" ? "asc" : "" })}
         >
           {run.order === "desc" ? say("Newest first") : say("Oldest first")}
-        </button>
+        </Button>
       )}
       <IconButton
         icon="wrap"

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { presets } from "../address/range.ts";
 import type { LogloomError } from "../service/logloom.ts";
 import { useOperation } from "../service/operation-hooks.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { say } from "../shared/translate.ts";
 import { type Run, runRange } from "./search-run.ts";
 
@@ -54,13 +54,9 @@ export function SearchError({ error, run, retry }: {
         retry={error.status === 400 ? undefined : retry}
       />
       {narrower && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => runRange({ from: narrower.from, to: "now" })}
-        >
+        <Button onClick={() => runRange({ from: narrower.from, to: "now" })}>
           {say("Show only: {range}", { range: say(narrower.label) })}
-        </button>
+        </Button>
       )}
     </div>
   );

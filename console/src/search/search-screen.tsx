@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { useShortcuts } from "../shared/shortcuts.ts";
 import { type Mode, withClause } from "../language/edit-query.ts";
-import { Boundary } from "../shared/boundary.tsx";
+import { Boundary } from "../shared/error-boundary.tsx";
 import { ErrorNote } from "../shared/basic-controls.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { AggregateView } from "./aggregate-view.tsx";

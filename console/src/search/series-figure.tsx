@@ -5,7 +5,7 @@ import { groupKeys, seriesOf } from "../language/edit-query.ts";
 import { marksOld, useOperation } from "../service/operation-hooks.ts";
 import type { Group } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
-import { secondsOf, shifted, valuesAt } from "../shared/earlier.ts";
+import { secondsOf, shifted, valuesAt } from "../shared/earlier-periods.ts";
 import { groupLabel, mostLines } from "../shared/group-label.ts";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";

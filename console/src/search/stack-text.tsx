@@ -2,6 +2,7 @@ import { useState } from "react";
 import { LogText } from "../shared/log-text.tsx";
 import { say } from "../shared/translate.ts";
 import type { Stack } from "./message-parts.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** A stack trace: the error and the first frame of the user's code. A button shows all frames. */
 export function StackText({ stack }: { stack: Stack }) {
@@ -20,16 +21,15 @@ export function StackText({ stack }: { stack: Stack }) {
         {tail !== "" && <LogText text={tail} links />}
       </pre>
       {frames.length > 1 && (
-        <button
-          type="button"
-          className="button small quiet"
+        <Button
+          look="small quiet"
           aria-expanded={isWhole}
           onClick={() => setWhole(!isWhole)}
         >
           {isWhole
             ? say("Only the first frame of your code")
             : say("All frames ({number})", { number: frames.length })}
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -6,7 +6,7 @@ import { oneLine, plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
 import { type Gap, type Lane, traceOf } from "./trace-lanes.ts";
 
-/** The scale of the lanes' pictures. */
+/** The width of a lane's drawing, in its own units. */
 const scale = 1000;
 
 /** The records of a trace in the whole width: a lane for each service, errors marked, gaps shown. */

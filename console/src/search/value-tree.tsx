@@ -3,7 +3,8 @@ import { useState } from "react";
 import { ExactNumber } from "../service/exact-json.ts";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { Leaf, type OnFilter } from "./tree-value.tsx";
+import { Leaf, type OnFilter } from "./value-leaf.tsx";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** How many members of an object are shown at first. */
 const most = 100;
@@ -27,17 +28,7 @@ export function Tree({ value, path, onFilter }: {
           onFilter={onFilter}
         />
       ))}
-      {entries.length > limit && (
-        <li>
-          <button
-            type="button"
-            className="button small quiet"
-            onClick={() => setLimit(limit * 10)}
-          >
-            {say("{count} more", { count: entries.length - limit })}
-          </button>
-        </li>
-      )}
+      <More count={entries.length - limit} onMore={() => setLimit(limit * 10)} />
     </ul>
   );
 }
@@ -94,17 +85,16 @@ function Items({ items, path, onFilter }: {
       {items.slice(0, limit).map((item, i) => (
         <Member key={i} name={`[${i}]`} value={item} path={path} onFilter={onFilter} />
       ))}
-      {items.length > limit && (
-        <li>
-          <button
-            type="button"
-            className="button small quiet"
-            onClick={() => setLimit(limit * 10)}
-          >
-            {say("{count} more", { count: items.length - limit })}
-          </button>
-        </li>
-      )}
+      <More count={items.length - limit} onMore={() => setLimit(limit * 10)} />
     </ul>
+  );
+}
+
+function More({ count, onMore }: { count: number; onMore: () => void }) {
+  if (count <= 0) return null;
+  return (
+    <li>
+      <Button look="small quiet" onClick={onMore}>{say("{count} more", { count })}</Button>
+    </li>
   );
 }

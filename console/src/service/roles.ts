@@ -34,8 +34,8 @@ export function useTenants() {
 }
 
 /**
- * Whether the user has at least this role, or null until it is known. It decides what the console offers; the service
- * checks every call. A viewer has none of these roles.
+ * Whether the user has at least this role; null until it is known. It decides which controls the console shows, but the
+ * service checks every call. A viewer has none of these roles.
  */
 export function useMay(least: Role): boolean | null {
   const tenants = useTenants();

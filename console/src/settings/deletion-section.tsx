@@ -3,14 +3,14 @@ import { useState } from "react";
 import { instant, wholeTime, zoneWords } from "../address/range.ts";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { RetentionRun } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
-import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
+import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count } from "../shared/format-number.ts";
 import { Table } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 interface Wanted {
@@ -93,13 +93,7 @@ export function DeletionSection() {
                 <Sentence text="{count} records" values={{ count: counted.records }} strong />
               </span>
               {counted.records > 0 && (
-                <button
-                  type="button"
-                  className="button danger"
-                  onClick={() => setAsking(true)}
-                >
-                  {say("Delete them…")}
-                </button>
+                <Button look="danger" onClick={() => setAsking(true)}>{say("Delete them…")}</Button>
               )}
             </>
           )}

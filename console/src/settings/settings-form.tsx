@@ -3,7 +3,7 @@ import { useChange } from "../service/operation-hooks.ts";
 import type { TenantSettings } from "../service/logloom.ts";
 import { ErrorNote } from "../shared/basic-controls.tsx";
 import { bytes } from "../shared/format-number.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 /** The unsaved changes. */

@@ -3,7 +3,7 @@ import { ArchiveTab } from "../archive/archive-tab.tsx";
 import { useMay, useTenants } from "../service/roles.ts";
 import { ScreenHead } from "../shared/basic-controls.tsx";
 import { Loaded } from "../shared/list-table.tsx";
-import { Tabs } from "../shared/tabs.tsx";
+import { TabPanel, Tabs } from "../shared/tabs.tsx";
 import { say, type Words } from "../shared/translate.ts";
 import { StreamsTab } from "../streams/streams-tab.tsx";
 import { AuditTab } from "./audit-tab.tsx";
@@ -40,12 +40,7 @@ export default function SettingsScreen() {
         chosen={tab}
         onChoose={(wanted) => change({ tab: wanted === "tenant" ? "" : wanted })}
       />
-      <div
-        id={`panel-${tab}`}
-        role="tabpanel"
-        aria-labelledby={`tab-${tab}`}
-        className="tab-panel"
-      >
+      <TabPanel tab={tab}>
         {tab === "streams"
           ? mayChange ? <StreamsTab /> : <Loaded answer={tenants}>{() => null}</Loaded>
           : tab === "archive"
@@ -53,7 +48,7 @@ export default function SettingsScreen() {
           : tab === "audit"
           ? <AuditTab />
           : <TenantTab mayChange={mayChange} />}
-      </div>
+      </TabPanel>
     </div>
   );
 }

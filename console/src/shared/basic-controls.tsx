@@ -23,6 +23,16 @@ export function IconButton({ icon, label, className = "", ...rest }: IconButtonP
   );
 }
 
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  /** Classes besides `button`, such as `small` and `primary`. */
+  look?: string;
+}
+
+/** A button with a text. */
+export function Button({ look = "", ...rest }: ButtonProps) {
+  return <button type="button" className={`button ${look}`.trim()} {...rest} />;
+}
+
 /** An error with its hint. */
 export function ErrorNote(
   { error, retry }: { error: unknown; retry?: () => void },
@@ -36,9 +46,7 @@ export function ErrorNote(
         <strong>{said}</strong>
         {hint && <span>&nbsp;{hint}</span>}
       </p>
-      {retry && (
-        <button type="button" className="button small" onClick={retry}>{say("Try again")}</button>
-      )}
+      {retry && <Button look="small" onClick={retry}>{say("Try again")}</Button>}
     </div>
   );
 }

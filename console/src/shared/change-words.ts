@@ -1,7 +1,7 @@
 import { count, signed } from "./format-number.ts";
 import { say } from "./translate.ts";
 
-/** From this on an increase is more than chance, also where there was nothing before. */
+/** An increase of at least this many is more than chance, even if there was nothing before. */
 const leastIncrease = 5;
 
 /**

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { IconButton } from "./basic-controls.tsx";
+import { Button, IconButton } from "./basic-controls.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icons.tsx";
 import { say } from "./translate.ts";
@@ -33,10 +33,10 @@ export function CopyButton({ text, label = say("Copy"), icon = false }: {
           />
         )
         : (
-          <button type="button" className="button small" onClick={copy}>
+          <Button look="small" onClick={copy}>
             <Icon name={done ? "check" : "copy"} />
             {done ? say("Copied") : label}
-          </button>
+          </Button>
         )}
       {shown !== null && (
         <CopyByHand

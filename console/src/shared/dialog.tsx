@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { openDialog } from "../address/address.ts";
-import { Boundary } from "./boundary.tsx";
-import { ErrorNote, IconButton } from "./basic-controls.tsx";
+import { Boundary } from "./error-boundary.tsx";
+import { Button, ErrorNote, IconButton } from "./basic-controls.tsx";
 import { say } from "./translate.ts";
 
 /**
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
   const dialog = useRef<HTMLDialogElement>(null);
   const latest = useRef({ isBusy, onClose });
   latest.current = { isBusy, onClose };
-  // In a layout effect, because removing an open dialog would lose the focus.
+  // Closes the dialog in a layout effect, because removing an open dialog would lose the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
     const opener = document.activeElement;
@@ -77,7 +77,7 @@ export function FormDialog(
       error: unknown;
       isPending: boolean;
       onSubmit: (form: HTMLFormElement) => void;
-      /** Beside the buttons. */
+      /** Shown beside the buttons. */
       tools?: ReactNode;
     },
 ) {
@@ -94,14 +94,7 @@ export function FormDialog(
         <ErrorNote error={error} />
         <div className="dialog-actions">
           {tools}
-          <button
-            type="button"
-            className="button"
-            disabled={dialog.isBusy}
-            onClick={dialog.onClose}
-          >
-            {say("Cancel")}
-          </button>
+          <Button disabled={dialog.isBusy} onClick={dialog.onClose}>{say("Cancel")}</Button>
           <button type="submit" className={`button ${tone}`} disabled={isPending}>{action}</button>
         </div>
       </form>

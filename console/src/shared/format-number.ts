@@ -26,7 +26,7 @@ export function decimalSign(language = locale): string {
 
 const ownSign = decimalSign();
 
-/** A number for an input: all digits, without grouping. */
+/** Writes a number into an input: all digits, without grouping. */
 export function writtenNumber(value: number, sign = ownSign): string {
   return String(value).replace(".", sign);
 }

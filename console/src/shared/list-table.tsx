@@ -2,8 +2,8 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import type { LogloomError } from "../service/logloom.ts";
 import { marksOld } from "../service/operation-hooks.ts";
-import { Boundary } from "./boundary.tsx";
-import { Empty, ErrorNote, Skeleton } from "./basic-controls.tsx";
+import { Boundary } from "./error-boundary.tsx";
+import { Button, Empty, ErrorNote, Skeleton } from "./basic-controls.tsx";
 import { say } from "./translate.ts";
 
 /** The most items that a list operation returns. */
@@ -121,15 +121,7 @@ export function ListTable<Item>(
                 {items.map(children)}
               </Table>
               {more && items.length === more.limit && more.limit < mostAtOnce &&
-                (
-                  <button
-                    type="button"
-                    className="button small more"
-                    onClick={more.onMore}
-                  >
-                    {say("Show more")}
-                  </button>
-                )}
+                <Button look="small more" onClick={more.onMore}>{say("Show more")}</Button>}
             </>
           )}
     </Loaded>

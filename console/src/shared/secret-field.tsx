@@ -1,5 +1,6 @@
 import type { Secrets } from "../service/client.ts";
 import { say } from "./translate.ts";
+import { Button } from "./basic-controls.tsx";
 
 /** An input for a secret. A saved secret is never shown, only that it is set. */
 export function SecretField({ name, label, isSet, isNeeded = false, sample, secrets, onChange }: {
@@ -39,13 +40,9 @@ export function SecretField({ name, label, isSet, isNeeded = false, sample, secr
         />
       </label>
       {isSet && !isNeeded && (
-        <button
-          type="button"
-          className="button small"
-          onClick={() => change(isLeaving ? "" : null)}
-        >
+        <Button look="small" onClick={() => change(isLeaving ? "" : null)}>
           {isLeaving ? say("Keep") : say("Remove")} <span className="hidden">{label}</span>
-        </button>
+        </Button>
       )}
     </div>
   );

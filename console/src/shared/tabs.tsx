@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useRef } from "react";
 import { say, type Words } from "./translate.ts";
 
 /** Tabs that also follow the arrow keys. The panel's id is `panel-NAME`. */
@@ -34,6 +34,15 @@ export function Tabs<Name extends string>({ label, tabs, chosen, onChoose, class
           {say(words)}
         </button>
       ))}
+    </div>
+  );
+}
+
+/** The panel of the chosen tab. */
+export function TabPanel({ tab, children }: { tab: string; children: ReactNode }) {
+  return (
+    <div id={`panel-${tab}`} role="tabpanel" aria-labelledby={`tab-${tab}`} className="tab-panel">
+      {children}
     </div>
   );
 }

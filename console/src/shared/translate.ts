@@ -1,5 +1,5 @@
 import { count } from "./format-number.ts";
-import { singular } from "./singular.ts";
+import { singular } from "./singular-sentences.ts";
 
 /**
  * A text to translate, without values, that is passed to `say` later. `npm run console:texts` lists the literals of this

@@ -2,8 +2,8 @@ import { Sentence } from "../shared/sentence.tsx";
 import { type FormEvent, useState } from "react";
 import { useChange } from "../service/operation-hooks.ts";
 import type { Session } from "../service/session.ts";
-import { ErrorNote } from "../shared/basic-controls.tsx";
-import { TextField } from "../shared/text-field.tsx";
+import { Button, ErrorNote } from "../shared/basic-controls.tsx";
+import { TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 /** For a user without a tenant: explains that, and offers to create one. */
@@ -45,20 +45,10 @@ export function NoTenant({ session }: { session: Session }) {
         </ul>
         {stays && <p className="note warn" role="status">{stays}</p>}
         <div className="row">
-          <button
-            type="button"
-            className="button"
-            onClick={() => void renew(say("Your token still has no tenant."))}
-          >
+          <Button onClick={() => void renew(say("Your token still has no tenant."))}>
             {say("Try again")}
-          </button>
-          <button
-            type="button"
-            className="button quiet"
-            onClick={() => session.signOut()}
-          >
-            {say("Sign out")}
-          </button>
+          </Button>
+          <Button look="quiet" onClick={() => session.signOut()}>{say("Sign out")}</Button>
         </div>
       </div>
     </main>

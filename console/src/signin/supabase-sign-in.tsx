@@ -3,8 +3,9 @@ import { type FormEvent, useState } from "react";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { returnAddress, SupabaseSession } from "./supabase-session.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** Sign-in with a password, a link by email, or an OAuth provider. */
 export default function SupabaseSignIn({ config, session }: { config: Config; session: Session }) {
@@ -57,9 +58,7 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
             strong
           />
         </p>
-        <button type="button" className="button" onClick={() => setSent(false)}>
-          {say("Back")}
-        </button>
+        <Button onClick={() => setSent(false)}>{say("Back")}</Button>
       </div>
     );
   }
@@ -85,25 +84,18 @@ export default function SupabaseSignIn({ config, session }: { config: Config; se
       />
       {wrong && <p className="field-error" role="alert">{wrong}</p>}
       <button type="submit" className="button primary" disabled={isBusy}>{say("Sign in")}</button>
-      <button
-        type="button"
-        className="button"
-        disabled={isBusy || !email.includes("@")}
-        onClick={() => void byLink()}
-      >
+      <Button disabled={isBusy || !email.includes("@")} onClick={() => void byLink()}>
         {say("Send me a link instead")}
-      </button>
+      </Button>
       {config.providers.length > 0 && <p className="or-line">{say("or")}</p>}
       {config.providers.map((provider) => (
-        <button
+        <Button
           key={provider}
-          type="button"
-          className="button"
           disabled={isBusy}
           onClick={() => byProvider(provider)}
         >
           {say("Continue with {provider}", { provider })}
-        </button>
+        </Button>
       ))}
     </form>
   );

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Secrets } from "../service/client.ts";
 import { SecretField } from "../shared/secret-field.tsx";
 import { say } from "../shared/translate.ts";
+import { Button } from "../shared/basic-controls.tsx";
 
 const prefix = "header.";
 const standard = prefix + "authorization";
@@ -48,9 +49,7 @@ export function HeaderFields({ known, secrets, onChange }: {
             add();
           }}
         />
-        <button type="button" className="button small" disabled={!isName} onClick={add}>
-          {say("Add a header")}
-        </button>
+        <Button look="small" disabled={!isName} onClick={add}>{say("Add a header")}</Button>
       </div>
     </fieldset>
   );

@@ -3,7 +3,7 @@ import { useOperation, useSealedChange } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
 import { FormDialog } from "../shared/dialog.tsx";
 import { plain } from "../shared/safe-text.ts";
-import { TextField } from "../shared/text-field.tsx";
+import { CheckField, SelectField, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 import { changedBy, createdBy, type Draft, draftOf } from "./stream-draft.ts";
 import { HeaderFields } from "./header-fields.tsx";
@@ -38,14 +38,11 @@ export function StreamDialog({ initial, onClose }: {
       onClose={onClose}
       tools={!stream_id && (
         <>
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={draft.enabled}
-              onChange={(event) => change({ enabled: event.target.checked })}
-            />
-            {say("Start immediately")}
-          </label>
+          <CheckField
+            label={say("Start immediately")}
+            checked={draft.enabled}
+            onChange={(isOn) => change({ enabled: isOn })}
+          />
           <span className="spring" />
         </>
       )}
@@ -58,16 +55,14 @@ export function StreamDialog({ initial, onClose }: {
           value={draft.name}
           onChange={(name) => change({ name })}
         />
-        <label className="field">
-          <span>{say("Kind")}</span>
-          <select
-            value={draft.kind}
-            disabled={stream_id !== undefined}
-            onChange={(event) => change({ kind: event.target.value as StreamKind })}
-          >
-            {kindNames.map((one) => <option key={one} value={one}>{say(kinds[one].label)}</option>)}
-          </select>
-        </label>
+        <SelectField
+          label={say("Kind")}
+          value={draft.kind}
+          disabled={stream_id !== undefined}
+          onChange={(text) => change({ kind: text as StreamKind })}
+        >
+          {kindNames.map((one) => <option key={one} value={one}>{say(kinds[one].label)}</option>)}
+        </SelectField>
       </div>
       <TextField
         label={say("Query (empty: all records)")}
@@ -78,19 +73,17 @@ export function StreamDialog({ initial, onClose }: {
         onChange={(query_dsl) => change({ query_dsl })}
       />
       {(views.data?.length ?? 0) > 0 && (
-        <label className="field">
-          <span>{say("View")}</span>
-          <select
-            value={draft.view_id}
-            onChange={(event) => change({ view_id: event.target.value })}
-          >
-            {/* A view cannot be removed: the receiver would suddenly get more records. */}
-            {!initial.view_id && <option value="">{say("All records of the tenant")}</option>}
-            {views.data?.map(({ view_id, name }) => (
-              <option key={view_id} value={view_id}>{plain(name)}</option>
-            ))}
-          </select>
-        </label>
+        <SelectField
+          label={say("View")}
+          value={draft.view_id}
+          onChange={(text) => change({ view_id: text })}
+        >
+          {/* A view cannot be removed: the receiver would suddenly get more records. */}
+          {!initial.view_id && <option value="">{say("All records of the tenant")}</option>}
+          {views.data?.map(({ view_id, name }) => (
+            <option key={view_id} value={view_id}>{plain(name)}</option>
+          ))}
+        </SelectField>
       )}
       <KindFields draft={draft} isSet={isSet} onChange={change} />
       {kinds[draft.kind].takesHeaders && (

@@ -1,6 +1,6 @@
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
-import { Badge, ErrorNote } from "../shared/basic-controls.tsx";
+import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { count, seconds } from "../shared/format-number.ts";
 import { plain } from "../shared/safe-text.ts";
@@ -40,14 +40,11 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
       <td>{stream.lag_seconds < 1 ? say("up to date") : seconds(stream.lag_seconds)}</td>
       <td className="number">{count(stream.sent_records)}</td>
       <td>
-        {missed === null
-          ? "–"
-          : <button type="button" className="button small" onClick={onMissed}>{missed}</button>}
+        {missed === null ? "–" : <Button look="small" onClick={onMissed}>{missed}</Button>}
       </td>
       <td className="tools">
-        <button
-          type="button"
-          className="button small"
+        <Button
+          look="small"
           disabled={test.isPending || isTesting(stream)}
           onClick={() => {
             change.reset();
@@ -55,10 +52,9 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
           }}
         >
           {say("Test")}
-        </button>
-        <button
-          type="button"
-          className="button small"
+        </Button>
+        <Button
+          look="small"
           disabled={change.isPending}
           onClick={() => {
             test.reset();
@@ -66,10 +62,8 @@ export function StreamRow({ stream, onEdit, onMissed, onDelete }: {
           }}
         >
           {isOn ? say("Pause") : say("Resume")}
-        </button>
-        <button type="button" className="button small danger" onClick={onDelete}>
-          {say("Delete")}
-        </button>
+        </Button>
+        <Button look="small danger" onClick={onDelete}>{say("Delete")}</Button>
       </td>
     </tr>
   );

@@ -53,7 +53,7 @@ export function isTesting({ test_requested_at, test_finished_at }: LogStream): b
     (test_finished_at === null || test_finished_at < test_requested_at);
 }
 
-/** How much was not sent, in words, or null for nothing. */
+/** The number of records that were not sent, in words. Null if there are none. */
 export function missedWords(failures: LogStreamFailure[]): string | null {
   const gaps = failures.filter(({ kind }) => kind === "gap").length;
   const others = failures.length - gaps;

@@ -2,13 +2,14 @@ import { Sentence } from "../shared/sentence.tsx";
 import { useState } from "react";
 import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { LogStream } from "../service/logloom.ts";
-import { Confirm } from "../shared/confirm.tsx";
+import { Confirm } from "../shared/confirm-dialog.tsx";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
 import { FailuresDialog } from "./failures-dialog.tsx";
 import { StreamDialog } from "./stream-dialog.tsx";
 import { StreamRow } from "./stream-row.tsx";
+import { Button } from "../shared/basic-controls.tsx";
 
 /** The log streams, and how far behind each is. */
 export function StreamsTab() {
@@ -23,9 +24,7 @@ export function StreamsTab() {
         <p className="about">
           {say("A stream forwards new records to another system, each at least once.")}
         </p>
-        <button type="button" className="button primary" onClick={() => setEdited({})}>
-          {say("New stream")}
-        </button>
+        <Button look="primary" onClick={() => setEdited({})}>{say("New stream")}</Button>
       </div>
       <ListTable
         answer={streams}

@@ -1,4 +1,4 @@
-import { host } from "./host.ts";
+import { host } from "./runtime.ts";
 import type { Level, Logger } from "./types.ts";
 
 const levelOf = {
@@ -9,7 +9,7 @@ const levelOf = {
   error: "error",
 } as const;
 
-/** Logs what the program writes to the console, which still shows it, until the returned function is called. */
+/** Logs what the program writes to the console. The console still shows it. The returned function ends this. */
 export function captureConsole(
   logger: Logger,
   { levels = ["debug", "info", "warn", "error"] }: { readonly levels?: readonly Level[] } = {},
@@ -23,7 +23,7 @@ export function captureConsole(
       const own = console[method];
       const capturing = (...args: unknown[]) => {
         own.apply(console, args);
-        // What a hook of the logger writes is not logged again.
+        // Output of the logger's own hooks is not logged again.
         if (isLogging) return;
         isLogging = true;
         try {
@@ -42,7 +42,7 @@ export function captureConsole(
   return () => restore.forEach((one) => one());
 }
 
-/** Texts are the message, an error and other values are kept as they are. */
+/** Joins texts into the message. Errors and other values become fields. */
 function partsOf(args: unknown[]): [msg: string, fields: Record<string, unknown>] {
   const values = args.filter((one) => typeof one === "object" && one !== null);
   const error = values.find((one) => one instanceof Error);
@@ -55,7 +55,7 @@ function partsOf(args: unknown[]): [msg: string, fields: Record<string, unknown>
   }];
 }
 
-/** `%s`, `%d` and the like take the words that follow; `%c` is a style and shows nothing. */
+/** Replaces `%s`, `%d` and the like by the arguments that follow. `%c` is a style and shows nothing. */
 function formatted([first, ...words]: unknown[]): string {
   if (typeof first !== "string") {
     return [first, ...words].filter((one) => one !== undefined).map(String).join(" ");

@@ -1,17 +1,17 @@
-import { captureErrors } from "./errors.ts";
-import { logRequest } from "./request.ts";
+import { captureErrors } from "./uncaught_errors.ts";
+import { logRequest } from "./log_request.ts";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
 import type { Fields, Level, Log, Logger } from "./types.ts";
-import { copied } from "./values.ts";
+import { copied } from "./plain_values.ts";
 
 export interface LoggerOptions extends Omit<SenderOptions, "service"> {
   /** The name of the program. */
   readonly service: string;
-  /** The least level that is sent: `debug` unless told otherwise. */
+  /** The lowest level that is sent. Default: `debug`. */
   readonly level?: Level;
-  /** The share of a level's events that is sent, for example `{ debug: 0.1 }`. */
+  /** The share of events of a level to send, for example `{ debug: 0.1 }`. */
   readonly sample?: { readonly [level in Level]?: number };
-  /** Sees each event as it will be sent, and may return another; null drops it. */
+  /** Called with each event before it is sent. It may return another event, or null to drop it. */
   readonly transform?: (event: Record<string, unknown>) => Record<string, unknown> | null;
 }
 
@@ -20,7 +20,7 @@ const fieldNames = "msg ts service env req_id user_id route host".split(" ");
 const disposal: typeof Symbol.asyncDispose = Symbol.asyncDispose ??
   Symbol.for("Symbol.asyncDispose");
 
-/** A logger that sends in the background. None of its functions throws. */
+/** Creates a logger that sends in the background. None of its functions throws. */
 export function createLogger(options: LoggerOptions): Logger {
   return loggerOf(createSender(options), options, {});
 }
@@ -53,7 +53,7 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
     with: (fields) => loggerOf(sender, options, { ...base, ...named(fields) }),
     withRequest(request, handler, context) {
       if (context) sender.useWaitUntil((promise) => context.waitUntil(promise));
-      // Workers end a request's timers with it: what it logged is sent in its own time.
+      // A worker's timers end with the request, so its events are sent before that.
       return logRequest(logger, request, handler)
         .finally(() => context?.waitUntil(sender.flush()));
     },
@@ -64,12 +64,12 @@ export function loggerOf(sender: Sender, options: LoggerOptions, base: Fields): 
   return logger;
 }
 
-/** In a stack trace that a program logs as a text. */
+/** Marks a stack trace in a text. */
 const atLine = /\n\s+at /;
 
-/** The message and the fields, in whichever order a program gives them. */
+/** Returns the message and the fields, which may be passed in either order. */
 function partsOf(first: unknown, second: unknown): [msg: unknown, fields: Fields] {
-  // pino's order, or fields alone.
+  // The fields come first, as in pino, or there are only fields.
   if (first instanceof Object && typeof (second ?? "") === "string") {
     const fields = named(first);
     return [second ?? (first as Error).message ?? fields.msg, fields];
@@ -81,7 +81,7 @@ function partsOf(first: unknown, second: unknown): [msg: unknown, fields: Fields
   ];
 }
 
-/** Fields as a program gives them: an error, and what is no object, get a name. */
+/** Returns the passed fields. An error, or a value that is not an object, gets a name. */
 function named(fields: unknown): Fields {
   const given = fields ?? {};
   if (given instanceof Error) return { error: given };

@@ -324,7 +324,7 @@ Deno.test("what a request cannot send while the service is away the next one sen
     await from.log.withRequest(request, () => new Response(), {
       waitUntil: (promise) => void waited.push(promise),
     });
-    // All of it ends, else the runtime would break it off.
+    // Every promise must settle, otherwise the runtime would cancel it.
     await Promise.all(waited);
     away = false;
   }

@@ -3,17 +3,17 @@ import { Writable } from "node:stream";
 import { rewrites, withTexts } from "../../../supabase/functions/_shared/exact_numbers.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 
-/** What a transport of pino may be told: it goes to another thread, so no functions and no client. */
+/** The options of a pino transport. They are passed to another thread, so functions and clients are not possible. */
 export interface PinoOptions extends
   Pick<
     SenderOptions,
     "url" | "key" | "service" | "env" | "redact" | "maxDepth" | "maxSize"
   > {
-  /** The logger's `messageKey`: `msg` unless told otherwise. */
+  /** The logger's `messageKey`. Default: `msg`. */
   readonly messageKey?: string;
 }
 
-/** The program waits for so long before it ends. */
+/** How long the program waits before it ends. */
 const lastMs = 8000;
 
 const levelOf: Readonly<Record<number, string>> = {
@@ -33,13 +33,13 @@ export default function transport({ messageKey = "msg", ...options }: PinoOption
     if (line === "") return;
     try {
       const { level, time, [messageKey]: msg, ...event } = JSON.parse(withTexts(line, rewrites));
-      // What names an event comes first, so that it is there when the rest is too large.
+      // The fields that identify an event come first, so that they stay if the event is cut.
       sender.add(sender.plain({
         level: levelOf[level] ?? level,
         time,
         msg,
         ...event,
-        // With another messageKey a program may have a msg that is not the message.
+        // If messageKey is another name, the program may have a field msg.
         ...msg !== undefined && event.msg !== undefined &&
           { msg, attrs: { ...event.attrs, msg: event.msg } },
       }));
@@ -58,7 +58,7 @@ export default function transport({ messageKey = "msg", ...options }: PinoOption
     final(done) {
       take(rest);
       sender.flush(lastMs).then((isSent) => {
-        // The console of this thread needs the program, which waits and then ends.
+        // Writes directly: this thread's console needs the main thread, which is waiting.
         if (!isSent) writeSync(2, `logloom: not everything was sent within ${lastMs / 1000} s\n`);
         done();
       }).catch(done);

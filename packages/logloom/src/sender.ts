@@ -1,9 +1,17 @@
-import { createDelivery, type Rejected } from "./delivery.ts";
-import { atEnd } from "./end.ts";
-import { foundWaitUntil, host, isPage, server, type WaitUntil, warn, withoutKey } from "./host.ts";
-import { createPlain, type ValueOptions } from "./values.ts";
+import { createDelivery, type Rejected } from "./delivery_queue.ts";
+import { atEnd } from "./at_exit.ts";
+import {
+  foundWaitUntil,
+  host,
+  isPage,
+  server,
+  type WaitUntil,
+  warn,
+  withoutKey,
+} from "./runtime.ts";
+import { createPlain, type ValueOptions } from "./plain_values.ts";
 
-/** A supabase-js client, as far as it is needed. */
+/** The parts of a supabase-js client that are used here. */
 export interface SupabaseClientLike {
   schema(name: "public"): { url: string; fetch?: typeof fetch };
 }
@@ -13,30 +21,33 @@ export interface SenderOptions extends ValueOptions {
   readonly url?: string;
   /** An API key of Logloom, `ll_…`. */
   readonly key?: string;
-  /** Instead of a key: asks your backend for an ingest token, `llt_…`, now and whenever it has expired. */
+  /**
+   * Instead of a key: a function that gets an ingest token, `llt_…`, from your backend. Called at the start and
+   * whenever the token has expired.
+   */
   readonly token?: () => string | Promise<string>;
-  /** Instead of an address and a key: events are sent as the user who is signed in. */
+  /** Instead of an address and a key: sends as the signed-in user. */
   readonly supabase?: SupabaseClientLike;
   readonly service?: string;
   readonly env?: string;
-  /** Told of each event that the service refuses. */
+  /** Called with each event that the service refuses. */
   readonly onRejected?: (rejected: Rejected) => void;
-  /** Told of what fails; without it each new failure is a warning on the console. */
+  /** Called with each failure. Without it, new failures are shown as warnings on the console. */
   readonly onError?: (error: Error) => void;
-  /** Keeps the runtime alive until events are sent; found by itself in Supabase's functions and on Vercel. */
+  /** Keeps the runtime alive until events are sent. Found automatically in Supabase's functions and on Vercel. */
   readonly waitUntil?: WaitUntil;
 }
 
 /** Sends events in batches. None of its functions throws. */
 export interface Sender {
-  /** Takes an event of plain JSON, and whose it is; its service and environment are the sender's where it has none. */
+  /** Adds an event of plain JSON and its tenant. Without a service or environment it gets the sender's. */
   add(event: Record<string, unknown>, tenant?: string): void;
   flush(withinMs?: number): Promise<boolean>;
-  /** Sends what it has taken, for at most ten seconds. */
+  /** Sends all events. Takes at most ten seconds. */
   close(): Promise<void>;
-  /** Reports a failure of what the caller gave. */
+  /** Reports an error in the caller's input. */
   fail(error: unknown): void;
-  /** Makes plain JSON of what a program gives. */
+  /** Turns the caller's values into plain JSON. */
   plain(members: Record<string, unknown>): Record<string, unknown>;
   /** Uses a request's `waitUntil` from now on. */
   useWaitUntil(waitUntil: WaitUntil): void;
@@ -44,12 +55,12 @@ export interface Sender {
 
 const timeoutMs = 30_000;
 const exitMs = 10_000;
-/** A worker ends at most thirty seconds after its request: the last try may take as long again. */
+/** A worker ends at most 30 seconds after its request, and the last attempt may take as long again as this. */
 const requestMs = 10_000;
-/** The console is told of each failure, and of twenty at most, once in so long. */
+/** The same failure is shown at most once in this time, and at most twenty failures are shown. */
 const repeatMs = 59_000;
 
-/** `settled` sees the answer to a body, and may return another. */
+/** Creates a sender. `settled` gets each answer and may return another one. */
 export function createSender(
   options: SenderOptions,
   settled = (answer: Response, _body: string): Response | Promise<Response> => answer,
@@ -100,7 +111,7 @@ export function createSender(
         ...!rest && { "X-API-Key": `${await held}` },
       },
       body,
-      // Else the key and the events would go wherever it leads.
+      // Following a redirect would send the key and the events to another address.
       redirect: "manual",
       signal: AbortSignal.timeout(Math.min(timeoutMs, withinMs)),
       ...isPage && isSmall && { keepalive: true },
@@ -142,7 +153,7 @@ export function createSender(
     try {
       act();
     } catch {
-      // A hook that throws has nobody to tell; a runtime may refuse to wait outside a request.
+      // An error of a hook cannot be reported, and some runtimes refuse waitUntil outside a request.
     }
   }
 
@@ -155,7 +166,7 @@ export function createSender(
     leave?.();
     fail("not everything was sent within 10 s");
   };
-  // A Worker may make no AbortController while it starts.
+  // A Worker may not create an AbortController while it starts.
   if (isPage) {
     const stop = new AbortController();
     host.addEventListener?.("pagehide", delivery.hurry, stop);
@@ -166,7 +177,7 @@ export function createSender(
   return {
     add(event, tenant) {
       if (!isSet) return;
-      // A page may be gone before its first batch is sent.
+      // Asks for the token early, because a page may close before its first batch.
       held ??= ask();
       try {
         delivery.add(textOf(event), tenant);

@@ -1,4 +1,4 @@
-import { host, later } from "./host.ts";
+import { host, later } from "./runtime.ts";
 import { loggerOf, type LoggerOptions } from "./logger.ts";
 import { createSender } from "./sender.ts";
 import type { Logger } from "./types.ts";
@@ -10,9 +10,9 @@ export interface LoggersOptions extends Omit<LoggerOptions, "key" | "supabase" |
 }
 
 export interface Loggers {
-  /** A logger whose events belong to this tenant. It costs nothing to ask for it each time. */
+  /** Returns a logger for this tenant. It is cheap to call this for each event. */
   forTenant(id: string): Logger;
-  /** Sends everything logged so far; false if that was not done in so many milliseconds, or a tenant is over its limit. */
+  /** Sends everything logged so far. False if it takes longer than `withinMs`, or if a tenant is over its limit. */
   flush(withinMs?: number): Promise<boolean>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -26,13 +26,13 @@ interface AnswerOfTenant {
   retry_after?: number;
 }
 
-/** A tenant that is over its limit, and its events that wait. */
+/** A tenant that is over its limit, and its waiting events. */
 interface Held {
   readonly since: number;
   tries: number;
   events: Event[];
   length: number;
-  /** Events for which there was no room. */
+  /** The number of events that were dropped because the queue was full. */
   lost: number;
   timer?: ReturnType<typeof setTimeout>;
 }
@@ -45,8 +45,8 @@ const disposal: typeof Symbol.asyncDispose = Symbol.asyncDispose ??
   Symbol.for("Symbol.asyncDispose");
 
 /**
- * Loggers for all tenants of a project, which share one queue. A tenant that is over its limit waits alone: its events
- * are sent again for five minutes, those of the others go on.
+ * Creates loggers for all tenants of a project, which share one queue. If a tenant is over its limit, only its own
+ * events wait, and are retried for five minutes.
  */
 export function createLoggers(options: LoggersOptions): Loggers {
   const held = new Map<string, Held>();
@@ -56,13 +56,13 @@ export function createLoggers(options: LoggersOptions): Loggers {
   const sender = createSender({
     ...options,
     onRejected(rejected) {
-      // Of us: it says how many events were dropped, and belongs to nobody.
+      // This is our own event about dropped events, which belongs to no tenant.
       if (rejected.code === "tenant_is_missing") sender.fail(new Error(`${rejected.event.msg}`));
       else options.onRejected?.(rejected);
     },
   }, settle);
 
-  /** What tenants are refused is no reason to send the events of others again. */
+  /** If some tenants are refused, the events of the others must not be sent again. */
   async function settle(answer: Response, body: string): Promise<Response> {
     if (answer.status !== 200 && answer.status !== 429) return answer;
     const events: Event[] = JSON.parse(body);
@@ -75,7 +75,7 @@ export function createLoggers(options: LoggersOptions): Loggers {
       );
     const away = tenants.filter(({ status }) => status >= 500);
     if (away.length > 0) {
-      // Perhaps stored: the same request tells, with the same key.
+      // These events may be stored. The same request with the same key tells.
       const after = Math.max(...away.map((one) => one.retry_after ?? 0));
       return new Response(JSON.stringify({ error: away[0].error }), {
         status: 503,

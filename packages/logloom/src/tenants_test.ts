@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import type { Rejected } from "./delivery.ts";
+import type { Rejected } from "./delivery_queue.ts";
 import { createLoggers, type LoggersOptions } from "./tenants.ts";
 import { type Event, receiver, withoutWaiting } from "./testing.ts";
 
 type Told = Partial<{ status: number; error: string; retry_after: number }>;
 type TenantEvent = Event & { tenant_id: string };
 
-/** What the service answers where it says these things of tenants, and takes the events of the others. */
+/** The service's answer if it reports this for some tenants and accepts the events of the others. */
 function told(events: readonly Event[], of: Record<string, Told> = {}): Response {
   const ids = [...new Set((events as TenantEvent[]).map(({ tenant_id }) => tenant_id))];
   return Response.json({
@@ -34,7 +34,7 @@ const sent = (requests: readonly { body: string }[]) =>
     (JSON.parse(body) as TenantEvent[]).map(({ tenant_id, msg }) => `${tenant_id}: ${msg}`)
   );
 
-/** Every 5 ms, until it holds. */
+/** Checks every 5 ms until the condition holds. */
 async function until(holds: () => boolean): Promise<void> {
   const { setTimeout: timeout } = globalThis;
   while (!holds()) await new Promise((resolve) => timeout(resolve, 5));
@@ -203,7 +203,7 @@ Deno.test("what waits has a bound, and what is beyond is counted", async () => {
   await from.logs.flush();
   for (let n = 0; n < 12_000; n++) log.info("more");
   assert.equal(to.requests.length, 1);
-  // What is left is sent in the time that it takes.
+  // The remaining events are sent in real time.
   time[Symbol.dispose]();
   isOver = false;
   from.logs.forTenant("globex").info("b");

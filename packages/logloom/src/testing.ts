@@ -9,7 +9,7 @@ export interface Received {
 
 export type Event = Record<string, unknown> & { attrs: Record<string, unknown> };
 
-/** A receiver that answers as a test says; by itself it takes everything. */
+/** A receiver with the test's answers. By default it accepts everything. */
 export function receiver(
   answer: (before: number, events: Event[]) => Response | Promise<Response> = (_before, events) =>
     accepted(events.length),
@@ -58,7 +58,7 @@ export function trial(url: string, options: Partial<LoggerOptions> = {}): Trial 
   return { log, failures, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() };
 }
 
-/** Timers fire at once, and the clock is as far as they waited. */
+/** Makes timers fire at once. The clock advances by the time that they would have waited. */
 export function withoutWaiting(): Disposable & { readonly waits: number[] } {
   const { setTimeout: timeout } = globalThis;
   const { now } = performance;

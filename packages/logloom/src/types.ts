@@ -1,7 +1,7 @@
-import type { WaitUntil } from "./host.ts";
+import type { WaitUntil } from "./runtime.ts";
 
 declare global {
-  /** Types that name it compile where `lib` lacks `esnext.disposable` too. */
+  /** This declaration makes the types compile where `lib` lacks `esnext.disposable`. */
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol;
   }
@@ -9,16 +9,18 @@ declare global {
 
 export type Level = "debug" | "info" | "warn" | "error";
 
-/** `req_id`, `user_id`, `route`, `host` and `ts` are fields of a record; the rest is found below `attrs`. */
+/**
+ * `req_id`, `user_id`, `route`, `host` and `ts` are fields of a record. All other members become attributes (`attrs`).
+ */
 export type Fields = Record<string, unknown>;
 
 export interface Log {
   (msg: string | Error, fields?: Fields | Error): void;
-  /** As pino has it. */
+  /** The order of pino's parameters. */
   (fields: Fields | Error, msg?: string): void;
 }
 
-/** What a runtime gives with a request, Cloudflare's `ctx` for example. */
+/** The object that a runtime passes with a request, such as Cloudflare's `ctx`. */
 export interface RequestContext {
   readonly waitUntil: WaitUntil;
 }
@@ -28,7 +30,7 @@ export interface Logger {
   readonly info: Log;
   readonly warn: Log;
   readonly error: Log;
-  /** A logger whose events all have these fields. */
+  /** Returns a logger that adds these fields to all events. */
   with(fields: Fields): Logger;
   /** Answers a request and logs it: method, route, status, milliseconds and request id. */
   withRequest(
@@ -36,9 +38,9 @@ export interface Logger {
     handler: (log: Logger) => Response | Promise<Response>,
     context?: RequestContext,
   ): Promise<Response>;
-  /** Logs errors that nobody caught, until the returned function is called. */
+  /** Logs uncaught errors. The returned function ends this. */
   captureErrors(): () => void;
-  /** Sends everything logged so far; false if that was not done in so many milliseconds. */
+  /** Sends everything logged so far. False if it takes longer than `withinMs`. */
   flush(withinMs?: number): Promise<boolean>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -25,14 +25,14 @@ export interface LogloomViewerProps {
   theme?: "light" | "dark" | "auto";
   labels?: Record<string, ViewerLabel>;
   className?: string;
-  /** The custom properties of its looks, too: `{ "--logloom-accent": "#c026d3" }`. */
+  /** May have the viewer's custom properties too: `{ "--logloom-accent": "#c026d3" }`. */
   style?: Record<string, string | number>;
   onReady?: () => void;
   onError?: (failure: ViewerFailure) => void;
   onQueryChanged?: (changed: QueryChanged) => void;
 }
 
-/** Whether there is a page does not change while the component is drawn. */
+/** Never notifies: a page does not appear or vanish while the component is drawn. */
 const stays = () => () => {};
 
 /** `<logloom-viewer>` for React. */
@@ -55,17 +55,17 @@ export function LogloomViewer(props: LogloomViewerProps): ReactElement {
     on<ViewerFailure>("error", (failure) => latest.current.onError?.(failure));
     on<QueryChanged>("query-changed", (changed) => latest.current.onQueryChanged?.(changed));
     viewer.getToken = () => latest.current.getToken();
-    // The frame begins after its listeners are there.
+    // Defined after the listeners are added, because the frame starts at once.
     defineViewer();
     return () => stop.abort();
   }, []);
   useEffect(() => {
-    // Also those that are taken back.
+    // Sets them even if they are removed.
     if (element.current) element.current.labels = props.labels ?? {};
   }, [props.labels]);
-  // A policy without 'unsafe-inline' refuses a style attribute in HTML, not a script that sets one.
+  // A policy without 'unsafe-inline' forbids style attributes in HTML, but a script may set styles.
   const isInPage = useSyncExternalStore(stays, () => true, () => false);
-  // React 18 gives a custom element no className.
+  // React 18 does not pass className to a custom element.
   const attributes = {
     src,
     query,

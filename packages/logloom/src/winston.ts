@@ -1,9 +1,9 @@
 import Transport from "winston-transport";
 import { createSender, type Sender, type SenderOptions } from "./sender.ts";
-import { copied } from "./values.ts";
+import { copied } from "./plain_values.ts";
 
 export interface WinstonOptions extends SenderOptions {
-  /** The least level that is sent: the logger's unless told otherwise. */
+  /** The lowest level that is sent. Default: the logger's level. */
   readonly level?: string;
   readonly format?: Transport.TransportStreamOptions["format"];
 }
@@ -22,7 +22,7 @@ export class LogloomTransport extends Transport {
     const sender = this.#sender;
     sender.add(sender.plain({
       ts: isTime(timestamp) ? timestamp : new Date(),
-      // A format may have coloured what is to be shown.
+      // Uses the original level and message, because a format may have coloured them.
       level: info[Symbol.for("level")] ?? level,
       msg: message,
       ...!isTime(timestamp) && { timestamp },
@@ -32,18 +32,18 @@ export class LogloomTransport extends Transport {
     next();
   }
 
-  /** Sends everything logged so far; false if that was not done in so many milliseconds. */
+  /** Sends everything logged so far. False if it takes longer than `withinMs`. */
   flush(withinMs?: number): Promise<boolean> {
     return this.#sender.flush(withinMs);
   }
 
-  /** `logger.end()` waits for what is on its way. */
+  /** Makes `logger.end()` wait until all events are sent. */
   override _final(done: (error?: Error | null) => void): void {
     this.#sender.close().then(() => done(), done);
   }
 }
 
-/** Whether it says which moment it is: a text for people is without a zone. */
+/** Whether a value is a point in time. A readable text such as "12:30" has no zone and is not. */
 function isTime(value: unknown): boolean {
   return value instanceof Date || typeof value === "number" ||
     typeof value === "string" && /^\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d:?\d\d)$/.test(value);

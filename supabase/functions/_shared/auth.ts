@@ -154,7 +154,7 @@ function payloadText(token: string): string {
   );
 }
 
-/** Whether the token itself is at fault, not the keys that should verify it. */
+/** True if the token is faulty, false if the keys that verify it are unavailable. */
 function isTokenError(error: unknown): boolean {
   return error instanceof joseErrors.JOSEError && !(error instanceof joseErrors.JWKSInvalid);
 }

@@ -30,7 +30,7 @@ const refused = {
   failure: { status: 401, error: "Invalid token, API key, or missing tenant_id" },
 };
 
-/** A result without the text for the header, which has a test of its own. */
+/** Removes the text for the header, which another test checks. */
 function withoutRefusal(result: Result<Caller | Project>): unknown {
   if (result.ok) return result;
   const { refusal: _, ...failure } = result.failure;
@@ -276,7 +276,7 @@ Deno.test("while the keys cannot be read, a token that needs them gets 503 and n
   assert.ok((await authenticate(await hs256(claims))).ok);
 });
 
-/** A project whose keys change, and a clock that advances while somebody waits. */
+/** A fake project whose keys change, with a clock that advances while requests wait. */
 async function startKeys(...names: string[]) {
   const pairs = new Map(
     await Promise.all(names.map(async (kid) => [kid, await generateKeyPair("ES256")] as const)),

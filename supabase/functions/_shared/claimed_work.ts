@@ -1,11 +1,11 @@
 import type { CallDatabase } from "./database.ts";
 import { logFailure } from "./errors.ts";
 
-/** How one call of a function does the work that it claims. */
+/** How many pieces of work a call may do, and for how long. */
 export interface Turn<Claim> {
   /** Works at one claim; never rejects. */
   readonly serve: (claim: Claim) => Promise<void>;
-  /** Whether the call claims nothing more. */
+  /** Whether the call must stop claiming work. */
   readonly isSpent?: () => boolean;
   /** Other work of the call, which it also waits for. */
   readonly beside?: Promise<void>;

@@ -59,7 +59,7 @@ function ofAuthorization(authorization: string): Credentials {
     case "apikey":
       return { kind: "api_key", value: hasKeyPrefix(value) ? value : keyOfPair(base64(value)) };
     default:
-      // Another scheme: an empty value, which is no valid key or token.
+      // An unknown scheme gives an empty value, which is never a valid key or token.
       return { kind: "jwt", value: "" };
   }
 }

@@ -40,7 +40,7 @@ export function retrySoon(): string {
   return String(3 + Math.floor(Math.random() * 3));
 }
 
-/** A 503 asks the client to retry. */
+/** Returns the Retry-After of a 503. */
 export function unavailable(error: string, reason?: string): Result<never> {
   return { ok: false, failure: { status: 503, error, retryAfter: retrySoon(), reason } };
 }

@@ -26,7 +26,7 @@ export function withTexts(
   });
 }
 
-/** A number whose text a double would change. */
+/** A number that a double would change. It keeps its text. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 

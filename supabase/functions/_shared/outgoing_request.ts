@@ -33,7 +33,7 @@ export interface OutgoingAnswer {
 /** Why there is no answer, in our own words: an error's message may quote addresses. */
 export interface NoAnswer {
   readonly error: string;
-  /** Whether another attempt would end the same way. */
+  /** True if a retry would fail in the same way. */
   readonly isFinal: boolean;
 }
 
@@ -42,7 +42,7 @@ export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingAnswer | No
 /** The most bytes that an answer's header may have. */
 const headLimit = 16_384;
 
-/** Headers about how a request is sent. Only we write them. */
+/** Headers of the connection, which only we may set. */
 const ownHeaders = new Set([
   "connection",
   "content-length",
@@ -83,7 +83,7 @@ export async function sendOutgoing(
     if (typeof address !== "string") return address;
     const hostname = url.protocol === "https:" ? bareHost(url) : undefined;
     const opened = await options.connect(address, portOf(url), hostname);
-    // The timeout came first: nobody uses this connection.
+    // The request has already timed out, so nobody uses this connection.
     if (isOver) opened.close();
     else conn = opened;
     await writeAll(opened, headOf(url, request));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isPublicAddress } from "./public_address.ts";
 
-/** First and last address of what IANA's registries do not call globally reachable (RFC 6890). */
+/** The first and the last address of each range that IANA's registries (RFC 6890) do not call globally reachable. */
 const special: [string, string][] = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],

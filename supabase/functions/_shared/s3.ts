@@ -11,7 +11,7 @@ export interface S3Credentials {
 
 /** A bucket, addressed by path, which AWS and all other S3 stores understand. */
 export interface S3Bucket extends S3Credentials {
-  /** Such as `https://s3.eu-central-1.amazonaws.com`. */
+  /** For example `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
   readonly bucket: string;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { OutgoingRequest } from "./outgoing_request.ts";
 import { createS3, nameInKeys, type S3Bucket, signedHeaders } from "./s3.ts";
 
-/** From "Authenticating Requests (AWS Signature Version 4)" of the Amazon S3 API Reference. */
+/** The example is from "Authenticating Requests (AWS Signature Version 4)" of the Amazon S3 API Reference. */
 const published = {
   region: "us-east-1",
   accessKeyId: "AKIAIOSFODNN7EXAMPLE",

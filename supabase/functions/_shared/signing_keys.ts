@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JWTVerifyGetKey } from "jose";
 
-/** One state of the project's public keys. */
+/** The project's public keys at one moment. */
 export type KeySet = JWTVerifyGetKey;
 
 export interface SigningKeys {
@@ -29,7 +29,7 @@ export function createSigningKeys(
   let set: { readonly keys: KeySet; readonly asOf: number } | undefined;
   let begunAt = -Infinity;
   let failed: KeysAway | undefined;
-  /** A fetch under way or waiting, shared by all who need it. */
+  /** The current or next fetch. All waiting callers share it. */
   let underWay: Promise<KeySet> | undefined;
   let waiting: Promise<KeySet> | undefined;
 

@@ -80,7 +80,7 @@ export async function trickle(
       const read = await connection.read(chunk);
       if (read === null) break;
       text += new TextDecoder().decode(chunk.subarray(0, read));
-      // Stops at the answer: the connection stays open for the rest of the body.
+      // Returns when the answer arrives. The connection stays open for the rest of the body.
       if (text.includes("}")) break;
     }
   } finally {

@@ -5,7 +5,7 @@ export interface Claims {
   readonly [name: string]: unknown;
 }
 
-/** Recently verified tokens: senders repeat the same one. */
+/** Caches recently verified tokens, because senders repeat the same token. */
 export interface VerifiedTokens {
   find(token: string): Claims | undefined;
   remember(token: string, claims: Claims): void;

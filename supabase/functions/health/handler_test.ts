@@ -79,7 +79,7 @@ Deno.test("each endpoint shows its part of the database's report", async () => {
       await get(handler, `/functions/v1/health/${name}`),
       expected,
     );
-    // A project with its own `health` gives the function another name.
+    // If the project has its own `health`, Logloom's function has another name.
     assert.deepEqual(await get(handler, `/logs-health/${name}`), expected);
   }
   assert.deepEqual([...new Set(peer.requests.map(({ path }) => path))], [

@@ -5,7 +5,7 @@ import type { Commit } from "./group_commit.ts";
 import type { Outcome } from "./protocol.ts";
 import type { TenantEvents, TenantPart } from "./tenant_events.ts";
 
-/** Concurrent calls, so that a request of many tenants leaves room for others. */
+/** The most concurrent calls. Few, so that a request for many tenants does not block others. */
 const maxCalls = 4;
 /**
  * If the database is still unreachable after this time, the remaining tenants are not tried: the sender would not wait.

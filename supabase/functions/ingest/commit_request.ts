@@ -12,12 +12,12 @@ export interface Request {
   readonly body: Bytes;
   /** The parts of the request, besides its body, that decide its records. */
   readonly besideBody: string;
-  /** These events' share of the body, for metering; by default all of it. */
+  /** The number of body bytes to meter for these events. Default: the whole body. */
   readonly bytes?: number;
   readonly events: EventCollector;
   /** The sender's Idempotency-Key. */
   readonly idempotencyKey: string | undefined;
-  /** Whether an equal request is a repeat if its events have their own times. */
+  /** Whether an equal request counts as a repeat. Only possible if its events have their own times. */
   readonly isRepeatKnown: boolean;
   /** Whether to wait briefly for an unreachable database, because the sender does not retry. */
   readonly isPatient: boolean;
@@ -27,7 +27,7 @@ export interface Committed {
   readonly outcome: Outcome;
   /** The error, if not all slices were committed. */
   readonly failure: Failure | undefined;
-  /** The number of committed events, and of rejected ones before them. */
+  /** The number of events that are settled: committed or rejected. */
   readonly events: number;
   readonly notes: Notes | undefined;
 }
@@ -35,7 +35,7 @@ export interface Committed {
 /** The pauses between attempts while the database is unreachable. */
 const patienceMs = [300, 700, 1000];
 
-/** After a successful call, a key counts as known for this time. */
+/** How long a key counts as known after a successful call. */
 const knownMs = 60_000;
 
 /**
@@ -89,7 +89,7 @@ export async function commitEvents(request: Request, commit: Commit): Promise<Co
   };
 }
 
-/** The result if nothing was committed, with the reason if there is one. */
+/** Builds the result if nothing was committed. */
 export function nothing(bytes: number, failure?: Failure): Committed {
   return { outcome: new Answers([], bytes), failure, events: 0, notes: failure?.notes };
 }

@@ -1,7 +1,7 @@
 import { type TextField, textFields } from "../_shared/record_fields.ts";
 import type { Batch } from "./event_collector.ts";
 import type { Text } from "./event_draft.ts";
-import { type JsonObject, setMember } from "./json.ts";
+import { type JsonObject, setMember } from "./json_reader.ts";
 import { markedNumber, numberText } from "../_shared/numbers.ts";
 
 /**
@@ -44,9 +44,9 @@ const shareOfNote = 16;
 /** Texts shorter than this part (1/256) of a record are cut only after arrays and objects. */
 const shareOfText = 256;
 const maxPathLength = 200;
-/** How many values a member of an object counts as, and an array or object besides its contents. */
+/** What a member of an object adds to the number of values, and what an array or object adds besides its contents. */
 const [valuesOfMember, valuesOfContainer] = [2, 11];
-/** What a `logloom_cut` without its paths counts as: the member of the attributes, the object, and `more`. */
+/** What a `logloom_cut` adds without its paths: the member of the attributes, the object, and `more`. */
 const valuesOfNote = 2 * valuesOfMember + valuesOfContainer;
 
 /** A text of a record that may be cut, and its place. */
@@ -222,7 +222,7 @@ interface Room {
 /** Measures values and remembers the result until a change. */
 abstract class Measure {
   abstract readonly ofElement: number;
-  /** An array or object itself, without its contents. */
+  /** What an array or object counts as without its contents. */
   abstract readonly ofContainer: number;
   protected abstract readonly ofEmpty: number;
   readonly #known = new Map<object, number>();
@@ -345,7 +345,7 @@ function cutCharacters(path: string): string {
   return `${path.slice(0, maxPathLength).toWellFormed().replace(/\ufffd$/, "")}…`;
 }
 
-/** Returns the size to which each is cut, so that together they have at most `sum`; 0 if that is impossible. */
+/** Returns the size to which each must be cut so that all have at most `sum` together. 0 if that is impossible. */
 function evenLimit(sizes: readonly number[], sum: number): number {
   const sorted = [...sizes].sort((a, b) => a - b);
   let left = sum;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { textFields } from "../_shared/record_fields.ts";
 import { type Batch, batchJson, EventCollector } from "./event_collector.ts";
 import { cutRecords } from "./cut_records.ts";
-import { jsonTextOf, parseJson } from "./json.ts";
+import { jsonTextOf, parseJson } from "./json_reader.ts";
 
 const maxBytes = 1024 * 1024;
 /** The bytes of a record's time and level. */
@@ -141,7 +141,7 @@ function valuesOf(value: unknown): number {
 }
 
 Deno.test("a record of exactly the most values stays whole, and one value more is cut", () => {
-  // Besides the elements count: two objects and an array (eleven each), two members, and an empty object.
+  // These count in addition to the elements: two objects and an array (eleven each), two members, and an empty object.
   for (const [count, cut] of [[962, undefined], [963, 1]] as const) {
     const { record, count: found } = stored({ n: Array(count).fill(1), o: {} }, maxBytes, 1000);
     assert.equal(found, cut);

@@ -8,7 +8,7 @@ import {
   noShape,
   setMember,
   ShapeCount,
-} from "./json.ts";
+} from "./json_reader.ts";
 import { createOwnTraffic, type DrainSender } from "./own_drain_events.ts";
 import { unmarkNumbers } from "../_shared/numbers.ts";
 
@@ -58,9 +58,12 @@ const maxSharedBytes = 32 * 1024 * 1024;
 
 /** Normalises events and collects them by column, as the queue stores them. */
 export class EventCollector {
-  /** Whether every event had a readable time of its own, by which two equal events differ. */
+  /**
+   * True if every event had a readable time of its own. Two equal events can then be told apart from one event that was
+   * sent twice.
+   */
   haveOwnTimes = true;
-  /** For protocols that answer for each event. */
+  /** Set by protocols that answer for each event. */
   listsAllErrors = false;
 
   /** The sender, by which Logloom's own events in Supabase's drains are recognised. */
@@ -83,7 +86,7 @@ export class EventCollector {
   /** The bytes that each event shares with others; empty if none does. */
   readonly #shared: number[] = [];
   #sharedBytes = 0;
-  /** Whether these events are only a part of the request. */
+  /** Whether these events are only a part of the request's events. */
   #isPart = false;
   #count = 0;
   #own = 0;
@@ -96,7 +99,7 @@ export class EventCollector {
     if (contentLength > harmlessLength) this.#shapes = new ShapeCount();
   }
 
-  /** Added events, including rejected ones. */
+  /** The number of added events, including rejected ones. */
   get count(): number {
     return this.#count;
   }
@@ -115,7 +118,7 @@ export class EventCollector {
     return true;
   }
 
-  /** Whether there are events, and Logloom caused them all. */
+  /** True if there are events and Logloom itself caused all of them. */
   get areOwn(): boolean {
     return this.#own > 0 && this.#own === this.#count;
   }
@@ -124,7 +127,7 @@ export class EventCollector {
     return this.#rejected;
   }
 
-  /** Rejects one value. The other values are stored. */
+  /** Rejects one event. The other events are stored. */
   reject(code: string, message: string): void {
     if (this.#count >= this.#maxEvents) throw new TooManyEvents();
     const index = this.#count++;

@@ -312,7 +312,7 @@ Deno.test("numbers in attrs arrive digit by digit", () => {
 
 Deno.test("numbers that no reader can handle are kept as text", () => {
   const beyondDoubles = ["1e400", "-1E+999", "1e-400", "-0.1e-999", `1${"0".repeat(300)}`];
-  // Without exponent they would have more than 40 characters, and more than were sent.
+  // Written without an exponent, these numbers would have more than 40 characters and be longer than sent.
   const writtenOutTooLong = [
     ...["1e40", "-1e39", "1e-39", "-1E-38", "1.50e+300", "1.7976931348623157e308", "5e-324"],
     "1.2345678901234567890123456789012345678901e46",

@@ -1,6 +1,6 @@
 import { type TextField, textFields } from "../_shared/record_fields.ts";
 import { lookUp, namesOf, otherKeys, ownKeys, takeOut } from "./field_names.ts";
-import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json.ts";
+import { addMember, isObject, type JsonObject, jsonTextOf, scalarText } from "./json_reader.ts";
 import { type Level, levelOf, levelOfLetter, levelText, syslogLevelOf } from "./levels.ts";
 import { isCutShort, isoOf } from "./timestamps.ts";
 
@@ -14,11 +14,11 @@ export interface Envelope {
   readonly originalLevel?: string;
   readonly level?: Level | null;
   readonly msg?: unknown;
-  /** For fields that the members lack. */
+  /** Defaults for fields that the members lack. */
   readonly defaults?: Readonly<Partial<Record<TextField, string>>>;
   /** Used if the members have no level. */
   readonly fallbackLevel?: unknown;
-  /** About how many bytes the event shares with others of its request. */
+  /** The approximate number of bytes that the event shares with other events of its request. */
   readonly sharedBytes?: number;
   /** Numbers from 0 to 7 are syslog severities. */
   readonly isSyslog?: boolean;
@@ -34,7 +34,7 @@ export class Draft {
   guessed: JsonObject | undefined;
 
   readonly #event: JsonObject;
-  /** The sent `ts` and `level`, kept if their columns cannot hold them exactly. */
+  /** The `ts` and `level` as sent. They are kept if their columns cannot hold them exactly. */
   #originalTs: unknown = null;
   #originalLevel: unknown = null;
 

@@ -1,5 +1,5 @@
 import { aliases, eventFields } from "../_shared/record_fields.ts";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject } from "./json_reader.ts";
 
 /** The names of an event's own fields. */
 export const ownKeys: ReadonlySet<string> = new Set(eventFields);

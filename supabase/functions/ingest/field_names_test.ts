@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { batchJson, EventCollector } from "./event_collector.ts";
 import type { Envelope } from "./event_draft.ts";
-import { parseJson } from "./json.ts";
+import { parseJson } from "./json_reader.ts";
 
 /** The columns of one event that are not empty. */
 function columns(json: string, envelope?: Envelope): Record<string, unknown> {

@@ -47,7 +47,7 @@ function bytesIn(body: string): number[] {
   return body.split("\x1c").map((text) => JSON.parse(text).p_bytes);
 }
 
-/** Sends a request that keeps acme's call busy, then others, and answers all. */
+/** Sends a request that keeps the tenant acme's call busy, then the other requests, and answers all of them. */
 async function sendBehindOne(
   database: ReturnType<typeof startDatabase>,
   send: (commit: Commit) => ReturnType<Commit>[],

@@ -28,7 +28,7 @@ import { askWhoCalls, type Committed, commitUnlessOwn } from "./commit_request.t
 import { commitForTenants } from "./commit_for_tenants.ts";
 import { type Commit, createGroupCommit } from "./group_commit.ts";
 import { createRateLimitCache, type RateLimitCache } from "./rate_limit_cache.ts";
-import { ExcessiveJson } from "./json.ts";
+import { ExcessiveJson } from "./json_reader.ts";
 import { takeLeadingToken } from "./leading_token.ts";
 import {
   Content,
@@ -80,7 +80,7 @@ export function createIngestHandler(
   };
   return takingBodies(async (request) => {
     const response = await answered(request, context, wakeWriter);
-    // The rest of the body was not read.
+    // Thrown if the rest of the body was not read.
     if (response.status === 408 || response.status === 413) {
       response.headers.set("Connection", "close");
     }
@@ -141,7 +141,7 @@ function respond(reply: Reply, headers: Record<string, string> = {}): Response {
   });
 }
 
-/** What is known of a request when it is refused. */
+/** The parts of a request that are known when it is refused. */
 interface Seen {
   body?: Bytes;
 }

@@ -1,6 +1,6 @@
 import { endOfString } from "../_shared/exact_numbers.ts";
 
-/** Where a text stops being JSON, and why. */
+/** The position of the first JSON error, and its reason. */
 export interface JsonFault {
   /** Counted from 1, in characters. */
   readonly line: number;

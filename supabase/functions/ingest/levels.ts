@@ -1,5 +1,5 @@
 import { markedNumber, numberText } from "../_shared/numbers.ts";
-import { isObject, scalarText } from "./json.ts";
+import { isObject, scalarText } from "./json_reader.ts";
 import { levelWords } from "../_shared/record_fields.ts";
 
 export type Level = keyof typeof levelWords;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "./json_reader.ts";
 import { said } from "./supabase_events.ts";
 
 /** A sender whose events may be Supabase's logs of Logloom itself. */

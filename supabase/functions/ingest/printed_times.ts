@@ -14,7 +14,7 @@ export interface PrintedTime {
     /** A name of the tz database (`Europe/Berlin`), or seconds east of UTC. */
     readonly zone: string | number;
   } | undefined;
-  /** Where the time ends. */
+  /** The position after the time. */
   readonly end: number;
 }
 
@@ -64,7 +64,7 @@ const undated = [
   "\\d{1,2}:\\d\\d ?[ap]m\\b",
 ].map((form) => new RegExp(form, "yi"));
 
-/** For the test of the patterns' worst cost. */
+/** Exported for the test of the patterns' worst cost. */
 export const patterns = [...dated, ...undated];
 
 /** A quick test: a clock with a colon follows soon, or the time is one number. */

@@ -3,7 +3,7 @@ import { isoFromText } from "./timestamps.ts";
 
 const noon = "2026-11-28T12:22:18";
 
-/** One moment as libraries and systems print it; null if it cannot be read. */
+/** The same moment in the formats of libraries and systems. Null if a format cannot be read. */
 const printed: readonly (readonly [by: string, text: string, stored: string | null])[] = [
   ["JavaScript toISOString", "2026-11-28T12:22:18.123Z", `${noon}.123Z`],
   ["JavaScript toUTCString", "Sat, 28 Nov 2026 12:22:18 GMT", `${noon}Z`],

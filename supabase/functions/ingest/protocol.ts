@@ -2,7 +2,7 @@ import { type Failure, failure, type Result } from "../_shared/errors.ts";
 import type { BodyLimits } from "./read_body.ts";
 import type { Bytes } from "./unpacked_bytes.ts";
 import { type EventCollector, type EventError, maxErrors, sendAgain } from "./event_collector.ts";
-import { JsonReader } from "./json.ts";
+import { JsonReader } from "./json_reader.ts";
 import { utf16Of } from "./text_encoding.ts";
 
 /** A request without its body, for a protocol. */
@@ -53,7 +53,7 @@ export interface Reply {
   readonly body?: string | Bytes;
 }
 
-/** What became of the events. */
+/** The result of committing the events. */
 export interface Outcome {
   /** The database's own answer, if one commit took everything. */
   readonly text: string;

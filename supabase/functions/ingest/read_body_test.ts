@@ -57,7 +57,7 @@ Deno.test("the first bytes decide the encoding of a body, whatever is announced"
 });
 
 Deno.test("a text that begins like zlib is a text", async () => {
-  // The two first bytes of zlib that are printable.
+  // The first two bytes of zlib data that are printable characters.
   for (const start of ["x^", "8O", "8n", "HK", "H\r", "(S", "XG", "X\t", "hC", "x ", "80", "H,"]) {
     for (const announced of ["identity", "gzip"]) {
       const text = `${start} marks the spot`;

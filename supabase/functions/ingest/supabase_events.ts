@@ -1,5 +1,5 @@
 import type { Envelope } from "./event_draft.ts";
-import { addMember, isObject, type JsonObject, scalarText } from "./json.ts";
+import { addMember, isObject, type JsonObject, scalarText } from "./json_reader.ts";
 import { levelOfStatus } from "./levels.ts";
 
 /** The members that we read from an event: https://supabase.com/docs/guides/telemetry/logs. */

@@ -1,6 +1,6 @@
 import { EventCollector, type EventError } from "./event_collector.ts";
 import type { Envelope } from "./event_draft.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "./json_reader.ts";
 import { isText } from "../_shared/numbers.ts";
 
 const maxTenants = 100;

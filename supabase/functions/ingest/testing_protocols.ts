@@ -19,7 +19,7 @@ export interface Receiving {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: BodyInit;
-  /** Instead of the key in X-API-Key. */
+  /** Headers to send instead of the key in X-API-Key. */
   readonly credentials?: Record<string, string>;
   readonly deploymentId?: string;
   /** The database's answer; by default it accepts everything. */

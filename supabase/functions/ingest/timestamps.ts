@@ -1,5 +1,5 @@
 import { markedNumber } from "../_shared/numbers.ts";
-import { isObject, type JsonObject, scalarText } from "./json.ts";
+import { isObject, type JsonObject, scalarText } from "./json_reader.ts";
 import { offsetOfRegion, type PrintedTime, printedTimeAt } from "./printed_times.ts";
 
 /**

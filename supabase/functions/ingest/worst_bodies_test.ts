@@ -28,7 +28,7 @@ Deno.test("no body costs more than twenty times as much as usual events of its l
     for (let run = 0; run < runs && least > most && !(run > 0 && least > hopeless); run++) {
       const { milliseconds: reference } = await runBody(usual, usualBody);
       const { status, milliseconds } = await runBody(recipe, body);
-      // Never an error of ours, which senders would repeat.
+      // The answer is never an error of ours (5xx), because senders would repeat the request.
       assert.ok([200, 202, 204, 400, 413].includes(status), `${recipe.name}: ${status}`);
       // Every answer has a cost, so a short body may cost as much as the usual one.
       const bytes = Math.max(body.length, usualBody.length);

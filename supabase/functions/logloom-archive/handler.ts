@@ -13,7 +13,7 @@ export interface ArchiveDependencies {
   readonly bucketNamed: (name: string) => Bucket | undefined;
   /** Milliseconds after a claim in which an upload may begin. */
   readonly uploadLimitMs: number;
-  /** After this time, or this processor time, a run begins no further piece. */
+  /** A run begins no further piece after this time, or after this processor time. */
   readonly budgetMs: number;
   readonly processorBudgetMs: number;
   /** A monotonic clock in milliseconds. */
@@ -43,7 +43,7 @@ export function createArchiveHandler(
     ...dependencies,
     unset: "The archive is not configured",
     job: "Archive",
-    // One piece at a time, because a file and its records take most of a process's memory.
+    // Works on one piece at a time, because a file and its records take most of a process's memory.
     work: () =>
       working ??= drain(dependencies)
         .catch((error) => {

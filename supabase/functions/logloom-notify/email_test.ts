@@ -78,7 +78,7 @@ async function withServer(
 
 const to = "ops@example.com";
 
-/** Without sanitizers, because Deno 2.1 keeps the timer of a closed socket. */
+/** The test runs without sanitizers, because Deno 2.1 keeps the timer of a closed socket. */
 const test = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
 

@@ -5,7 +5,7 @@ import type { Outcome } from "./delivery_outcome.ts";
 
 const secret = "a shared secret";
 
-/** A database with notifications that are due, which keeps what is settled. */
+/** A fake database with due notifications. It records which ones are settled, and how. */
 class Outbox {
   readonly settled: Record<string, unknown>[] = [];
   readonly claims: number[] = [];

@@ -44,7 +44,7 @@ export type LogLine = Readonly<Record<string, string>>;
 export interface Message {
   readonly state: "triggered" | "resolved" | "unwatched" | "test";
   readonly title: string;
-  /** A sentence. */
+  /** A summary in one sentence. */
   readonly summary: string;
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly logs: readonly string[];

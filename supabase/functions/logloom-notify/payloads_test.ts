@@ -141,7 +141,7 @@ Deno.test("Discord: an embed within its limits that mentions nobody", () => {
     assert.ok(total <= 6000, `${total}`);
     assert.ok(Number.isInteger(embed.color) && embed.color <= 0xffffff);
     assert.ok(!Number.isNaN(Date.parse(embed.timestamp)));
-    // Only we close the code block.
+    // The log's own text must not close the code block.
     assert.equal(embed.description.split("```").length, payload.data.logs?.length === 0 ? 1 : 3);
   }
   const [{ title }] = discordPayload(messageOf(hostilePayload)).embeds;

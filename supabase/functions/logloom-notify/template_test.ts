@@ -134,7 +134,7 @@ Deno.test("unknown names in nested repeating sections take no time", () => {
     );
     assert.ok(took < 500, `${took} ms`);
   }
-  // As many names as fit a template, for the most alerts.
+  // The largest payload: as many names as fit a template, for the most alerts.
   assert.equal(
     plain(within(1, "alerts", "{{#rule}}" + "{{x}}".repeat(780) + "{{/rule}}"), many),
     "",

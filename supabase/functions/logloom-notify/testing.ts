@@ -50,7 +50,7 @@ function sequence(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return der(0x30, ...parts);
 }
 
-/** An integer without leading zeros, except one that keeps it positive. */
+/** Encodes an integer in DER: no leading zeros, except one that keeps the number positive. */
 function integer(value: Uint8Array): Uint8Array {
   const first = value.findIndex((byte) => byte !== 0);
   const digits = value.slice(first);

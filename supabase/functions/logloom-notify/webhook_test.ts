@@ -76,7 +76,7 @@ Deno.test("the receiver's answer decides the outcome of the delivery", async () 
     }],
     [{
       status: 503,
-      // A time in the past.
+      // The header names a time in the past.
       headers: { "Retry-After": "Sat, 21 Nov 2026 12:00:00 GMT" },
     }, { outcome: "retry", status: 503, error: "HTTP 503", retryAfter: 0 }],
   ];

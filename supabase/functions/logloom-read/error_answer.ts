@@ -2,7 +2,7 @@ import { unknownCaller } from "../_shared/errors.ts";
 import { challenge, jsonText } from "../_shared/http.ts";
 
 interface Particulars {
-  /** The error's name in docs/reference/errors.md, if it has one. */
+  /** The error's name in docs/reference/errors.md, if it is listed there. */
   readonly name?: string;
   readonly hint?: string;
   readonly headers?: Record<string, string>;

@@ -4,9 +4,9 @@ import type { ReadDatabase } from "./database.ts";
 /** A request, and who reads. */
 export interface Asked {
   readonly request: Request;
-  /** Below the function's name, such as `/v1/search_logs`. */
+  /** The path below the function's name, such as `/v1/search_logs`. */
   readonly path: string;
-  /** A 401 if the credentials are missing or malformed. */
+  /** The refusal (401) of a request whose credentials are missing or malformed. */
   readonly reader: Reader | Response;
   readonly callDatabase: ReadDatabase;
   /** The project's address as clients see it, if it is known. */

@@ -37,7 +37,10 @@ export function retry(error: string, status?: number, retryAfter?: number): Outc
 /** Statuses about the address or credentials, not about the records: the records wait. */
 const ofTheAddress = new Set([401, 402, 403, 404, 405, 406, 407, 410, 411, 415, 421, 426, 451]);
 
-/** Whether a status is not the records' fault, so that they may be accepted later or at another address. */
+/**
+ * Whether a status says that the receiver or the address is at fault and not the records, so that the records may be
+ * accepted later or elsewhere.
+ */
 export function sparesRecords(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429 ||
     ofTheAddress.has(status);

@@ -18,7 +18,7 @@ export interface StreamDependencies {
   readonly send: Outgoing;
   /** Concurrent streams of this process; the database limits the total. */
   readonly limit: number;
-  /** After this time, or this processor time, a call begins no further batch. */
+  /** A call begins no further batch after this time, or after this processor time. */
   readonly budgetMs: number;
   readonly processorBudgetMs: number;
   /** Keeps the function alive until the promise settles, after the answer. */
@@ -82,7 +82,7 @@ class Budget {
     return clock() - this.#began > budgetMs || this.#used > processorBudgetMs;
   }
 
-  /** Runs synchronous work, whose time counts as processor time. */
+  /** Runs synchronous work and counts its time as processor time. */
   use<T>(work: () => T): T {
     const began = this.#dependencies.clock();
     try {

@@ -13,6 +13,6 @@ export interface Kind {
     send: Outgoing,
     now: () => Date,
   ) => Promise<OutgoingAnswer | NoAnswer>;
-  /** For receivers whose status alone does not give the outcome. */
+  /** Set for receivers whose status alone does not give the outcome. */
   readonly judge?: (answer: OutgoingAnswer, batch: Batch, now: Date) => Outcome;
 }

@@ -40,7 +40,7 @@ begin
   set
     write_seq = p_round.write_seq_to,
     filled_from = i.starts,
-    -- With few records the cost of the statement itself would dominate.
+    -- If there are few records, the cost of the statement itself would dominate.
     ms_per_record = case
       when p_records >= 100 then logloom_private.milliseconds_since(v_began) / p_records
       else g.ms_per_record

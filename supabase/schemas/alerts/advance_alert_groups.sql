@@ -120,7 +120,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- In a statement of its own, because the counts may be on another node.
+    -- The counts are read by a separate statement, because they may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)

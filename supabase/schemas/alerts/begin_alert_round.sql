@@ -119,7 +119,7 @@ begin
     -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- Not lower than before: a dropped day takes its write sequences with it.
+  -- The maximum with the earlier value, because dropping a day also drops its write sequences.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );

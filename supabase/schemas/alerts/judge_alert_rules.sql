@@ -56,7 +56,7 @@ begin
     -- Skips windows that ended before the rule was created or changed: they may lack records that a
     -- search showed at that time. The rule's first window is the next round's.
     and e.window_end > r.asked_at
-    -- Before its first evaluation, only the last window.
+    -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
     -- An evaluated window is evaluated again only if late records arrived.
     and (

@@ -30,7 +30,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-  -- In a variable, because the linter reports tables that it does not find.
+  -- The table's name is in a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
@@ -38,7 +38,8 @@ begin
     -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Once for all tenants and groups. Temporary, because only this round uses it.
+  -- Stages the new records once for all tenants and groups, in a temporary table, because only this
+  -- round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '

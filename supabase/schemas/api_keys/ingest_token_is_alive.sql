@@ -13,7 +13,8 @@ begin
       or coalesce(
         logloom_private.acting_role(p_token.tenant_id, p_token.created_by), 'viewer'
       ) <> 'viewer'
-      -- Then only the user's next token would show whether they still have a role.
+      -- If roles come from tokens, only the user's next token would show whether the user still has
+      -- a role.
       or (select s.roles_from_token from logloom_private.settings s)
     )
     and (

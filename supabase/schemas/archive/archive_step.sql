@@ -59,7 +59,7 @@ begin
   insert into logloom_private.archive_garbage (tenant_id, object_key, reason)
   select g.tenant_id, g.object_key, 'expired' from gone g
   on conflict (object_key) do nothing;
-  -- Erasures that ended so long ago that no claim asks for them any more.
+  -- Deletes erasures that ended so long ago that no claim asks for them any more.
   delete from logloom_private.archive_erasures e where e.finished_at < p_now - interval '1 day';
   delete from logloom_private.kept_longer k where k.kept_until < p_now;
 end;

@@ -70,8 +70,8 @@ begin
 end;
 $$;
 
--- Ends a restore: done, or failed with the error. After a failure, the next retention deletes the
--- records that it restored.
+-- Ends a restore: done, or failed with the error. If it failed, the next retention deletes the
+-- records that were already restored.
 create function logloom_private.end_restore(p_restore_id uuid, p_error text)
 returns void
 language plpgsql

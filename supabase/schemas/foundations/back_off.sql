@@ -5,5 +5,5 @@ create function logloom_private.back_off(p_attempts integer, p_first interval, p
 returns interval
 language sql
 volatile
--- At most 3^20, so that the interval does not overflow. By then p_longest applies.
+-- The factor is at most 3^20, so that the interval does not overflow. By then p_longest applies.
 return (0.8 + 0.4 * random()) * least(p_first * power(3, least(p_attempts - 1, 20)), p_longest);

@@ -14,7 +14,8 @@ create table logloom_private.installation (
   constraint installation_has_one_row check (singleton)
 );
 
-comment on table logloom_private.installation is 'What installing changed in the project. One row.';
+comment on table logloom_private.installation is
+  'The changes that the installation made in the project. One row.';
 
 comment on column logloom_private.installation.created_extensions is
   'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
@@ -36,7 +37,8 @@ comment on column logloom_private.installation.other_url is
   'The project whose function health asked last, if it was not project_url. Otherwise null.';
 
 comment on column logloom_private.installation.host_pre_request is
-  'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
+  'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function '
+  'calls it first.';
 
 insert into logloom_private.installation (own_oid, created_extensions, created_schemas)
 select

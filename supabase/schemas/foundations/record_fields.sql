@@ -25,7 +25,7 @@ comment on type logloom_private.record_field is
   'its other names in an event, in order of precedence; a dotted name is a flat key or a path. '
   'also: other sources, for the documents. remark: what the console says about it.';
 
--- In the order of the columns of logloom.logs. Add a new field at the end.
+-- The fields are in the order of the columns of logloom.logs. Add a new field at the end.
 create function logloom_private.record_fields()
 returns logloom_private.record_field[]
 language plpgsql

@@ -74,7 +74,7 @@ declare
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- Without a lock: a request that is refused here delays nobody and writes nothing.
+    -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -94,7 +94,7 @@ begin
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Makes the same list of errors again.
+    -- Uses the times of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;

@@ -63,7 +63,7 @@ begin
     ) end;
   elsif v_is_confirmed then
     return 'The address is already confirmed';
-  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
+  -- Without this, a user could send unlimited mail by creating rules and deleting them at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then

@@ -90,8 +90,8 @@ end;
 $$;
 
 comment on function public.list_unsealed_alert_secrets(text, uuid) is
-  'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with '
-  'its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+  'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not '
+  'sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
 create function public.seal_alert_secret(
   p_rule_id uuid default null,
@@ -117,7 +117,7 @@ end;
 $$;
 
 comment on function public.seal_alert_secret(uuid, text, text) is
-  'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is '
+  'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is '
   'p_digest with p_sealed. Errors: PT400.';
 
 -- Counts webhook secrets in plain text. They are left if the function logloom-notify has no key or

@@ -52,7 +52,7 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- Null if blank, as for views.
+  -- A blank query becomes null, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
     logloom_private.hold_view(v_tenant_id, p_view_id),

@@ -131,7 +131,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- Such an aggregate takes attributes, so no field is meant.
+      -- An aggregate of this kind takes attributes, so no field is meant.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(

@@ -1,3 +1,19 @@
+-- Returns the aggregate for a name of this or another language, or null.
+create function logloom_private.query_meant_aggregate(p_name text)
+returns text
+language sql
+immutable
+return case
+  when p_name in ('count', 'rate', 'sum', 'avg', 'min', 'max', 'count_distinct') then p_name
+  when p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then p_name
+  when p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$' then 'p' || substring(p_name from '[0-9]+')
+  when p_name = 'median' then 'p50'
+  when p_name in ('percentile', 'percentiles', 'quantile', 'pct') then 'p95'
+  when p_name in ('mean', 'average') then 'avg'
+  when p_name in ('dc', 'dcount', 'distinct_count', 'count_uniq', 'uniq', 'cardinality')
+    then 'count_distinct'
+end;
+
 -- Parses aggregates: count() as n, p95(@duration_ms) by (5m), service
 
 -- Parses one aggregate and its name. Returns it in node.

@@ -104,7 +104,7 @@ begin
 end;
 $$;
 
--- Parses any value.
+-- Parses a value of any kind.
 create function logloom_private.query_parse_value(
   p_state logloom_private.query_state,
   p_field jsonb

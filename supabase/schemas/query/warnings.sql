@@ -116,7 +116,7 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- This is a part of a comparison that already has its warning.
+    -- This term is a part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is read as a word: write operators in upper case', v_token);
@@ -134,8 +134,8 @@ begin
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- For example avg(duration_ms), exists(user_id), i(error). This is no error, because (a)(b)
-    -- needs no blank, either.
+    -- Finds calls such as avg(duration_ms), exists(user_id), i(error). They are not errors, because
+    -- (a)(b) needs no blank either.
     v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then

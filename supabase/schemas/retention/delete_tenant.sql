@@ -11,8 +11,8 @@ begin
   select
     p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
     '1970-01-01 00:00:00+00',
-    -- Later than any record: also than queued events, and than records from a time when
-    -- ingest_future_limit was larger.
+    -- This time is later than any record: also later than queued events, and later than records
+    -- from a time when ingest_future_limit was larger.
     greatest(
       now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
       (
@@ -82,7 +82,7 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
-    -- Another request may have been faster.
+    -- Another request may have deleted the tenant meanwhile.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = v_tenant_id and d.finished_at is null;

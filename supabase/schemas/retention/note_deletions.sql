@@ -1,5 +1,5 @@
--- Adds deleted records to the running deletions of their tenants: to those of retention, or of a
--- day that is dropped because storage is full.
+-- Adds the number of deleted records to the running deletion of each tenant: the one of retention,
+-- or the one of a day that is dropped because storage is full.
 create function logloom_private.note_deletions(
   p_tenant_ids text[],
   p_records bigint[],

@@ -9,7 +9,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- This is the condition of blocks_older_format_idx. The index is mostly empty.
+  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (

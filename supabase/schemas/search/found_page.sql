@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- Returns the records of a select, read in a subtransaction that is rolled back: this releases its
--- locks.
+-- Reads the records of a select in a subtransaction and rolls it back, which releases the locks.
+-- Returns the records.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -91,7 +91,7 @@ begin
     -- none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
-      -- With a single part there is no need to release locks.
+      -- If there is only one part, locks need not be released early.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;

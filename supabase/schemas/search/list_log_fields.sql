@@ -37,9 +37,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The maximum for each field
+  -- The most values of each field.
   v_max_values constant integer := 10;
-  -- The maximum for the attributes of all sampled records together
+  -- The most values of each field.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;

@@ -84,7 +84,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- A range that contains the other is compared without it.
+      -- If one range contains the other, the other is left out of it.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f

@@ -94,7 +94,8 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
+  -- The setting becomes part of the SQL text, because a node does not know the settings of this
+  -- transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;

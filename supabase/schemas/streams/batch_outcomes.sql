@@ -98,7 +98,7 @@ begin
 end;
 $$;
 
--- Ends a batch of which the receiver accepted p_took records. If it accepted none, this is not a
+-- Ends a batch of which the receiver accepted p_took records. If p_took is 0, this is not a
 -- success. After a hundred refusals in a row the records are not to blame, so the stream is paused.
 create function logloom_private.end_answered_batch(
   p_stream logloom.log_streams,

@@ -46,7 +46,7 @@ begin
 end;
 $$;
 
--- Writes a batch: JSON with its metadata in the first line, then its records.
+-- Writes a batch as text: a first line of JSON with its metadata, then a line for each record.
 create function logloom_private.batch_text(
   p_stream logloom.log_streams,
   p_records text,

@@ -1,6 +1,6 @@
--- Degraded where PostgREST no longer calls our check before a request. The operations stay safe,
--- because each finds out by itself who is calling. Lost are 400 for a missing header, 405 for
--- another method, the last digits of doubles, and UTC where the project has a time zone.
+-- Degraded if PostgREST no longer calls our check before a request. The operations stay safe,
+-- because each finds out by itself who is calling. Missing are then: 400 for a missing header, 405
+-- for another method, the last digits of doubles, and UTC if the project has a time zone.
 create function logloom_private.pre_request_health()
 returns jsonb
 language plpgsql

@@ -246,7 +246,7 @@ update logloom_private.ingest_tokens set created_at = now() - interval '1 minute
 select pg_temp.act_as_user('acme', 'alice');
 select is(pg_temp.refusal(), 'accepted', 'but no longer');
 
--- Tokens end with their tenant.
+-- Deleting a tenant ends its tokens.
 select pg_temp.act_as_user('acme', 'bob');
 select public.delete_tenant(p_tenant_id => 'acme');
 select pg_temp.act_as_postgres();

@@ -30,7 +30,7 @@ begin
 end;
 $$;
 
--- Another value of a type.
+-- Returns a different value of the same type.
 create function pg_temp.another(p_type regtype)
 returns jsonb
 language plpgsql

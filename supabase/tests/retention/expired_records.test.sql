@@ -35,7 +35,7 @@ insert into logloom.tenants (tenant_id, plan_id)
 values ('seven', 'free'), ('long', 'pro'), ('short', 'free');
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('short', 2);
 
--- An empty partition.
+-- Adds an empty partition.
 select logloom_private.create_partition(logloom_private.utc_day(now()) - 1);
 
 create function pg_temp.fill(p_tenant_id text, p_days_ago integer, p_records integer)

@@ -44,7 +44,7 @@ from (
 ) f (tenant, newest, oldest, records),
   generate_series(f.newest, f.oldest) d, generate_series(1, f.records) i
 \g /dev/null
--- One block of three days.
+-- A block with records of three days.
 select logloom_private.write_block(
   'small',
   logloom_private.read_records('select l.* from logloom.logs l where l.tenant_id = ''small'''), true

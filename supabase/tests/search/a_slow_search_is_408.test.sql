@@ -36,7 +36,7 @@ select logloom_private.compile_query(:'slow', now()) \g /dev/null
 select pg_temp.act_as_user('acme', 'alice');
 set local statement_timeout = '500ms';
 
--- The timeout is for a statement, so each call is one.
+-- The timeout applies to a statement, so each call is a separate statement.
 select format(
   'select throws_ok(%L, ''PT408'', ''The search took too long'', %L)',
   format('select public.' || c.call, :'slow'), split_part(c.call, '(', 1)

@@ -29,7 +29,7 @@ values
   ('delete from logloom.saved_searches where true'),
   ('delete from logloom.alert_rules where true');
 
--- The number of rows that a statement reaches, or its SQLSTATE. Undoes it.
+-- Returns the number of rows that a statement changes, or its SQLSTATE. Undoes the statement.
 create function pg_temp.reached(
   p_client_id text, p_statement text, p_user_id text default 'alice'
 )

@@ -32,7 +32,8 @@ select pg_temp.send_request(
   ]::jsonb[]
 )
 from times t;
--- An event without ts gets its time of receipt. In another time zone it has the same length.
+-- An event without ts gets its time of receipt. The length of its text does not depend on the time
+-- zone.
 set local timezone = 'Asia/Kathmandu';
 set local datestyle = 'German';
 select pg_temp.send_request(

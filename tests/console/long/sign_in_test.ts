@@ -31,7 +31,7 @@ async function tenantOf(user: string): Promise<string | undefined> {
   return hook.tenant_id ?? undefined;
 }
 
-/** A session as `POST /auth/v1/token` answers it. */
+/** A session in the format of `POST /auth/v1/token`. */
 async function session(auth: Auth, lasts = 3600) {
   const id = auth.userId ?? "5e1f8a44-8f0d-4b77-9a4a-2b4dfb4ad5d1";
   const now = Math.floor(Date.now() / 1000);
@@ -241,7 +241,7 @@ signInTest(
     await page.getByTitle(`Tenant ${there}`).waitFor();
     assert.deepEqual(asked, ["/token password", "/token refresh_token"]);
 
-    // And back, by the palette.
+    // Switches back with the command palette.
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Go to" }).fill(here);
     await page.getByRole("option", { name: `${here} Switch tenant` }).waitFor();

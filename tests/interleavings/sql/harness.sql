@@ -7,8 +7,8 @@
 create schema interleavings;
 create extension dblink schema interleavings;
 
--- How many places an operation has reached, and how many it may pass. Sequences, because changes
--- are visible at once.
+-- The number of places that an operation has reached, and the number that it may pass. They are
+-- sequences, because changes of a sequence are visible at once.
 create sequence interleavings.reached_a minvalue 0 start 0;
 create sequence interleavings.reached_b minvalue 0 start 0;
 create sequence interleavings.allowed_a minvalue 0 start 0;
@@ -82,7 +82,7 @@ begin
 end;
 $$;
 
--- Like pause, but only once in a transaction.
+-- Stops like pause(), but only once in a transaction.
 create function interleavings.pause_once(p_name text)
 returns void
 language plpgsql
@@ -202,8 +202,8 @@ begin
   where p.pronamespace = 'logloom_private'::regnamespace
     and p.prolang = (select l.oid from pg_catalog.pg_language l where l.lanname = 'plpgsql')
     and p.prosrc ~ 'lock_key\(|for (no key update|update|share)|format\(''drop table'
-    -- Not cut: meter_queue, which holds a session lock only for a moment, and evaluate_alerts,
-    -- which no operation here calls.
+    -- These are not cut: meter_queue, which holds a session lock only for a moment, and
+    -- evaluate_alerts, which no operation here calls.
     and p.proname not in ('lock_key', 'meter_queue', 'evaluate_alerts')
     and not exists (select from interleavings.originals o);
   for v_function in

@@ -1,5 +1,5 @@
--- What must be true after every order of steps: each acknowledged record exists once, counts equal
--- the records, receipts are right.
+-- Checks what must be true after every order of steps: each acknowledged record exists once, counts
+-- equal the records, receipts are right.
 
 -- Lists all records and where they are.
 create function interleavings.stored_records()

@@ -6,7 +6,7 @@ create table interleavings.saved_tables (
   -- base has the table's rows in the world, saved its rows before each permutation of the pair.
   base text not null,
   saved text not null,
-  -- True: an operation of the pair changes it.
+  -- True if an operation of the pair changes the table.
   is_touched boolean not null default false
 );
 
@@ -274,7 +274,7 @@ begin
 end;
 $$;
 
--- Runs the operation of a side alone, and notes where it stops.
+-- Runs one side's operation alone and notes the places where it stops.
 create function interleavings.run_alone(p_side text)
 returns void
 language plpgsql

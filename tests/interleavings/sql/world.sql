@@ -5,7 +5,7 @@ create table interleavings.sent (
   msg text primary key,
   tenant_id text not null,
   day date not null,
-  -- Sent by the world or a set-up, not by an operation.
+  -- True if the world or a set-up sent it, not an operation.
   was_before boolean not null
 );
 
@@ -17,14 +17,14 @@ create table interleavings.goes (
   tenant_id text not null,
   day date,
   pattern text not null default '%',
-  -- True: records from before must be gone at the end; false: they may be gone. later_too: also
-  -- records from later.
+  -- True: all records that existed before must be gone at the end; false: they may be gone.
+  -- later_too: records that were added later as well.
   must boolean not null,
   later_too boolean not null default false
 );
 
 comment on table interleavings.goes is
-  'Which records an operation deletes.';
+  'The records that an operation deletes.';
 
 create table interleavings.began as select (now() at time zone 'UTC')::date as day;
 
@@ -37,20 +37,20 @@ language plpgsql
 as $$
 begin
   return (select b.day from interleavings.began b) - case p_name
-    -- No tenant keeps it.
+    -- A day that no tenant keeps.
     when 'dropped' then 40
-    -- One tenant keeps it.
+    -- A day that one tenant keeps.
     when 'expired' then 38
-    -- It has no partition yet.
+    -- A day without a partition.
     when 'missing' then 5
-    -- It is over, and partly sealed.
+    -- A past day that is partly sealed.
     when 'sealed' then 3
     when 'today' then 0
   end;
 end;
 $$;
 
--- Does what an accepted request does. p_messages[i] gets a ts on the day p_days[i].
+-- Adds a batch like an accepted request. p_messages[i] gets a ts on the day p_days[i].
 create function interleavings.send(p_tenant_id text, p_days text[], p_messages text[])
 returns void
 language plpgsql

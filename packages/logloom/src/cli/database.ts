@@ -1,7 +1,7 @@
 import postgres from "postgres";
-import { askSecret } from "./ask.ts";
+import { askSecret } from "./prompt.ts";
 import { Failure } from "./failure.ts";
-import type { Cli } from "./frame.ts";
+import type { Cli } from "./command_line.ts";
 import { environment } from "./options.ts";
 
 /** The database's address from an argument or LOGLOOM_DATABASE_URL, with its password. */

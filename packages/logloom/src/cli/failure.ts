@@ -1,4 +1,4 @@
-/** An expected failure: its message is enough, so no stack trace is shown. */
+/** An expected failure. Its message is enough, so no stack trace is shown. */
 export class Failure extends Error {
   override name = "Failure";
 }
@@ -6,7 +6,7 @@ export class Failure extends Error {
 /** The exit codes of all commands; `ship` and `doctor` say more in their help. */
 export const exitCodes = { done: 0, failed: 1, rejected: 2, interrupted: 130 } as const;
 
-/** The message of an error, for people. */
+/** Returns the message of an error as a sentence. */
 export function sentence(error: unknown): string {
   if (error instanceof Failure) return error.message;
   const message = error instanceof Error ? error.message : String(error);

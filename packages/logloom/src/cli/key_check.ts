@@ -1,14 +1,14 @@
-import { exchange } from "./shipping/exchange.ts";
+import { exchange } from "./shipping/http_exchange.ts";
 
 export interface KeyCheck {
   readonly status: number;
-  /** What is wrong with the key, in plain words. */
+  /** Why the key does not work, in plain words. */
   readonly reason: string;
-  /** Whether it may send, or only read; undefined where the service does not take it. */
+  /** Whether the key may send, or only read. Undefined if the service refuses the key. */
   readonly scope: "sends" | "reads" | undefined;
 }
 
-/** Whether the service knows an API key: sends no events, so that nothing is stored. */
+/** Checks whether the service knows an API key. Sends no events, so nothing is stored. */
 export async function checkApiKey(
   url: string,
   key: string,

@@ -1,4 +1,4 @@
-import type { Command } from "./frame.ts";
+import type { Command } from "./command_line.ts";
 import { alerts } from "./commands/alerts.ts";
 import { completion } from "./commands/completion.ts";
 import { consoleCommand } from "./commands/console.ts";
@@ -12,7 +12,7 @@ import { ship } from "./commands/ship.ts";
 import { stats } from "./commands/stats.ts";
 import { tail } from "./commands/tail.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
-import { type Cli, type Host, newCommand, run } from "./frame.ts";
+import { type Cli, type Host, newCommand, run } from "./command_line.ts";
 
 const commands = [
   login,
@@ -31,7 +31,7 @@ const commands = [
   completion,
 ];
 
-/** All commands, and those that the host has of its own. */
+/** Creates all commands, including the host's own. */
 export function makeProgram(cli: Cli, own: readonly ((cli: Cli) => Command)[] = []): Command {
   const program = newCommand(cli, "", "Sends and reads logs, and looks after a Logloom", {
     examples: ["init", "search 'level:error' --since 1h"],

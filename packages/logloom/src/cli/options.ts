@@ -14,13 +14,13 @@ export function timeOf(option: string, text: string | undefined): string | undef
   );
 }
 
-/** The seconds of `15m` or `now-15m`; undefined for a time. */
+/** Returns the seconds of `15m` or `now-15m`; undefined for a point in time. */
 export function secondsOf(text: string): number | undefined {
   const [, count, unit] = /^(?:now-)?(\d+)([smhdw])$/.exec(text) ?? [];
   return unit === undefined ? undefined : Number(count) * unitSeconds[unit];
 }
 
-/** `hour`, `2 hours`, `90 minutes`: what follows "the last". */
+/** Returns a duration as words that can follow "the last": `hour`, `2 hours`, `90 minutes`. */
 export function whileOf(seconds: number): string {
   const [name, unit] = ([["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]] as const)
     .find(([, unit]) => seconds % unit === 0)!;
@@ -34,7 +34,7 @@ export function wholeNumber(option: string, text: string, least: number, most: n
   throw new Failure(`${option} takes a whole number from ${least} to ${most}, not ${text}.`);
 }
 
-/** An environment variable; empty counts as unset. */
+/** Returns an environment variable. An empty one counts as unset. */
 export function environment(name: string): string | undefined {
   return process.env[name] || undefined;
 }

@@ -3,16 +3,18 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { exitCodes, sentence } from "./failure.ts";
 
-/** The destination of lines: a pager at a terminal, else standard output. Both may close early. */
+/**
+ * Where lines are written: to a pager if output is a terminal, otherwise to standard output. Both may be closed early.
+ */
 export interface Output {
-  /** False once nobody reads any more. */
+  /** Returns false if the output is closed. */
   write(line: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 let isPaged = false;
 
-/** Whether a pager has the terminal: Ctrl-C is for it. */
+/** Whether a pager controls the terminal. Ctrl-C then belongs to the pager. */
 export function hasPager(): boolean {
   return isPaged;
 }
@@ -21,7 +23,7 @@ export function isColoured(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
 
-/** `page`: at a terminal, output longer than the screen goes to $PAGER, by default less. */
+/** With `page`, output that is longer than the screen goes to $PAGER (default: less) if output is a terminal. */
 export async function openOutput({ page }: { page: boolean }): Promise<Output> {
   const pager = page && process.stdout.isTTY && process.env.PAGER !== "cat"
     ? await openPager()
@@ -39,7 +41,7 @@ export async function openOutput({ page }: { page: boolean }): Promise<Output> {
   };
 }
 
-/** The reader of a pipe may close it: `| head`. */
+/** Writes lines to a stream. The reader of a pipe may close it, such as `| head`. */
 function lineWriter(stream: Writable): Output["write"] {
   let isOpen = true;
   stream.on("error", () => isOpen = false);
@@ -54,18 +56,18 @@ function lineWriter(stream: Writable): Output["write"] {
 
 let failure: (Error & { code?: string }) | undefined;
 
-/** Hears why standard output cannot be written to, which is told at the end. */
+/** Remembers the error if standard output cannot be written. leave() reports it. */
 export function watchOutput(): void {
   process.stdout.on("error", (error) => failure ??= error);
 }
 
-/** Ends the program once all that it said is written: a pipe takes 64 kB at a time. */
+/** Ends the program after all output is written. A pipe takes only 64 kB at a time. */
 export async function leave(code: number): Promise<never> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => {});
     await new Promise<void>((resolve) => stream.write("", () => resolve()));
   }
-  // The reader of a pipe may close it: `| head`. Else something is missing that was asked for.
+  // EPIPE means that the reader of a pipe closed it, such as `| head`. Any other error means that output was lost.
   if (failure === undefined || failure.code === "EPIPE") process.exit(code);
   console.error(`logloom: standard output: ${sentence(failure)}`);
   process.exit(code === exitCodes.done ? exitCodes.failed : code);

@@ -5,7 +5,7 @@ import { Failure } from "./failure.ts";
 import { isMissing } from "./shipping/follow.ts";
 import { environment } from "./options.ts";
 
-/** A project, and who one is there. */
+/** A project, and the user or key for it. */
 export interface Profile {
   url: string;
   publishable_key?: string;
@@ -15,9 +15,9 @@ export interface Profile {
 
 export interface StoredSession {
   access_token: string;
-  /** Without it the access token is all there is. */
+  /** Missing if there is only an access token. */
   refresh_token?: string;
-  /** In seconds. */
+  /** In seconds since 1970. */
   expires_at?: number;
 }
 
@@ -25,7 +25,7 @@ type Profiles = Record<string, Profile>;
 
 const profilesName = "profiles.json";
 
-/** The folder for what this program remembers. */
+/** Returns the folder for this program's own files. */
 export function ownFolder(): string {
   const base = environment("XDG_CONFIG_HOME") ??
     (process.platform === "win32" ? environment("APPDATA") : undefined) ??
@@ -54,7 +54,7 @@ async function readProfiles(): Promise<Profiles> {
   }
 }
 
-/** Writes a file that nobody else may read, in one step. */
+/** Writes a file that only this user can read. Replaces it in one step. */
 export async function writeOwnFile(name: string, content: unknown): Promise<void> {
   const folder = ownFolder();
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { ParametersOf } from "../read/reader.ts";
 import { Failure } from "./failure.ts";
-import type { Cli, Command } from "./frame.ts";
+import type { Cli, Command } from "./command_line.ts";
 import { wholeNumber } from "./options.ts";
-import type { TargetOptions } from "./target.ts";
+import type { TargetOptions } from "./project_options.ts";
 
 export interface RuleOptions extends TargetOptions {
   json?: true;
@@ -35,7 +35,7 @@ export function withCondition(command: Command): Command {
     .option("--cooldown <minutes>", "how long it is silent after it fired, 0 to 10080");
 }
 
-/** The members of a file that a rule is made of. */
+/** The members of a rule that a file may have. */
 const members = [
   "name",
   "description",
@@ -55,7 +55,7 @@ const members = [
 
 export type Rule = ParametersOf<"create_alert_rule">;
 
-/** What the options and the file say; whether it is a rule is for the service to tell. */
+/** Combines the options and the file. The service checks whether the result is a valid rule. */
 export async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Rule>> {
   const { name, description, query, above, below, email, webhook, file } = options;
   const rule: Record<string, unknown> = {};
@@ -104,7 +104,7 @@ async function objectIn(cli: Cli, file: string): Promise<Record<string, unknown>
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // The message below says it.
+    // The error is thrown below.
   }
   throw new Failure(`${file} has no JSON object.`);
 }

@@ -2,17 +2,17 @@ import { redirectOf } from "../read/redirect.ts";
 import { Failure } from "./failure.ts";
 import { type Profile, readProfile, type StoredSession, writeProfile } from "./profiles.ts";
 
-/** Before its end an access token is renewed, so that no request is late. */
+/** An access token is renewed this long before it expires, so that no request is late. */
 const marginSeconds = 60;
 
 const timeoutMs = 30_000;
 
-/** What was given, a password or a refresh token, is not accepted. */
+/** The password or refresh token is not accepted. */
 class Refused extends Failure {}
 
 type Grant = { email: string; password: string } | { refresh_token: string };
 
-/** Supabase Auth's answer to a password or a refresh token. */
+/** Exchanges a password or a refresh token for a session at Supabase Auth. */
 export async function signIn(
   { url, publishable_key }: Pick<Profile, "url" | "publishable_key">,
   grant: Grant,
@@ -59,7 +59,7 @@ export async function signIn(
   };
 }
 
-/** The profile's access token, renewed when it is about to end, or at once. */
+/** Returns the profile's access token. Renews it shortly before it expires, or at once with `renew`. */
 export async function accessToken(name: string, renew = false): Promise<string> {
   const profile = await readProfile(name);
   const session = profile?.session;
@@ -75,7 +75,7 @@ export async function accessToken(name: string, renew = false): Promise<string> 
     return next.access_token;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    // Another command may have renewed it a moment ago: a refresh token works once.
+    // Another command may have just renewed the session: a refresh token works only once.
     const now = (await readProfile(name))?.session;
     if (now !== undefined && now.access_token !== session.access_token) return now.access_token;
     throw new Failure(`the session of the profile ${name} has ended: log in again.`);
@@ -86,7 +86,7 @@ function isFresh({ expires_at }: StoredSession): boolean {
   return expires_at === undefined || expires_at - marginSeconds > Date.now() / 1000;
 }
 
-/** What an access token says of its user; nothing is verified. */
+/** Returns the claims of an access token without verifying it. */
 export function claimsOf(token: string): Record<string, unknown> {
   const [, payload = ""] = token.split(".");
   return objectOf(Buffer.from(payload, "base64url").toString());

@@ -1,14 +1,14 @@
-/** A refusal by the service, or the failure to reach it. */
+/** An error of the service, or a failure to reach it. */
 export class LogloomError extends Error {
-  /** `PT` and the status for the service's own errors. */
+  /** The error code. For the service's own errors: `PT` and the status. */
   readonly code: string;
   /** 0 if there was no answer. */
   readonly status: number;
-  /** The place in the query, in characters from 1. */
+  /** The position in the query, counted in characters from 1. */
   readonly position: number | null;
   /** How to mend it. */
   readonly hint: string | null;
-  /** When to ask again, in milliseconds. */
+  /** How long to wait before a retry, in milliseconds. */
   readonly retryAfterMs: number;
 
   constructor(status: number, body: unknown, retryAfterMs: number, options?: ErrorOptions) {
@@ -23,12 +23,12 @@ export class LogloomError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether nobody answered, or only somebody on the way. */
+  /** Whether the service did not answer: no answer at all, or an answer of a gateway. */
   get isAway(): boolean {
     return this.status === 0 || this.status >= 502 && this.status <= 504;
   }
 
-  /** Whether the same call may succeed later. */
+  /** Whether a retry may succeed. */
   get mayPass(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -44,7 +44,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** An error's name and position come as JSON text. */
+/** Reads the error's name and position, which arrive as JSON text. */
 function detailsOf(details: unknown): Record<string, unknown> {
   try {
     return Object(typeof details === "string" ? JSON.parse(details) : details);

@@ -18,14 +18,14 @@ export type OperationName = keyof Operations;
 export type ParametersOf<Name extends OperationName> = Operations[Name]["parameters"];
 export type AnswerOf<Name extends OperationName> = Operations[Name]["answer"];
 
-/** The operations whose answer is a list in pages. */
+/** The operations that return a list in pages. */
 export type ListName = {
   [Name in OperationName]: Name extends `list_${string}`
     ? "p_after" extends keyof ParametersOf<Name> ? Name : never
     : never;
 }[OperationName];
 
-/** The member by which the next page of a list is asked for. */
+/** The member whose value asks for the next page of a list. */
 const idOf: Record<ListName, string> = {
   list_saved_searches: "id",
   list_alert_rules: "rule_id",
@@ -54,30 +54,30 @@ export type Item<Name extends ListName> = AnswerOf<Name>[number];
 export type Time = string | Date;
 
 export interface RangeOptions extends CallOptions {
-  /** The last hour unless told otherwise. */
+  /** Default: the last hour. */
   readonly since?: Time;
   readonly until?: Time;
 }
 
 export interface RecordsOptions extends RangeOptions {
-  /** The newest first unless told otherwise. */
+  /** Default: newest first. */
   readonly order?: "asc" | "desc";
 }
 
 export interface SearchOptions extends RecordsOptions {
   readonly limit?: number;
-  /** `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface ExportOptions extends RangeOptions {
-  /** The oldest first unless told otherwise. */
+  /** Default: oldest first. */
   readonly order?: "asc" | "desc";
-  /** Each line a record as JSON, unless told otherwise. */
+  /** Default: one record as JSON in each line. */
   readonly format?: "ndjson" | "csv";
-  /** `next_cursor` of a page, to go on after it. */
+  /** The `next_cursor` of an earlier page, to continue after it. */
   readonly cursor?: string;
-  /** `<ts>,<id>` of the last record of an earlier export, to go on after it. */
+  /** The `<ts>,<id>` of the last record of an earlier export, to continue after it. */
   readonly after?: string;
 }
 
@@ -91,9 +91,9 @@ export interface RecordOptions extends CallOptions {
 }
 
 export interface TailOptions extends CallOptions {
-  /** How many older records to begin with. */
+  /** How many existing records to begin with. */
   readonly backlog?: number;
-  /** `next_cursor` of an earlier page, to go on after it. */
+  /** The `next_cursor` of an earlier page, to continue after it. */
   readonly cursor?: string;
 }
 
@@ -104,7 +104,10 @@ export interface Reader {
   records(query: string, options?: RecordsOptions): AsyncGenerator<LogRecord, void, undefined>;
   /** All records of a range as text, page after page, with every digit of their numbers. */
   export(query: string, options?: ExportOptions): AsyncGenerator<LogExport, void, undefined>;
-  /** New records as they become visible, each once; the wait for an unreachable service has no end but `signal`. */
+  /**
+   * Yields new records once they are visible, each record once. Waits for an unreachable service until `signal` is
+   * aborted.
+   */
   tail(query: string, options?: TailOptions): AsyncGenerator<LogRecord, void, undefined>;
   /** The same in pages, which may be empty: one a second, or at once where there is more. */
   tailPages(query: string, options?: TailOptions): AsyncGenerator<LogTail, void, undefined>;
@@ -119,7 +122,7 @@ export interface Reader {
   histogram(query: string, options?: ChartOptions): Promise<Histogram>;
   fields(query?: string, options?: RangeOptions): Promise<Field[]>;
   validate(query: string, options?: CallOptions): Promise<QueryValidity>;
-  /** What the service says of itself; `name` is that of its function `health` in the project. */
+  /** Returns the service's health report. `name` is the name of the function `health` in the project. */
   health(name?: string, options?: CallOptions): Promise<HealthReport>;
   /** Any operation, by its name. */
   call<Name extends OperationName>(

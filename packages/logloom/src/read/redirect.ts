@@ -1,9 +1,9 @@
 /**
- * Where an answer leads instead of answering, in words; undefined where it does not. A redirect is not followed: the key
- * would go along.
+ * Returns where a redirect leads, in words; undefined if the answer is not a redirect. Redirects are not followed,
+ * because the key would be sent along.
  */
 export function redirectOf({ status, type, headers }: Response): string | undefined {
-  // A browser does not say where to, nor with which status.
+  // Browsers hide the target and the status.
   if (type !== "opaqueredirect" && (status < 300 || status >= 400)) return undefined;
   const place = headers.get("Location");
   return `the address answers with a redirect${place ? ` to ${place}` : ""}: name that one`;

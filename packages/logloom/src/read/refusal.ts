@@ -1,4 +1,4 @@
-/** Why a key or token was refused: where the body is fixed, it stands in WWW-Authenticate alone. */
+/** Returns why a key or token was refused. If the body's format is fixed, only WWW-Authenticate has the reason. */
 export function refusalOf(headers: Headers): string | undefined {
   return /\berror_description="([^"]*)"/.exec(headers.get("WWW-Authenticate") ?? "")?.[1];
 }

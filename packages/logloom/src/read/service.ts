@@ -3,7 +3,7 @@ import { refusalOf } from "./refusal.ts";
 import { redirectOf } from "./redirect.ts";
 import type { HealthReport } from "./types.ts";
 
-/** A supabase-js client, as far as it is needed. */
+/** The parts of a supabase-js client that are used here. */
 export interface SupabaseClientLike {
   schema(name: "public"): { url: string; fetch?: typeof fetch };
 }
@@ -12,18 +12,18 @@ export interface SupabaseClientLike {
 export interface Session {
   /** The project's address. */
   readonly url: string;
-  /** The access token, or what gives the newest one, null where nobody is signed in. */
+  /** The access token, or a function that returns the newest one, or null if nobody is signed in. */
   readonly token: string | (() => string | null | Promise<string | null>);
-  /** Told why the service refused the token; true if there is a new one to try again with. */
+  /** Called when the service refuses the token. Return true if there is a new token to retry with. */
   readonly refused?: (why: LogloomError) => boolean | Promise<boolean>;
-  /** The project's publishable key, which hosted projects ask for. */
+  /** The project's publishable key. Hosted projects require it. */
   readonly key?: string;
-  /** The path above the operations: `/rest/v1/rpc` unless told otherwise. */
+  /** The path of the operations. Default: `/rest/v1/rpc`. */
   readonly operations?: string;
   readonly fetch?: typeof fetch;
 }
 
-/** A program that reads by an API key with the scope `read`: the reading operations alone. */
+/** Access for a program with an API key of the scope `read`. Only the reading operations are available. */
 export interface ReadKey {
   /** The project's address. */
   readonly url: string;
@@ -34,22 +34,22 @@ export interface ReadKey {
 
 export interface Patience {
   /**
-   * How long a call is tried again while the service is away or busy, in milliseconds: 10 seconds unless told otherwise.
-   * A call that changes something is made once, as it may be only its answer that is lost.
+   * How long a call is retried while the service is unreachable or busy, in milliseconds. Default: 10 seconds. A call
+   * that changes something is never retried, because it may have succeeded although the answer was lost.
    */
   readonly patienceMs?: number;
-  /** Told before a call is tried again. */
+  /** Called before each retry. */
   readonly onRetry?: (error: LogloomError, delayMs: number) => void;
 }
 
 export interface ReaderOptions extends Patience {
-  /** How long an answer may take, in milliseconds: 30 seconds unless told otherwise. */
+  /** How long an answer may take, in milliseconds. Default: 30 seconds. */
   readonly timeoutMs?: number;
-  /** Reads an answer, for numbers that JavaScript would round; JSON.parse unless told otherwise. */
+  /** Parses an answer. Default: JSON.parse. Another function can keep numbers that JavaScript would round. */
   readonly parse?: (text: string) => unknown;
 }
 
-/** The patience of a call goes before that of its reader. */
+/** The options of one call. They override the reader's options. */
 export interface CallOptions extends Patience {
   readonly signal?: AbortSignal;
 }
@@ -62,7 +62,7 @@ export interface Service {
 const firstDelayMs = 500;
 const longestDelayMs = 5_000;
 
-/** The operations that change nothing; run_saved_search only counts. */
+/** The operations that change nothing, except run_saved_search, which counts its runs. */
 export const reads: RegExp = /^(check|export|get|list|log|preview|run|search|tail|validate)_/;
 
 export function createService(
@@ -72,7 +72,7 @@ export function createService(
   const door = doorOf(source);
 
   async function ask(path: string, init: RequestInit, signal?: AbortSignal) {
-    // Not AbortSignal.any: a signal that lives long would remember each call.
+    // AbortSignal.any is not used, because a long-lived signal would keep every call in memory.
     const stop = new AbortController();
     const abort = () => stop.abort(signal?.reason);
     const timer = setTimeout(() => stop.abort(), timeoutMs);
@@ -96,7 +96,7 @@ export function createService(
 
   async function once(operation: string, body: string, signal?: AbortSignal): Promise<unknown> {
     const path = `${door.operations}/${operation}`;
-    // Without the profile PostgREST takes the first schema that the project exposes.
+    // Without Content-Profile PostgREST uses the first schema that the project exposes.
     const headers = { "Content-Type": "application/json", "Content-Profile": "public" };
     const init = { method: "POST", headers, body };
     let { response, text } = await ask(path, init, signal);
@@ -107,7 +107,7 @@ export function createService(
     try {
       return parse(text);
     } catch (cause) {
-      // A page of a network to sign in at, for example.
+      // For example a network's sign-in page.
       const message = "Something else answered instead of the service.";
       throw new LogloomError(0, { message }, 0, { cause });
     }
@@ -124,7 +124,7 @@ export function createService(
           return await once(operation, body, signal);
         } catch (error) {
           if (!(error instanceof LogloomError)) throw error;
-          // Only who waits without end waits for a search that took too long.
+          // A search that took too long (408) is retried only if the caller waits without limit.
           if (!error.mayPass && !(error.status === 408 && patience === Infinity)) throw error;
           const backOff = Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
           const delay = Math.max(error.retryAfterMs, backOff * (1 + Math.random()) / 2);
@@ -136,7 +136,7 @@ export function createService(
     },
     async health(name, { signal } = {}) {
       const { response, text } = await ask(`/functions/v1/${name}/detailed`, {}, signal);
-      // A report can come with 503 too.
+      // A health report may also have status 503.
       const report = objectOf(text);
       if (typeof report.status !== "string") throw errorOf(response, text);
       return report as unknown as HealthReport;
@@ -145,7 +145,7 @@ export function createService(
 }
 
 interface Door {
-  /** The path above the operations. */
+  /** The path of the operations. */
   readonly operations: string;
   send(path: string, init: RequestInit): Promise<Response>;
   refused?: Session["refused"];
@@ -214,7 +214,7 @@ function errorOf({ status, headers }: Response, text: string): LogloomError {
     body.message = "The project does not expose the schema public, which has the operations.";
     body.hint = "Add it to the exposed schemas in the project's Data API settings.";
   }
-  // PostgREST says it in the message, too.
+  // PostgREST also has this text in the message.
   const refusal = refusalOf(headers);
   const hint = body.hint ?? (refusal === body.message ? null : refusal);
   return new LogloomError(status, { ...body, hint }, ms > 0 ? ms : 0);

@@ -22,7 +22,7 @@ export interface LogRecord {
 export interface QueryWarning {
   position: number;
   message: string;
-  /** What to write instead. */
+  /** The text to write instead. */
   suggestion: string;
 }
 
@@ -38,15 +38,15 @@ export interface LogPage {
 export interface LogTail {
   logs: LogRecord[];
   next_cursor: string;
-  /** Whether to ask again at once. */
+  /** True: more records are available, ask again at once. */
   more: boolean;
 }
 
 export interface StatRow {
   group: Group;
-  /** The first aggregate. */
+  /** The value of the first aggregate. */
   value: number | null;
-  /** All of them, by name. */
+  /** The values of all aggregates, by name. */
   values: { [name: string]: number | string | null };
   total_groups: number;
   warnings: QueryWarning[];
@@ -59,7 +59,7 @@ export interface Series {
 }
 
 export interface SeriesLine {
-  /** Null for all groups that have no line of their own. */
+  /** Null: the sum of all groups that have no line of their own. */
   group: Group | null;
   points: [ts: string, value: number | null][];
 }
@@ -73,16 +73,16 @@ export interface Histogram {
 export interface Field {
   field: string;
   type: "string" | "number" | "boolean" | "array" | "timestamp" | "uuid" | "mixed";
-  /** In how many of `records` it was found. */
+  /** The number of `records` that have this field. */
   count: number;
   values: { value: string; count: number }[];
-  /** Whether all records that match were looked at, not a sample of them. */
+  /** True if all matching records were read, false for a sample. */
   exact: boolean;
-  /** How many were looked at. */
+  /** The number of records that were read. */
   records: number;
 }
 
-/** Of a query that aggregates, `stats` has the rows and `logs` is empty. */
+/** The result of a saved search. If its query aggregates, `stats` has the rows and `logs` is empty. */
 export interface SavedSearchRun {
   logs: LogRecord[];
   next_cursor: string | null;
@@ -113,7 +113,7 @@ export interface SavedSearch {
   last_run_at: string | null;
   run_count: number;
   view_id: string | null;
-  /** What a page shows beside the query, such as its range and columns. */
+  /** How a page shows the search, such as its range and columns. */
   display: { [name: string]: Json };
 }
 
@@ -147,13 +147,13 @@ export interface AlertRule {
   last_error: string | null;
   view_id: string | null;
   notify_on_recovery: boolean;
-  /** How long the condition holds before the rule fires. */
+  /** How many minutes the condition must hold before the rule fires. */
   for_minutes: number;
   on_absent: "ignore" | "fire";
   group_wait_seconds: number;
-  /** Which are set: `{"slack_url": {"set": true}}`. */
+  /** The secrets that are set: `{"slack_url": {"set": true}}`. */
   notification_secrets: { [name: string]: { set: true } };
-  /** How far its last window is behind those that are due. */
+  /** How many seconds the rule's evaluation is late. */
   late_seconds: number;
 }
 
@@ -164,7 +164,7 @@ export interface AlertPreview {
   alerts: PreviewAlert[];
   series: PreviewPoint[];
   total_alerts: number;
-  /** These three are null for a rule without `by`. */
+  /** Null, like the next two members, for a rule without `by`. */
   groups: { group: Group; alerts: number; series: PreviewPoint[] }[] | null;
   total_groups: number | null;
   crowded_windows: number | null;
@@ -199,17 +199,17 @@ export interface Alert {
   window_start: string;
   window_end: string;
   group: Group | null;
-  /** What it is part of. */
+  /** The incident that the alert belongs to. */
   incident_id: string | null;
-  /** When its incident ended. */
+  /** When the incident ended. */
   resolved_at: string | null;
-  /** The silence that kept it from being sent. */
+  /** The silence because of which it was not sent. */
   silence_id: string | null;
-  /** It fired since its group sent nothing. */
+  /** True if it fired because its group sent nothing. */
   absent: boolean;
 }
 
-/** Why an incident is over. Of `still_absent` nothing recovered: a silent group is watched no longer. */
+/** Why an incident ended. `still_absent`: the group sent nothing for so long that it is no longer watched. */
 export type Resolution =
   | "recovered"
   | "still_absent"
@@ -217,14 +217,14 @@ export type Resolution =
   | "rule_disabled"
   | "rule_deleted";
 
-/** A rule, or one of its groups, whose condition holds since it fired. */
+/** An incident: how long the condition of a rule, or of one of its groups, has held. */
 export interface AlertIncident {
   incident_id: string;
   tenant_id: string;
   rule_id: string;
-  /** This and what the rule asked: when the incident opened. */
+  /** The rule's name when the incident opened, like query_dsl and comparison. */
   rule_name: string;
-  /** Null of a rule that was deleted before there were incidents, as comparison is. */
+  /** Null, like comparison, if the rule was deleted before there were incidents. */
   query_dsl: string | null;
   window_minutes: number;
   group: Group | null;
@@ -234,14 +234,16 @@ export interface AlertIncident {
   resolved_at: string | null;
   resolution: Resolution | null;
   fired_count: number;
-  /** Of the last window in which the condition held. */
+  /** The value of the last window in which the condition held. */
   value: number;
   /** The value farthest from the threshold. */
   peak_value: number;
   threshold: number;
   comparison: Comparison | null;
   acknowledged_at: string | null;
-  /** As all people of an incident: their email address, or where it is not known their user_id. */
+  /**
+   * The email address of the user, or the user_id if the address is unknown. This holds for all users of an incident.
+   */
   acknowledged_by: string | null;
   assigned_to: string | null;
   assigned_at: string | null;
@@ -257,13 +259,13 @@ export interface AlertIncidentDetails extends AlertIncident {
   deliveries: AlertDelivery[];
 }
 
-/** What a silence is for: alerts of a rule, of groups with these texts, of both, or all. */
+/** The alerts that a silence covers: of a rule, of groups with these texts, of both, or all alerts. */
 export interface AlertMatcher {
   rule_id?: string;
   group?: Group;
 }
 
-/** For a time nothing is sent of alerts that match. */
+/** A period in which matching alerts are not sent. */
 export interface AlertSilence {
   silence_id: string;
   tenant_id: string;
@@ -303,7 +305,7 @@ export interface AlertAddress {
   tries_left: number | null;
 }
 
-/** `secret` is told only here. */
+/** `secret` is returned only by this call. */
 export interface WebhookSecret {
   rule_id: string;
   secret: string;
@@ -361,7 +363,7 @@ export interface Usage {
   restored_records: number;
 }
 
-/** From the least to the most rights. */
+/** From the fewest to the most rights. */
 export type Role = "viewer" | "member" | "admin" | "owner";
 
 export interface Member {
@@ -369,11 +371,11 @@ export interface Member {
   role: Role;
   email: string | null;
   created_at: string;
-  /** What a viewer is bound to. */
+  /** The view that limits a viewer. */
   view_id: string | null;
 }
 
-/** What a reader is limited to who is bound to it. */
+/** The limits of readers that are bound to this view. */
 export interface LogView {
   view_id: string;
   tenant_id: string;
@@ -381,7 +383,7 @@ export interface LogView {
   /** Null: all records. */
   query_dsl: string | null;
   hidden_fields: string[];
-  /** Null: all that read, but for those that list alerts. */
+  /** Null: all reading operations except the lists of alerts. */
   operations: string[] | null;
   created_by: string;
   created_at: string;
@@ -404,7 +406,7 @@ export interface ApiKey {
   view_id: string | null;
 }
 
-/** `key_value` is told only here. */
+/** `key_value` is returned only by this call. */
 export interface CreatedApiKey {
   key_id: string;
   tenant_id: string;
@@ -418,14 +420,14 @@ export interface CreatedApiKey {
   view_id: string | null;
 }
 
-/** `token` is told only here. */
+/** `token` is returned only by this call. */
 export interface IngestToken {
   token: string;
   expires_at: string;
   service: string;
 }
 
-/** A session with which a customer reads logs: as lists show it. */
+/** A customer's session for reading logs, as lists return it. */
 export interface PortalSession {
   session_id: string;
   tenant_id: string;
@@ -442,7 +444,7 @@ export interface PortalSession {
   last_used_at: string | null;
 }
 
-/** `token`, or with `p_link` the `url`, is shown this once. */
+/** `token`, or `url` with `p_link`, is returned only by this call. */
 export interface CreatedPortalSession {
   session_id: string;
   token: string | null;
@@ -450,16 +452,16 @@ export interface CreatedPortalSession {
   expires_at: string;
 }
 
-/** How often records had a value, or a pattern, in a range and in the one before it. */
+/** How often records had a value or a pattern, in a range and in the range before it. */
 export interface LogChange {
   kind: "pattern" | "value";
   field: string;
   value: string;
   before: number;
   after: number;
-  /** By the share of the records. */
+  /** Compares the shares of the records. */
   change: "new" | "gone" | "grown" | "shrunk";
-  /** How surprising it is: G² of Dunning. */
+  /** How unlikely the change is (G² of Dunning). */
   score: number;
 }
 
@@ -470,22 +472,22 @@ export interface LogChanges {
   before_to: string;
   records: number;
   records_before: number;
-  /** The most surprising first. */
+  /** The least likely change comes first. */
   changes: LogChange[];
   warnings: QueryWarning[];
 }
 
-/** What a service sent in a range, and in the same hours of the days before. */
+/** The records of a service in a range, and in the same hours of earlier days. */
 export interface LogService {
-  /** Null: records without one. */
+  /** Null: the records without a service. */
   service: string | null;
   records: number;
   errors: number;
   records_before: number;
   errors_before: number;
-  /** To the minute; of a range of more than a day to its 1,440th part. */
+  /** Accurate to the minute, or to 1/1440 of a range longer than a day. */
   last_seen: string;
-  /** In each of 24 equal parts of the range. */
+  /** The errors in 24 equal parts of the range. */
   errors_over_time: number[];
   records_over_time: number[];
 }
@@ -496,7 +498,7 @@ export interface LogOverview {
   before_from: string;
   before_to: string;
   total_services: number;
-  /** The largest first. */
+  /** The service with the most records comes first. */
   services: LogService[];
   warnings: QueryWarning[];
 }
@@ -506,7 +508,7 @@ export interface LogPanel {
   title: string;
   query_dsl: string;
   kind: "lines" | "bars" | "number";
-  /** Of the twelve columns of the grid. */
+  /** The number of grid columns, of twelve. */
   width: number;
 }
 
@@ -521,22 +523,22 @@ export interface LogDashboard {
   updated_at: string;
 }
 
-/** A tenant that one belongs to. */
+/** A tenant of the user. */
 export interface LogTenant {
   tenant_id: string;
   role: Role;
-  /** Whether the token names it. */
+  /** True for the tenant in the token. */
   is_current: boolean;
 }
 
 /** A page of an export. */
 export interface LogExport {
-  /** Its lines, each with its end; empty for the format json. */
+  /** The lines of the page, each with its line break. Empty for the format json. */
   text: string;
   records: number;
   cursor: string;
   next_cursor: string | null;
-  /** Its records; null for the other formats. */
+  /** The records of the page. Null for other formats. */
   logs: LogRecord[] | null;
 }
 
@@ -550,7 +552,7 @@ export interface ApiKeyUsage {
   reads: KeyReads[];
 }
 
-/** How often a key read by an operation in a day, of UTC. */
+/** How often a key called an operation on a day (UTC). */
 export interface KeyReads {
   operation: string;
   day: string;
@@ -585,7 +587,7 @@ export interface RetentionRun {
   error: string | null;
   archive_files: number;
   archive_records: number;
-  /** Where records may be that an erasure does not reach; null before it is done. */
+  /** Where copies of the records may remain after an erasure. Null before it is done. */
   not_reached: { kind: string; ts_from: string; ts_to: string }[] | null;
 }
 
@@ -606,7 +608,7 @@ export interface ArchivedFile {
   sha256: string;
 }
 
-/** Records that are brought back from the archive. */
+/** A restore of records from the archive. */
 export interface ArchiveRestore {
   restore_id: string;
   tenant_id: string;
@@ -625,12 +627,12 @@ export interface ArchiveRestore {
   error: string | null;
 }
 
-/** For which tenant the caller may have secrets sealed. */
+/** The tenant for which the caller may seal secrets. */
 export interface LogSecretScope {
   tenant_id: string;
 }
 
-/** What was asked for is done. */
+/** The call succeeded. */
 export interface Success {
   success: true;
 }
@@ -638,7 +640,7 @@ export interface Success {
 export interface HealthReport {
   status: "healthy" | "degraded" | "unhealthy";
   timestamp: string;
-  /** Each says its status too, and a reason unless it is healthy. */
+  /** Each check has a status, and a reason unless it is healthy. */
   checks: { [name: string]: { [name: string]: Json } };
 }
 
@@ -681,7 +683,7 @@ export interface LogStream {
   test_finished_at: string | null;
   test_status: number | null;
   test_error: string | null;
-  /** The first 500 characters of what the receiver said, where it did not take what was sent. */
+  /** The first 500 characters of the receiver's answer to a refused batch. */
   last_answer: string | null;
   test_answer: string | null;
 }
@@ -700,7 +702,7 @@ export interface LogStreamFailure {
   error: string;
 }
 
-/** For which tenant the caller may have secrets sealed. */
+/** The tenant for which the caller may seal secrets. */
 export interface LogSecretScope {
   tenant_id: string;
 }

@@ -1,4 +1,4 @@
-/** A token, and when it ends: an ISO 8601 time, or milliseconds since 1970. */
+/** A token and its end, as an ISO 8601 time or as milliseconds since 1970. */
 export interface ViewerToken {
   readonly token: string;
   readonly expires_at?: string | number | null;
@@ -12,25 +12,25 @@ export interface QueryChanged {
   readonly to: string;
 }
 
-/** The page's label for an English one; for each plural category of a number that decides it, where there are several. */
+/** The replacement of an English label. If a number decides the wording, one text for each plural category. */
 export type ViewerLabel = string | { readonly [category in Intl.LDMLPluralRule]?: string };
 
 export interface ViewerFailure {
-  /** 0 without an answer of the service. */
+  /** 0 if the service did not answer. */
   readonly status: number;
   readonly message: string;
 }
 
-/** A new token is asked for so long before the end. */
+/** A new token is requested this long before the old one ends. */
 const aheadMs = 60_000;
-/** However short a token lives: a host may give the same one until it ends. */
+/** The shortest time between requests for a token. A host may return the same token until it ends. */
 const pauseMs = 5_000;
 const longestTimerMs = 2 ** 31 - 1;
 
 const css =
   ":host{display:block;height:clamp(480px,var(--logloom-content,560px),80vh)}:host([hidden]){display:none}iframe{display:block;width:100%;height:100%;border:0;border-radius:inherit;color-scheme:normal}";
 
-// So that the module can be imported where there is no page.
+// Allows importing the module where there is no page.
 const Base: typeof HTMLElement = globalThis.HTMLElement ?? class {} as typeof HTMLElement;
 
 /** `<logloom-viewer src query range theme>`: the portal in a frame. */
@@ -50,23 +50,24 @@ export class LogloomViewer extends Base {
   #frame: HTMLIFrameElement | null = null;
   #origin = "";
   #isThere = false;
-  /** Grows with each token that is asked for or given: a late answer counts for nothing. */
+  /** Counts the tokens that were requested or set, so that a late answer is ignored. */
   #ask = 0;
   #isAsking = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dark: MediaQueryList | undefined;
 
-  /** Never an attribute, which every script and recorder of the page can read. */
+  /** A property, not an attribute: every script and recorder of the page can read attributes. */
   get token(): string | null {
     return this.#token?.token ?? null;
   }
 
   set token(value: string | ViewerToken | null) {
-    // With getToken only its own answer renews: what is set meanwhile may be another customer's.
+    // If there is getToken, only its answer renews the token. A token that is set meanwhile may belong to another
+    // customer.
     this.#take(value, this.#isAsking && this.#getToken === null);
   }
 
-  /** Gives a token whenever one is needed. */
+  /** A function that returns a token whenever one is needed. */
   get getToken(): GetToken | null {
     return this.#getToken;
   }
@@ -75,7 +76,7 @@ export class LogloomViewer extends Base {
     this.#getToken = value;
   }
 
-  /** Labels in another language, by the English ones. */
+  /** Labels in another language, by the English text. */
   get labels(): Record<string, ViewerLabel> {
     return this.#labels;
   }
@@ -86,7 +87,7 @@ export class LogloomViewer extends Base {
   }
 
   connectedCallback(): void {
-    // A property that was set before the element was defined.
+    // The property may have been set before the element was defined.
     for (const name of ["token", "getToken", "labels"] as const) {
       if (!Object.hasOwn(this, name)) continue;
       const value = this[name];
@@ -110,20 +111,20 @@ export class LogloomViewer extends Base {
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (before === now) return;
     if (name === "src") {
-      // Those that the element is made with come before it is in the page, and open nothing.
+      // Initial attributes arrive before the element is in the page, and must not open it.
       if (this.#dark && this.isConnected) this.#open();
     } else if (name === "query" || name === "range") this.#show(name);
     else this.#show();
   }
 
-  /** The page's style sheet may have other looks in the dark. */
+  /** The page's style sheet may have other colours in dark mode. */
   #dressed = (): void => this.#show();
 
   #close(): void {
     this.#frame?.remove();
     this.#frame = null;
     this.#isThere = false;
-    // Another frame has asked for nothing yet.
+    // A new frame has not requested a token yet.
     this.#isAsking = false;
   }
 
@@ -135,7 +136,7 @@ export class LogloomViewer extends Base {
     if (!url || !/^https?:$/.test(url.protocol)) return this.#fail("src is no address of a page");
     this.#origin = url.origin;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
-    // Not a style element, which a page's policy may forbid.
+    // A page's policy may forbid style elements.
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
     root.adoptedStyleSheets = [sheet];
@@ -161,7 +162,7 @@ export class LogloomViewer extends Base {
         this.#show("query", "range");
         if (this.#token) {
           this.#hand(false);
-          // An element that was moved within the page has a new frame, and its timer was stopped.
+          // Moving the element within the page created a new frame and stopped its timer.
           this.#renewInTime();
         } else this.#need();
         break;
@@ -178,7 +179,7 @@ export class LogloomViewer extends Base {
     }
   };
 
-  /** Hands over what the element looks like, and these attributes. */
+  /** Passes the element's style and these attributes to the frame. */
   #show(...names: string[]): void {
     if (!this.#isThere) return;
     const style = getComputedStyle(this);
@@ -212,7 +213,7 @@ export class LogloomViewer extends Base {
     this.#renewInTime();
   }
 
-  /** Only while a frame uses the token. */
+  /** Starts a timer to renew the token, if a frame uses it. */
   #renewInTime(): void {
     clearTimeout(this.#timer);
     if (!this.#isThere) return;
@@ -226,7 +227,7 @@ export class LogloomViewer extends Base {
 
   /** Asks for a new token. */
   async #need(): Promise<void> {
-    // The event first, so that a host without the callback can answer by the property.
+    // The event comes first, so that a host without getToken can set the property.
     const ask = ++this.#ask;
     this.#isAsking = true;
     this.#tell("token-needed", {});
@@ -239,7 +240,7 @@ export class LogloomViewer extends Base {
       this.#take(given, true);
     } catch (error) {
       if (ask === this.#ask) {
-        // What is set later was not asked for: it may be another customer's.
+        // A token that is set later was not requested. It may belong to another customer.
         this.#isAsking = false;
         this.#fail(`getToken failed: ${error instanceof Error ? error.message : error}`);
       }
@@ -255,7 +256,7 @@ export class LogloomViewer extends Base {
   }
 }
 
-/** Makes the element known; once a page. */
+/** Defines the element once for each page. */
 export function defineViewer(name = "logloom-viewer"): void {
   const elements = globalThis.customElements;
   if (elements && !elements.get(name)) elements.define(name, LogloomViewer);

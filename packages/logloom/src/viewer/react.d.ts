@@ -1,4 +1,4 @@
-/** As much of React's types as the component needs; an application has all of them. */
+/** The parts of React's types that the component needs. An application has all of them. */
 declare module "react" {
   export interface ReactElement {
     readonly type: unknown;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../json_reader.ts";
 import { type Level, levelOfStatus } from "../levels.ts";
 
 /** The content of an access log's line. */

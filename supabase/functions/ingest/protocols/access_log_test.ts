@@ -30,7 +30,7 @@ Deno.test("access logs: lines of Apache and nginx are split into members", async
         },
       },
     ],
-    // With the virtual host in front, as in Debian's Apache.
+    // The line begins with the virtual host, as in Debian's Apache.
     [`shop.example:443 2001:db8::1 - - ${at} "GET / HTTP/2.0" 304 - "-" "curl/8.5"`, {
       ts: time,
       level: "info",

@@ -1,6 +1,6 @@
-import { addMember, isObject } from "../json.ts";
+import { addMember, isObject } from "../json_reader.ts";
 import { explained, json, type Protocol, receiver } from "../protocol.ts";
-import { addJson, defaultsOf } from "./lines.ts";
+import { addJson, defaultsOf } from "./ndjson_and_text.ts";
 
 /** Axiom's ingest: https://axiom.co/docs/restapi/ingest. */
 export const axiom: Protocol = {

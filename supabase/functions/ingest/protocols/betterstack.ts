@@ -1,6 +1,6 @@
 import { failure, success } from "../../_shared/errors.ts";
 import { contentType, errorReply, type Protocol, receiver } from "../protocol.ts";
-import { addJson } from "./lines.ts";
+import { addJson } from "./ndjson_and_text.ts";
 import { MalformedMsgpack, unmsgpack } from "./msgpack.ts";
 
 /** Better Stack's (Logtail's) ingest: MessagePack from its Node client, JSON from elsewhere. */

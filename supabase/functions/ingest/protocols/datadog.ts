@@ -1,6 +1,6 @@
 import { type Failure, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
-import { addMember, isObject, type JsonObject, setMember } from "../json.ts";
+import { addMember, isObject, type JsonObject, setMember } from "../json_reader.ts";
 import { isText } from "../../_shared/numbers.ts";
 import {
   type Content,
@@ -12,7 +12,7 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
-import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
+import { addJson, defaultsOf, shortParameter, takenApart } from "./ndjson_and_text.ts";
 
 /** Datadog's log intake: https://docs.datadoghq.com/api/latest/logs/#send-logs. */
 export const datadog: Protocol = {

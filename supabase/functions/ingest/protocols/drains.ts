@@ -1,7 +1,7 @@
 import { success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
 import type { Envelope } from "../event_draft.ts";
-import { isObject, type JsonObject, scalarText } from "../json.ts";
+import { isObject, type JsonObject, scalarText } from "../json_reader.ts";
 import { levelOfStatus } from "../levels.ts";
 import {
   type Content,
@@ -13,8 +13,8 @@ import {
   receiver,
 } from "../protocol.ts";
 import { supabaseEnvelope } from "../supabase_events.ts";
-import { addJson, defaultsOf } from "./lines.ts";
-import { addInvocation } from "./workers.ts";
+import { addJson, defaultsOf } from "./ndjson_and_text.ts";
+import { addInvocation } from "./cloudflare_workers.ts";
 import { addLogplex } from "./logplex.ts";
 
 /** Adds an event of a drain in the form of its platform. */

@@ -5,7 +5,7 @@ import {
   sendAgain,
   TooManyEvents,
 } from "../event_collector.ts";
-import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json.ts";
+import { addMember, ExcessiveJson, isObject, type JsonObject } from "../json_reader.ts";
 import { isText } from "../../_shared/numbers.ts";
 import {
   type Content,
@@ -16,7 +16,7 @@ import {
   receiver,
   type Reply,
 } from "../protocol.ts";
-import { linesOf } from "./lines.ts";
+import { linesOf } from "./ndjson_and_text.ts";
 
 /**
  * The part of Elasticsearch that loggers use: the bulk API and the requests before it.

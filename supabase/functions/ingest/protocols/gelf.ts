@@ -1,6 +1,6 @@
-import { addMember, isObject, type JsonObject } from "../json.ts";
+import { addMember, isObject, type JsonObject } from "../json_reader.ts";
 import { errorReply, type Protocol, receiver } from "../protocol.ts";
-import { addJson } from "./lines.ts";
+import { addJson } from "./ndjson_and_text.ts";
 
 /** GELF over HTTP: https://go2docs.graylog.org/current/getting_in_log_data/gelf.html. */
 export const gelf: Protocol = {

@@ -1,7 +1,7 @@
 import { type Failure, failure, type Result, success } from "../../_shared/errors.ts";
 import type { EventCollector } from "../event_collector.ts";
 import { ownKeys } from "../field_names.ts";
-import { isObject, parseJson } from "../json.ts";
+import { isObject, parseJson } from "../json_reader.ts";
 import {
   type Content,
   contentType,
@@ -12,7 +12,7 @@ import {
   type Reading,
   receiver,
 } from "../protocol.ts";
-import { addLines, invalidJson, isNdjsonType, linesOf, wrappedEvents } from "./lines.ts";
+import { addLines, invalidJson, isNdjsonType, linesOf, wrappedEvents } from "./ndjson_and_text.ts";
 
 const maxEvents = 10_000;
 

@@ -1,7 +1,7 @@
 import { hasKeyPrefix } from "../../_shared/auth.ts";
-import { addMember, isObject, type JsonObject } from "../json.ts";
+import { addMember, isObject, type JsonObject } from "../json_reader.ts";
 import { errorReply, json, type Protocol, receiver } from "../protocol.ts";
-import { addJson, defaultsOf, shortParameter, takenApart } from "./lines.ts";
+import { addJson, defaultsOf, shortParameter, takenApart } from "./ndjson_and_text.ts";
 
 /**
  * LogDNA's (Mezmo's) ingest: `{"lines": [{line, timestamp, level, app, meta}]}`. Its own client sends `{"e": "ls", "ls":

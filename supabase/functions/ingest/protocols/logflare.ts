@@ -1,7 +1,7 @@
 import type { EventCollector } from "../event_collector.ts";
-import { addMember, isObject } from "../json.ts";
+import { addMember, isObject } from "../json_reader.ts";
 import { explained, json, type Protocol, receiver } from "../protocol.ts";
-import { addJson } from "./lines.ts";
+import { addJson } from "./ndjson_and_text.ts";
 
 /** Logflare's ingest for pino-logflare and its SDKs: a batch, or one event. */
 export const logflare: Protocol = {

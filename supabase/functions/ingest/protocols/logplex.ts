@@ -2,7 +2,7 @@ import type { EventCollector } from "../event_collector.ts";
 import type { Envelope } from "../event_draft.ts";
 import { syslogLevelOf } from "../levels.ts";
 import type { Content } from "../protocol.ts";
-import { addLine, linesOf, takenApart } from "./lines.ts";
+import { addLine, linesOf, takenApart } from "./ndjson_and_text.ts";
 
 /**
  * Adds the frames of Heroku's logplex: RFC 5424 with octet counting (RFC 6587), without structured data. Other framing

@@ -9,7 +9,7 @@ import {
   jsonTextOf,
   scalarText,
   setMember,
-} from "../json.ts";
+} from "../json_reader.ts";
 import {
   type Content,
   contentType,

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Bytes } from "../unpacked_bytes.ts";
-import { type JsonObject, setMember } from "../json.ts";
+import { type JsonObject, setMember } from "../json_reader.ts";
 import { markNumber, storedNumber } from "../../_shared/numbers.ts";
 
 /** Thrown if bytes are not MessagePack, or hold more values than any sender sends. */

@@ -6,7 +6,7 @@ import {
   jsonTextOf,
   scalarText,
   setMember,
-} from "../json.ts";
+} from "../json_reader.ts";
 import { canonicalNumber, markedNumber, markNumber } from "../../_shared/numbers.ts";
 import type { Content } from "../protocol.ts";
 import {

@@ -1,7 +1,7 @@
 import { PbfReader } from "pbf";
 import type { Bytes } from "../unpacked_bytes.ts";
 import type { EventCollector } from "../event_collector.ts";
-import { type JsonObject, setMember } from "../json.ts";
+import { type JsonObject, setMember } from "../json_reader.ts";
 import { storedNumber } from "../../_shared/numbers.ts";
 import {
   addRecord,

@@ -7,7 +7,7 @@ import {
   jsonTextOf,
   scalarText,
   setMember,
-} from "../json.ts";
+} from "../json_reader.ts";
 import { levelOf, otlpLevelOf } from "../levels.ts";
 import { supabaseEnvelope } from "../supabase_events.ts";
 import { isoFromText } from "../timestamps.ts";
@@ -34,7 +34,7 @@ export interface OtlpScope {
   name?: string;
   version?: string;
   attributes?: JsonObject;
-  /** The scope's, or else its resource's. */
+  /** The value of the scope, or else of its resource. */
   schemaUrl?: string;
 }
 

@@ -67,7 +67,7 @@ Deno.test("a record arrives with its fields, in JSON and in protobuf", async () 
     host: "web-1",
     attrs: {
       n: 5,
-      // Rounded by the test's JSON.parse.
+      // The test's own JSON.parse rounds this number.
       big: 9007199254740992,
       negative: -3,
       share: 0.5,

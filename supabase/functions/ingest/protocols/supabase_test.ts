@@ -192,7 +192,7 @@ for (const [form, deliver] of Object.entries(deliveries)) {
         ...fields,
       })),
     );
-    // Stored, because the isolate saw the function's line before a request to the function.
+    // The event is stored, because the isolate saw the function's line before a request to the function.
     assert.deepEqual(later.map((events) => events.map(({ msg }) => msg)), [
       ["booted (time: 29ms)"],
       [],

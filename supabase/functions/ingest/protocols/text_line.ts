@@ -3,7 +3,7 @@ import { type Level, levelOf, levelOfLetter, syslogLevelOf } from "../levels.ts"
 
 /** Time and level at the beginning of a line of text. */
 export interface TextHead {
-  /** As written, readable or not. */
+  /** The text as written, readable or not. */
   readonly ts?: string;
   readonly level?: Level;
   /** The word in the line, if it differs from the level. */

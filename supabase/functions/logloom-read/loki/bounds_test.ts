@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { processorClock } from "../../_shared/testing_processor.ts";
 import { LogQuery } from "./logql_query.ts";
-import { recordsOf } from "./log_streams.ts";
+import { recordsOf } from "./loki_streams.ts";
 import { parseLogql } from "./syntax_tree.ts";
 import { type Answered, answers, asked, hour } from "./testing_requests.ts";
 

@@ -37,7 +37,7 @@ export function asking(reader: Reader, callDatabase: ReadDatabase): Ask {
   };
 }
 
-/** Our error as Loki's. */
+/** Turns our error into Loki's. */
 export async function refusalOf(answer: Response): Promise<Refusal> {
   const { message, hint } = await answer.json().catch(() => ({}));
   const headers = ["Retry-After", "WWW-Authenticate"].flatMap((name) => {

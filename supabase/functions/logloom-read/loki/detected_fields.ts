@@ -4,7 +4,7 @@ import { nameOfField, recordField, streamFields } from "./label_names.ts";
 import { limitOf, type Request } from "./query_endpoints.ts";
 import { unlessRefused } from "./loki_error.ts";
 import { asked, cardinalitiesOf } from "./selector_stats.ts";
-import { recordsOf } from "./log_streams.ts";
+import { recordsOf } from "./loki_streams.ts";
 import type { TimeRange } from "./times_and_durations.ts";
 
 interface FoundField {

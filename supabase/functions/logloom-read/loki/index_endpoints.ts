@@ -1,4 +1,4 @@
-import { evaluated, type Times, timesOf } from "./evaluate.ts";
+import { evaluated, type Times, timesOf } from "./evaluate_metric.ts";
 import type { LogQuery } from "./logql_query.ts";
 import type { Range } from "./metric_tree.ts";
 import { isInternal, streamFields } from "./label_names.ts";

@@ -5,7 +5,7 @@ import { isInternal, streamFields, textOf } from "./label_names.ts";
 import { limitOf, type Request } from "./query_endpoints.ts";
 import { refuse, unlessRefused } from "./loki_error.ts";
 import { asked, cardinalitiesOf, cut, stats } from "./selector_stats.ts";
-import { labelsOf } from "./log_streams.ts";
+import { labelsOf } from "./loki_streams.ts";
 
 type Answer = Promise<unknown>;
 

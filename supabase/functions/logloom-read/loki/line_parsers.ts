@@ -64,7 +64,7 @@ export function labelsOfLogfmt(line: string): Map<string, string> {
 const pairs = /([^\s="]+)(=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?/g;
 const escapes: Record<string, string> = { '"': '"', "\\": "\\", n: "\n", r: "\r", t: "\t" };
 
-/** Whether a text that is not in the database matches a filter. */
+/** Evaluates a filter on a text that is not a record's: whether the text matches. */
 export function isText(text: string, operator: string, value: string): boolean {
   const isRegex = operator.endsWith("~");
   if (isRegex && text.length >= 30) {

@@ -52,9 +52,9 @@ export class LogQuery extends LabelFields {
   /** The names in the selector. */
   readonly selected: string[] = [];
   private readonly stages: Stage[] = [];
-  /** How many filters only stages can decide. */
+  /** The number of filters that the database cannot decide, only stages can. */
   private decided = 0;
-  /** Stages of such filters that leave out lines that are not JSON. */
+  /** Stages that remove lines that are not JSON, for those filters. */
   private readonly withoutErrors = new Set<Stage>();
 
   constructor(expression: Node, names: Names) {

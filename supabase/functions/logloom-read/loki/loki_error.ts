@@ -9,7 +9,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns the operation's result. If the operation is refused with one of the statuses, returns that of `otherwise`. */
+/** Returns the operation's result. If it is refused with one of the statuses, returns the result of `otherwise`. */
 export async function unlessRefused<T>(
   asked: Promise<T>,
   statuses: readonly number[],

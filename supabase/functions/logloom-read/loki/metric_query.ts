@@ -5,7 +5,7 @@ import { childOf, groupingOf, itemsOf, needed, type Node } from "./syntax_tree.t
 import { stringOf } from "./string_literals.ts";
 import { aggregations } from "./vector_arithmetic.ts";
 
-/** The metric of an Expr or a MetricExpr. */
+/** Reads a metric from the node Expr or MetricExpr of the syntax tree. */
 export function metricOf(node: Node, context: Context): Metric {
   const { operands, operators } = chainOf(node);
   if (operators.length > 0) return computed(operands, operators, context);

@@ -55,7 +55,7 @@ export interface Range {
   readonly offset: number;
   /** Names of labels. */
   readonly by: readonly string[];
-  /** Whether it has its own grouping, so that it has no other labels. */
+  /** True if the metric has its own grouping. Its series then have only the labels of the grouping. */
   readonly isGrouped: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface Entry {
   line: string;
   readonly labels: Map<string, string>;
   readonly metadata: Map<string, string>;
-  /** Labels that stages made. They win over the others. */
+  /** Labels that stages created. They override the record's labels. */
   readonly parsed: Map<string, string>;
 }
 

@@ -1,10 +1,10 @@
 import type { Ask } from "./call_operation.ts";
-import { evaluated, timesOf } from "./evaluate.ts";
+import { evaluated, timesOf } from "./evaluate_metric.ts";
 import { namesFor } from "./attribute_names.ts";
 import { LogQuery } from "./logql_query.ts";
 import { metricOf } from "./metric_query.ts";
 import { refuse } from "./loki_error.ts";
-import { recordsOf, streamsOf } from "./log_streams.ts";
+import { recordsOf, streamsOf } from "./loki_streams.ts";
 import { rangeOf, secondsOf, timeOf, type TimeRange, wholeSeconds } from "./times_and_durations.ts";
 import { needed, type Node, parseLogql } from "./syntax_tree.ts";
 import { isNumber, matrixOf, textOfValue, vectorOf } from "./vector_arithmetic.ts";
@@ -72,7 +72,7 @@ function thinned<T extends { readonly ts: string }>(
   });
 }
 
-/** The step. Like Loki's default: a 250th of the range, but at least a second. */
+/** Returns the step. The default is the same as Loki's: a 250th of the range, but at least a second. */
 export function stepOf(parameters: URLSearchParams, { start, end }: TimeRange): number {
   const text = parameters.get("step");
   if (text) return wholeSeconds(text);

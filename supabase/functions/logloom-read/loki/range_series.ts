@@ -246,7 +246,7 @@ function slid(
   return points;
 }
 
-/** Whether a value stands for no record: Loki has no sample then. */
+/** Whether a value means "no record". Loki has no sample then. */
 function isNothing({ aggregate }: Range, value: number): boolean {
   return value === 0 && aggregate === "count()";
 }

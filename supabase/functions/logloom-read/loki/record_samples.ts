@@ -4,7 +4,7 @@ import { bytesOf } from "./matchers.ts";
 import type { Range, Sampled } from "./metric_tree.ts";
 import { refuse } from "./loki_error.ts";
 import { labelOf } from "./pipeline_stages.ts";
-import { type Found, pagesOf, passed } from "./log_streams.ts";
+import { type Found, pagesOf, passed } from "./loki_streams.ts";
 import {
   goSecondsOf,
   nanosecondsOfSeconds,

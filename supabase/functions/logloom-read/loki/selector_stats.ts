@@ -6,7 +6,10 @@ import { Refusal, refuse } from "./loki_error.ts";
 import { parseLogql } from "./syntax_tree.ts";
 import { parametersOfRange, rangeOf } from "./times_and_durations.ts";
 
-/** A request's range, and its selector as a query; without a selector, all records. `more`: further names to look up. */
+/**
+ * Returns a request's range and its selector as a query. Without a selector the query finds all records. `more`: other
+ * names to look up.
+ */
 export async function asked(
   request: Request,
   selector = request.parameters.get("query") ?? "",

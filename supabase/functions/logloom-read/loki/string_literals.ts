@@ -51,7 +51,7 @@ export function quotedRegex(pattern: string): string {
 }
 
 export interface Regex {
-  /** Whether it begins with (?i). */
+  /** Whether the expression begins with (?i). */
   readonly isFolded: boolean;
   readonly body: string;
 }

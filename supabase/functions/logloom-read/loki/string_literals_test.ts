@@ -5,7 +5,7 @@ import { replaced } from "./label_replace.ts";
 import { LogQuery } from "./logql_query.ts";
 import { bytesOf } from "./matchers.ts";
 import { matchesWhole } from "./regex_match.ts";
-import { passed, streamsOf } from "./log_streams.ts";
+import { passed, streamsOf } from "./loki_streams.ts";
 import { parseLogql } from "./syntax_tree.ts";
 import { alternatives, quoted, quotedRegex, regexOf, stringOf } from "./string_literals.ts";
 import { nanosecondsOf, secondsOf } from "./times_and_durations.ts";

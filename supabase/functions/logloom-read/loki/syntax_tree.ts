@@ -71,7 +71,7 @@ export function stringsOf(line: Node): string[] {
   return values;
 }
 
-/** The parts of a label filter, and what stands between them. */
+/** The parts of a label filter, and the operators between them. */
 export function filterChainOf(filter: Node): { operands: Node[]; operators: string[] } {
   const [left, ...rest] = filter.children;
   const right = rest[rest.length - 1];

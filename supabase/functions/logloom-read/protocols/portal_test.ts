@@ -27,7 +27,7 @@ async function told(statusOf: (operation: string) => number) {
 Deno.test("an operation is listed unless the reader may not call it", async () => {
   const open = ["search_logs", "get_log_context", "tail_logs"];
   const { status, body, asked } = await told((operation) =>
-    // A rate limit means that the reader may call it.
+    // A 429 means that the reader may call the operation.
     operation === "tail_logs" ? 429 : open.includes(operation) ? 400 : 403
   );
   assert.equal(status, 200);

@@ -7,7 +7,7 @@ create table logloom_private.alert_groups (
   number_sql text,
   write_seq bigint,
   filled_from timestamptz,
-  -- The lowest id that is included at filled_from. Null: all.
+  -- Includes only records at filled_from with this id or a higher one. Null: all of them.
   filled_id uuid,
   -- Records read by the current filling.
   records_read bigint not null default 0,

@@ -146,7 +146,7 @@ begin
       v_count := v_count + case when v_at = 0 and v_is_cut then 0 else cardinality(v_found) end;
       exit when v_count >= p_limit;
     end loop;
-    -- Too few were found: read all records.
+    -- The tried records had too few matches, so all records are read.
     if v_count < p_limit and v_value <> v_innermost then
       v_positions := null;
     end if;

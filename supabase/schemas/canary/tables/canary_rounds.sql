@@ -25,4 +25,4 @@ comment on column logloom_private.canary_rounds.missing is
   'How many acknowledged records of the last hour were not counted.';
 
 comment on column logloom_private.canary_rounds.doubled is
-  'How many records were counted in addition to those sent in the last hour.';
+  'The number of records that a count found beyond the records sent in the last hour.';

@@ -1,4 +1,4 @@
--- What each setting does and when to change it. In a list, because single statements would take
+-- What each setting does and when to change it. One list, because single statements would take
 -- three times as many lines.
 do $$
 declare

@@ -63,5 +63,5 @@ create table logloom_private.log_writes (
 create index log_writes_day_write_seq_idx on logloom_private.log_writes (day, write_seq);
 
 comment on table logloom_private.log_writes is
-  'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. '
-  'A live tail reads here which partitions have new records.';
+  'The highest write sequence in each day''s partition. Lower ones stay until a job removes '
+  'them. A live tail reads here which partitions have new records.';

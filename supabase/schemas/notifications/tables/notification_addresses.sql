@@ -1,6 +1,6 @@
 create table logloom_private.notification_addresses (
   tenant_id text not null references logloom.tenants on delete cascade,
-  -- In lower case, because addresses are compared without case.
+  -- Stored in lower case, because addresses are compared without case.
   mailbox text not null,
   confirmed_at timestamptz,
   confirmed_by text,

@@ -1,5 +1,5 @@
 create table logloom_private.notifications (
-  -- Also the webhook's id, the same in every attempt.
+  -- This is also the webhook's id, which is the same in every attempt.
   notification_id uuid primary key default gen_random_uuid(),
   tenant_id text not null references logloom.tenants on delete cascade,
   rule_id uuid not null,
@@ -37,7 +37,7 @@ create table logloom_private.notifications (
 create index notifications_next_attempt_at_idx
 on logloom_private.notifications (next_attempt_at) where status = 'pending';
 
--- For counting claims.
+-- This index is for counting claims.
 create index notifications_tenant_id_idx
 on logloom_private.notifications (tenant_id) where claim_id is not null;
 
@@ -49,7 +49,7 @@ create index notifications_alert_id_idx on logloom_private.notifications (alert_
 create index notifications_tenant_id_rule_id_created_at_idx
 on logloom_private.notifications (tenant_id, rule_id, created_at desc, notification_id desc);
 
--- For counting tests and codes of a tenant.
+-- This index is for counting tests and codes of a tenant.
 create index notifications_tenant_id_created_at_idx
 on logloom_private.notifications (tenant_id, created_at) where purpose <> 'alert';
 

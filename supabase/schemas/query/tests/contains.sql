@@ -1,5 +1,5 @@
--- The test of msg:text and any:text: a text contains another, ignoring case. values: a LIKE pattern
--- in lower case.
+-- The test of msg:text and any:text: whether a text contains another, ignoring case. values: a LIKE
+-- pattern in lower case.
 create function logloom_private.query_check_contains(
   p_state logloom_private.query_state,
   p_field jsonb,

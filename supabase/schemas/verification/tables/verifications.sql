@@ -33,7 +33,7 @@ comment on column logloom_private.verifications.ts_through is
   'Records of tenant_id before this time are verified.';
 
 comment on column logloom_private.verifications.records is
-  'For how many records counts and ids were compared.';
+  'The number of records whose counts and ids were compared.';
 
 comment on column logloom_private.verifications.archive_day_through is
   'The last verified archived day of archive_tenant_through. All tenants before this tenant are '

@@ -2,12 +2,12 @@ import type { Reader } from "../../read/reader.ts";
 import type { AlertRule } from "../../read/types.ts";
 import { jsonOf } from "../../../../../supabase/functions/_shared/exact_numbers.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
-import { columns, harmless, jsonLine } from "../lines.ts";
-import { idOf, type Named } from "../named.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { columns, harmless, jsonLine } from "../format_lines.ts";
+import { idOf, type Named } from "../id_of_name.ts";
 import { timeOf, wholeNumber } from "../options.ts";
 import { type Rule, ruleOf, type RuleOptions, withCondition } from "../rule_options.ts";
-import { openReader, type TargetOptions, withTarget } from "../target.ts";
+import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
 
 interface Options extends TargetOptions {
   json?: true;
@@ -15,7 +15,7 @@ interface Options extends TargetOptions {
 
 const example = "'API errors'";
 
-/** The id of a rule that is named by its name or its id. */
+/** Returns the id of the rule with this name or id. */
 function ruleId(cli: Cli, reader: Reader, named: string): Promise<string> {
   async function* rules(): AsyncGenerator<Named> {
     for await (const rule of reader.list("list_alert_rules", {}, cli)) {
@@ -39,7 +39,7 @@ export function alerts(cli: Cli): Command {
   return group;
 }
 
-/** A part of the command, with what all parts take. */
+/** Creates a subcommand with the options that all of them share. */
 function newPart(cli: Cli, name: string, summary: string, examples: string[], notes?: string) {
   return withTarget(newCommand(cli, `alerts ${name}`, summary, { examples, notes }))
     .option("--json", "the service's answer as JSON");

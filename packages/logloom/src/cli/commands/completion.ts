@@ -1,9 +1,9 @@
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 
-/** What may follow a command: its commands and its options. */
+/** The subcommands and options that may follow a command. */
 interface Place {
-  /** The words that lead there, without the program's own name. */
+  /** The words of the command, without the program's name. */
   readonly words: readonly string[];
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly { readonly name: string; readonly summary: string }[];
@@ -46,7 +46,7 @@ function placesOf(command: Command, words: readonly string[] = []): Place[] {
 const namesOf = ({ commands, options }: Place) =>
   [...commands, ...options].map(({ name }) => name).join(" ");
 
-/** Text in single quotes, for all three shells. */
+/** Puts a text in single quotes, which all three shells understand. */
 const quoted = (text: string) => `'${text.replaceAll("'", "")}'`;
 
 function bash(places: readonly Place[]): string {

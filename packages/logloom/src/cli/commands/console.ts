@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { filesBelow } from "../guest/files.ts";
 import { wholeNumber } from "../options.ts";
 import { readProfile } from "../profiles.ts";
-import { profileName, readSession, type TargetOptions, withTarget } from "../target.ts";
+import { profileName, readSession, type TargetOptions, withTarget } from "../project_options.ts";
 
 export function consoleCommand(cli: Cli): Command {
   return withTarget(newCommand(cli, "console", "Serves the console on this machine", {
@@ -29,12 +29,12 @@ ends it.`,
     });
 }
 
-/** The console's files, and the project that they show. */
+/** The console's files, and the project whose logs it shows. */
 export interface Site {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly url: string;
   readonly key: string | undefined;
-  /** The token of somebody who is logged in; without one the page asks for a password. */
+  /** The token of the user who is logged in. Without a token the page asks for a password. */
   token(): Promise<string | undefined>;
 }
 
@@ -68,7 +68,7 @@ const types: Record<string, string> = {
   woff2: "font/woff2",
 };
 
-/** Serves the console on 127.0.0.1. The link leads once to a page that is signed in. */
+/** Serves the console on 127.0.0.1. The returned link works once: it opens a page that is signed in. */
 export async function serveConsole(
   site: Site,
   port: number,

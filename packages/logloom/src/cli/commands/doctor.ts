@@ -4,10 +4,10 @@ import { type Finding, skipped } from "../doctor/finding.ts";
 import { checkHealth, checkKey, checkSession } from "../doctor/service.ts";
 import { directly } from "../init/project.ts";
 import { exitCodes } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
-import { columns, harmless } from "../lines.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { columns, harmless } from "../format_lines.ts";
 import { isColoured } from "../output.ts";
-import { readSender, readSession, type TargetOptions, withTarget } from "../target.ts";
+import { readSender, readSession, type TargetOptions, withTarget } from "../project_options.ts";
 
 export function doctor(cli: Cli): Command {
   return withTarget(newCommand(cli, "doctor", "Checks a deployment, and says what to do", {

@@ -1,6 +1,6 @@
-import type { Command } from "../frame.ts";
-import type { Cli } from "../frame.ts";
-import { columns, jsonLine } from "../lines.ts";
+import type { Command } from "../command_line.ts";
+import type { Cli } from "../command_line.ts";
+import { columns, jsonLine } from "../format_lines.ts";
 import { openOutput } from "../output.ts";
 import {
   newReading,
@@ -10,8 +10,8 @@ import {
   type ReadingOptions,
   tellOfNone,
   withRange,
-} from "../reading.ts";
-import { openLogReader } from "../target.ts";
+} from "../query_commands.ts";
+import { openLogReader } from "../project_options.ts";
 
 const shownValues = 5;
 

@@ -1,17 +1,17 @@
-import { ask } from "../ask.ts";
+import { ask } from "../prompt.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { readManifest, supabaseFolder } from "../guest/files.ts";
 import { type Installation, migrationsIn, prepareInstallation } from "../guest/installation.ts";
 import { databaseStep, keysStep, migrationsStep, tenantStep } from "../init/database_steps.ts";
 import { filesStep, functionsStep, hookStep } from "../init/folder_steps.ts";
-import { linesOf, lookAt, runSteps, type Step } from "../init/plan.ts";
+import { linesOf, lookAt, runSteps, type Step } from "../init/steps.ts";
 import { openProject, type Project, type ProjectOptions } from "../init/project.ts";
 import { doctorStep, proofStep } from "../init/proof_steps.ts";
 import { secretsStep } from "../init/secrets_step.ts";
 import type { Setup } from "../init/setup.ts";
 import { readProfile } from "../profiles.ts";
-import { profileName } from "../target.ts";
+import { profileName } from "../project_options.ts";
 
 interface Options extends ProjectOptions {
   storageLimit?: string;
@@ -75,7 +75,7 @@ needs SUPABASE_ACCESS_TOKEN. LOGLOOM_DATABASE_URL, if set, is the way to the hos
     });
 }
 
-/** For projects that push and deploy by a pipeline of their own. */
+/** Only writes the files, for projects that push and deploy in a pipeline. */
 async function writeFiles(cli: Cli, folder: string, options: Options): Promise<void> {
   const storageLimit = await limitOf(cli, folder, { ...options, yes: true });
   const { write, isChange: _, ...installation } = await prepareInstallation(
@@ -117,7 +117,7 @@ Old functions work with the new database, so nothing stops meanwhile.`,
     );
 }
 
-/** What brings folder, database, functions and Auth to this version. */
+/** The steps that bring folder, database, functions and Auth to this version. */
 const versionSteps = (setup: Setup): Step[] => [
   databaseStep(setup),
   filesStep(setup),
@@ -158,7 +158,7 @@ async function withSetup(
   }
 }
 
-/** The limit for a new installation; undefined leaves an earlier one as it is. */
+/** Returns the limit of a new installation. Undefined keeps the limit of an earlier one. */
 async function limitOf(cli: Cli, project: string, options: Options): Promise<string | undefined> {
   const folder = await supabaseFolder(project, cli.supabase);
   const { files } = await readManifest(`${folder}/functions`);
@@ -178,7 +178,7 @@ async function limitOf(cli: Cli, project: string, options: Options): Promise<str
   );
 }
 
-/** A profile of another project is not written over. */
+/** Returns the profile to write. Never overwrites the profile of another project. */
 async function profileFor(project: Project, options: Options): Promise<string> {
   const name = profileName(options);
   const known = await readProfile(name);
@@ -188,7 +188,7 @@ async function profileFor(project: Project, options: Options): Promise<string> {
   return project.ref ?? project.name;
 }
 
-/** Shows the plan, asks, and runs it; false if nothing was run. */
+/** Shows the plan, asks for consent, and runs the plan. Returns false if nothing was run. */
 async function carryOut(setup: Setup, steps: readonly Step[], options: Options): Promise<boolean> {
   const { project, cli } = setup;
   const isOther = project.ref === undefined && project.linkedRef !== undefined;
@@ -217,7 +217,7 @@ async function carryOut(setup: Setup, steps: readonly Step[], options: Options):
   return true;
 }
 
-/** docs/benchmarks/footprint.md measures it. */
+/** These numbers are from docs/benchmarks/footprint.md. */
 const footprint = `
 While nothing is sent, Logloom takes three connections and 1.3 % of a core. A million events take
 323 MB for a day and a half, then 27 MB.

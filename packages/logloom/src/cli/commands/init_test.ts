@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../../../cli/testing.ts";
+import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 
 Deno.test("a new installation has a limit on storage, and an older one without keeps none", async () => {
   const folder = await Deno.makeTempDir();
@@ -28,24 +29,21 @@ Deno.test("a new installation has a limit on storage, and an older one without k
 });
 
 Deno.test("without a database init says how to start one, and changes nothing", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    await Deno.mkdir(`${folder}/supabase`);
-    const config = 'project_id = "shop"\n[db]\nport = 9\n';
-    await Deno.writeTextFile(`${folder}/supabase/config.toml`, config);
-    const programs = new URL("../../../../../node_modules/.bin", import.meta.url).pathname;
-    const { code, err } = await runCommand(["init", folder, "--local", "--dry-run"], {
-      PATH: `${programs}:${Deno.env.get("PATH")}`,
-    });
-    assert.deepEqual([code, err], [
-      1,
-      "logloom: database: no database answers at 127.0.0.1:9. Start it (a local stack: supabase " +
-      "start), or add --remote for the hosted project.\n",
-    ]);
-    // The Supabase CLI notes its own version in .temp.
-    const names = [...Deno.readDirSync(`${folder}/supabase`)].map(({ name }) => name);
-    assert.deepEqual(names.filter((name) => name !== ".temp"), ["config.toml"]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using temp = await tempFolder();
+  const folder = temp.path;
+  await Deno.mkdir(`${folder}/supabase`);
+  const config = 'project_id = "shop"\n[db]\nport = 9\n';
+  await Deno.writeTextFile(`${folder}/supabase/config.toml`, config);
+  const programs = new URL("../../../../../node_modules/.bin", import.meta.url).pathname;
+  const { code, err } = await runCommand(["init", folder, "--local", "--dry-run"], {
+    PATH: `${programs}:${Deno.env.get("PATH")}`,
+  });
+  assert.deepEqual([code, err], [
+    1,
+    "logloom: database: no database answers at 127.0.0.1:9. Start it (a local stack: supabase " +
+    "start), or add --remote for the hosted project.\n",
+  ]);
+  // The Supabase CLI writes its version into .temp.
+  const names = [...Deno.readDirSync(`${folder}/supabase`)].map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => name !== ".temp"), ["config.toml"]);
 });

@@ -1,11 +1,11 @@
 import type { Reader } from "../../read/reader.ts";
 import type { CreatedApiKey, Scope } from "../../read/types.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
-import { columns, harmless, jsonLine } from "../lines.ts";
-import { idOf, type Named } from "../named.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
+import { columns, harmless, jsonLine } from "../format_lines.ts";
+import { idOf, type Named } from "../id_of_name.ts";
 import { wholeNumber } from "../options.ts";
-import { openReader, type TargetOptions, withTarget } from "../target.ts";
+import { openReader, type TargetOptions, withTarget } from "../project_options.ts";
 
 interface Options extends TargetOptions {
   json?: true;
@@ -94,7 +94,7 @@ function isScope(text: string): text is Scope {
   return text === "ingest" || text === "read";
 }
 
-/** Keys that work: a rotated one and its successor have one name. */
+/** Lists the active keys. A rotated key is left out, because the key that replaced it has the same name. */
 async function* activeKeys(cli: Cli, reader: Reader): AsyncGenerator<Named> {
   for await (const { key_id, name, key_prefix, status } of reader.list("list_api_keys", {}, cli)) {
     if (status === "active") yield { id: key_id, name, detail: `begins with ${key_prefix}` };

@@ -7,11 +7,11 @@ import {
 } from "../../../../../supabase/functions/_shared/testing.ts";
 
 const shop = { view_id: "7d1f0c2e-4a3b-4c5d-8e6f-9a0b1c2d3e4f", name: "Shop" };
-// Its name is the id of the other: an id goes before a name.
+// The name of this view is the id of another view. An id has priority over a name.
 const odd = { view_id: "11111111-1111-4111-8111-111111111111", name: shop.view_id };
 const made = { key_id: "6f6a4f0e-54b6-4c3f-9b6d-2f0c4f6f3f11", key_value: "ll_made" };
 
-/** A service with these views, keys or rules. */
+/** A fake service with these views, keys or rules. */
 function service(things: readonly object[]): (request: PeerRequest) => Response {
   return ({ path, body }) => {
     if (path === "/rest/v1/rpc/create_api_key") return Response.json(made);
@@ -25,7 +25,7 @@ const create = (peer: Peer, ...args: string[]) => run(peer, "keys", "create", ..
 const run = (peer: Peer, ...args: string[]) =>
   runCommand(args, { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t" });
 
-/** What was asked of create_api_key, call by call. */
+/** The parameters of each call of create_api_key. */
 function created({ requests }: Peer): unknown[] {
   return requests.filter(({ path }) => path.endsWith("/create_api_key"))
     .map(({ body }) => JSON.parse(body));
@@ -105,7 +105,7 @@ Deno.test("a key and a rule are named by name or id, and of several of one name 
     { ...key, key_id: first },
     { ...key, key_id: second, name: "ci" },
     { ...key, key_id: third, name: "ci", key_prefix: "ll_bbbbbbbb" },
-    // The one that was rotated has the name of its successor.
+    // A rotated key has the same name as the key that replaced it.
     { ...key, key_id: crypto.randomUUID(), status: "revoked" },
   ]));
   await using rules = startPeer(service([

@@ -1,16 +1,16 @@
-import type { Command } from "../frame.ts";
+import type { Command } from "../command_line.ts";
 import { LogloomError } from "../../read/error.ts";
 import { createReader } from "../../read/reader.ts";
-import { ask, askSecret } from "../ask.ts";
-import { inCommands } from "../commands_for.ts";
+import { ask, askSecret } from "../prompt.ts";
+import { inCommands } from "../command_names.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, newCommand } from "../frame.ts";
+import { type Cli, newCommand } from "../command_line.ts";
 import { checkApiKey } from "../key_check.ts";
-import { reasonOf } from "../lines.ts";
+import { reasonOf } from "../format_lines.ts";
 import { environment } from "../options.ts";
 import { type Profile, readProfile, writeProfile } from "../profiles.ts";
 import { claimsOf, signIn } from "../sessions.ts";
-import { addressOf, profileName } from "../target.ts";
+import { addressOf, profileName } from "../project_options.ts";
 
 interface Options {
   url?: string;
@@ -21,7 +21,7 @@ interface Options {
   profile?: string;
 }
 
-/** Stores who one is at a project, for all other commands. */
+/** Stores the project and the user for all other commands. */
 export function login(cli: Cli): Command {
   return newCommand(cli, "login", "Stores a project and who you are there, in a profile", {
     examples: [

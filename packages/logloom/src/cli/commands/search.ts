@@ -1,8 +1,8 @@
-import type { Command } from "../frame.ts";
+import type { Command } from "../command_line.ts";
 import type { LogRecord } from "../../read/types.ts";
-import type { Cli } from "../frame.ts";
-import { exportFileOf, writeExport } from "../exporting.ts";
-import { humanLine, jsonLine } from "../lines.ts";
+import type { Cli } from "../command_line.ts";
+import { exportFileOf, writeExport } from "../export_file.ts";
+import { humanLine, jsonLine } from "../format_lines.ts";
 import { wholeNumber } from "../options.ts";
 import { isColoured, openOutput } from "../output.ts";
 import {
@@ -17,8 +17,8 @@ import {
   warn,
   withRange,
   writeStats,
-} from "../reading.ts";
-import { openLogReader } from "../target.ts";
+} from "../query_commands.ts";
+import { openLogReader } from "../project_options.ts";
 
 interface Options extends ReadingOptions, Range {
   limit: string;
@@ -47,7 +47,7 @@ export function search(cli: Cli): Command {
       const query = queryOf(cli, words);
       const range = rangeOf(cli, options);
       const limit = wholeNumber("--limit", options.limit, 1, 100_000);
-      // A query may sort by itself, which must not be contradicted.
+      // The query may have a sort stage, which the order must not contradict.
       const order = options.oldest ? "asc" : undefined;
       const asJson = options.json === true;
       if (options.export !== undefined) return await writeFile(options.export);
@@ -108,7 +108,7 @@ function count(records: number): string {
   return records.toLocaleString("en");
 }
 
-/** Whether a stage makes rows of numbers: the stages that keep records are known. */
+/** Whether the query returns rows of numbers: whether it has another stage than the ones that keep records. */
 function aggregates(query: string): boolean {
   const [, ...stages] = query.replace(/"(?:\\.|[^"\\])*"|\\./g, "x").split("|");
   return stages.some((stage) => !/^\s*(?:(?:where|json|logfmt|sort|limit|fields)\b|$)/.test(stage));

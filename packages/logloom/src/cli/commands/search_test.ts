@@ -5,6 +5,7 @@ import {
   type PeerRequest,
   startPeer,
 } from "../../../../../supabase/functions/_shared/testing.ts";
+import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 
 const checkout = new URL("../../../../..", import.meta.url).pathname;
 
@@ -39,7 +40,7 @@ function answer({ path, body }: PeerRequest): Response {
 const run = (peer: Peer, args: string[], env: Record<string, string> = {}) =>
   runCommand(args, { LOGLOOM_URL: peer.url, LOGLOOM_TOKEN: "t", TZ: "UTC", ...env });
 
-/** As a shell runs it: through npm's script. */
+/** Runs a command like a shell: by npm's script. */
 async function runScript(args: string[], env: Record<string, string> = {}): Promise<Run> {
   const { code, stdout, stderr } = await new Deno.Command("node", {
     args: [`${checkout}local/run.mjs`, ...args],
@@ -49,7 +50,7 @@ async function runScript(args: string[], env: Record<string, string> = {}): Prom
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
-/** A place for profiles that is nobody's. */
+/** Makes an empty home folder, which has no profiles. */
 async function newHome() {
   const folder = await Deno.makeTempDir();
   return {
@@ -129,13 +130,13 @@ Deno.test("a query may begin with -, and keeps its order", async () => {
   assert.equal(code, 0);
   const { p_query_dsl, p_order } = JSON.parse(peer.requests[0].body);
   assert.equal(p_query_dsl, "-service:x level:error -host:y");
-  // A sort of the query may be another than one that is named beside it.
+  // The query has a sort stage, so no order is sent.
   assert.equal(p_order, undefined);
 });
 
 Deno.test({
   name: "in a pager Ctrl-C is the pager's, however often",
-  // script makes a terminal.
+  // The program `script` provides a terminal.
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using peer = startPeer(answer);
@@ -157,24 +158,21 @@ Deno.test("an export says where it cannot write, and that an interrupted one goe
       ? Response.json({ text: line, records: 1, cursor: "c", next_cursor: "n", logs: null })
       : Response.json({ code: "PT408", message: "It took too long" }, { status: 408 })
   );
-  const folder = await Deno.makeTempDir();
-  try {
-    const nowhere = await run(peer, ["search", "x", "--export", `${folder}/none/a.ndjson`]);
-    assert.deepEqual(nowhere, {
-      code: 1,
-      out: "",
-      err: `logloom: ${folder}/none/a.ndjson cannot be written: ENOENT.\n`,
-    });
-    pages = 0;
-    const path = `${folder}/a.ndjson`;
-    const cut = await run(peer, ["search", "x", "--export", path]);
-    assert.equal(cut.code, 1);
-    assert.match(cut.err, /It took too long/);
-    assert.match(cut.err, /a\.ndjson holds 1 record, and --resume goes on with it/);
-    assert.equal(await Deno.readTextFile(path), line);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  await using temp = await tempFolder();
+  const folder = temp.path;
+  const nowhere = await run(peer, ["search", "x", "--export", `${folder}/none/a.ndjson`]);
+  assert.deepEqual(nowhere, {
+    code: 1,
+    out: "",
+    err: `logloom: ${folder}/none/a.ndjson cannot be written: ENOENT.\n`,
+  });
+  pages = 0;
+  const path = `${folder}/a.ndjson`;
+  const cut = await run(peer, ["search", "x", "--export", path]);
+  assert.equal(cut.code, 1);
+  assert.match(cut.err, /It took too long/);
+  assert.match(cut.err, /a\.ndjson holds 1 record, and --resume goes on with it/);
+  assert.equal(await Deno.readTextFile(path), line);
 });
 
 Deno.test("without a session what reads logs reads by an API key, and by no other door", async () => {
@@ -218,7 +216,7 @@ Deno.test("without a session what reads logs reads by an API key, and by no othe
     ]),
   );
 
-  // All else is a user's: a key is no user.
+  // All other commands need a user: a key is not enough.
   const needed = `logloom: an access token is needed for ${peer.url}: npm run logloom -- login ` +
     "asks for one, or set LOGLOOM_TOKEN";
   const keys = await run(peer, ["keys", "list"], env);
@@ -253,7 +251,7 @@ Deno.test("a session goes before an API key, and a named key before the profile'
   assert.deepEqual(await search({ api_key: "ll_kept" }, key), [byKey, "ll_named"]);
   assert.deepEqual(await search({ api_key: "ll_kept" }, {}), [byKey, "ll_kept"]);
 
-  // What was stored for one project is not sent to another.
+  // A key that was stored for one project is not sent to another project.
   const elsewhere = { ...session, api_key: "ll_kept", url: "http://127.0.0.1:9" };
   assert.deepEqual(await search(elsewhere, key), [byKey, "ll_named"]);
 });

@@ -1,16 +1,16 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { exitCodes, Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { wholeNumber } from "../options.ts";
 import { leave } from "../output.ts";
 import { isOfShipper } from "../shipping/events.ts";
 import { follow, isMissing, readLive } from "../shipping/follow.ts";
 import { knownFile } from "../shipping/known_files.ts";
-import { readLines, textIn } from "../shipping/lines.ts";
+import { readLines, textIn } from "../shipping/split_lines.ts";
 import { createProgress, type Extent } from "../shipping/progress.ts";
 import { createSender } from "../shipping/sender.ts";
 import { Shipper, type Source, type Totals } from "../shipping/shipper.ts";
-import { readSender, type TargetOptions, withTarget } from "../target.ts";
+import { readSender, type TargetOptions, withTarget } from "../project_options.ts";
 
 interface Options extends TargetOptions {
   follow?: string;
@@ -24,9 +24,9 @@ interface Options extends TargetOptions {
   json?: true;
 }
 
-/** How long a stop waits for requests under way. */
+/** How long a stop waits for open requests. */
 const stopMs = 5000;
-/** How long a line of standard input waits for others. */
+/** How long a line of standard input waits for more lines before it is sent. */
 const liveMs = 2000;
 
 export function ship(cli: Cli): Command {
@@ -99,7 +99,8 @@ async function shipAll(cli: Cli, files: readonly string[], options: Options): Pr
     console.error("logloom: stopped before all was sent.");
     return leave(exitCodes.failed);
   };
-  // A file can be sent again; of what cannot be read again all that was read is sent.
+  // When it is interrupted, `ship` stops reading files, which can be sent again. Standard input cannot be read again,
+  // so all lines that were read are sent.
   let isFile = false;
   cli.signal.addEventListener("abort", () => {
     setTimeout(end, isFile ? 0 : stopMs).unref();
@@ -123,7 +124,7 @@ async function shipAll(cli: Cli, files: readonly string[], options: Options): Pr
   if (shipper.totals.rejected > 0) cli.exitWith(exitCodes.rejected);
 }
 
-/** The size of the files; undefined where something has no known end. */
+/** Returns the size of the files. Undefined if an input has no known end. */
 async function extentOf(cli: Cli, files: readonly string[]): Promise<Extent | undefined> {
   if (files.includes("-")) return undefined;
   let total = 0;

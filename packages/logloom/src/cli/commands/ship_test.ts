@@ -12,7 +12,7 @@ const checkout = new URL("../../../../..", import.meta.url).pathname;
 const script = `${checkout}cli/logloom.ts`;
 const config = `${checkout}deno.json`;
 
-/** Stands for the service: it takes every event that is an object. */
+/** A fake service that accepts every event that is an object. */
 function ingest({ body }: PeerRequest): Response {
   const events: unknown[] = JSON.parse(body);
   const errors = events.flatMap((event, index) =>
@@ -64,7 +64,7 @@ Deno.test("files and standard input arrive as events, and the report counts them
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/a.log`, 'plain line\n{"msg":"event","level":"info"}\n\n');
   await Deno.writeFile(`${folder}/b.log.gz`, gzipSync("packed line\n"));
-  // A relative file is where the caller is, not where npm runs the script.
+  // A relative path starts at the caller's folder, not at the folder where npm runs the script.
   const args = ["a.log", `${folder}/b.log.gz`, "-", "--service", "web", "--host-name", "h1"];
   const run = await ship(peer.url, args, "from stdin", { INIT_CWD: folder });
   assert.deepEqual([run.code, run.err], [0, ""]);
@@ -122,19 +122,19 @@ Deno.test("a file with times of its own has the same keys in another run", async
   const [timed] = await keysOf("timed.log");
   assert.match(timed ?? "", /^[0-9a-f]{64}$/);
   assert.deepEqual(await keysOf("timed.log"), [timed]);
-  // Whatever else is sent with it.
+  // The key is the same when other files are sent too.
   assert.ok((await keysOf("timed.log", "plain.log")).includes(timed));
   const [plain] = await keysOf("plain.log");
   assert.notDeepEqual(await keysOf("plain.log"), [plain]);
   await Deno.rename(`${folder}/timed.log`, `${folder}/timed.log.1`);
   assert.deepEqual(await keysOf("timed.log.1"), [timed]);
-  // Another file with the same lines, under the old name.
+  // A new file with the same lines and the old name gets other keys.
   await Deno.writeTextFile(`${folder}/timed.log`, `${lines.join("\n")}\n`);
   assert.notDeepEqual(await keysOf("timed.log"), [timed]);
-  // Another content in the same file.
+  // New content in the same file gets other keys.
   await Deno.writeTextFile(`${folder}/timed.log.1`, `\n${lines.join("\n")}\n`);
   assert.notDeepEqual(await keysOf("timed.log.1"), [timed]);
-  // Lines of text whose times are in them.
+  // Lines of text with times.
   await Deno.writeTextFile(`${folder}/text.log`, "2026-11-21T10:00:00Z ERROR a\n");
   assert.deepEqual(await keysOf("text.log"), await keysOf("text.log"));
   await Deno.writeTextFile(`${folder}/timed.log`, `\n${lines.join("\n")}\n`);
@@ -153,7 +153,7 @@ Deno.test("a file that has grown sends what it had under the same keys, and then
       Array.from({ length: to - from }, (_, n) => line(from + n)).join(""),
       { append: true },
     );
-  // What a service that knows keys stores.
+  // The events that a service stores if it knows the keys of repeats.
   const stored = () => {
     const byKey = new Map(
       peer.requests.map(({ headers, body }) => [headers.get("Idempotency-Key"), body]),
@@ -165,7 +165,7 @@ Deno.test("a file that has grown sends what it had under the same keys, and then
     const [from, to] of [[0, 9], [9, 12_000], [12_000, 12_500], [12_500, 31_000], [31_000, 31_000]]
   ) {
     await grow(from, to);
-    // Another file before it moves no border.
+    // Another file before it does not change where its batches begin.
     await Deno.writeTextFile(`${folder}/plain.log`, "");
     const run = await ship(peer.url, [`${folder}/plain.log`, path], "", {
       XDG_CONFIG_HOME: folder,
@@ -192,7 +192,7 @@ Deno.test("lines of a program arrive while it runs, with the time when it wrote 
   assert.deepEqual(events(peer)[1], { msg: "timed", time: "2026-11-21T10:00:00Z" });
   await write("second\n");
   await until(() => events(peer).length === 3);
-  // A stop takes what was read along, and what the program says as it stops.
+  // A stop also sends the lines that were already read, and the lines that the program writes while it stops.
   await write("third\n");
   child.kill("SIGTERM");
   await write("last\n");
@@ -217,11 +217,11 @@ Deno.test("a program that takes its time to end is heard to its last word", asyn
   await write("begun\n");
   await until(() => events(peer).length === 1);
   child.kill("SIGTERM");
-  // Of how long it may take tells the test of what reads these lines, where both have the same clock.
+  // How long this may take is tested with readLive(), where reader and writer have the same clock.
   const words = Array.from({ length: 8 }, (_, n) => `ending ${n}`);
   await write(words.map((word) => `${word}\n`).join(""));
   await new Promise((resolve) => setTimeout(resolve, 50));
-  // npm passes on what a whole group of processes gets.
+  // The signal goes to the whole process group, and npm passes it on as well.
   child.kill("SIGTERM");
   await writer.close();
   const { code, stdout } = await child.output();
@@ -230,7 +230,7 @@ Deno.test("a program that takes its time to end is heard to its last word", asyn
   assert.deepEqual(events(peer).map(({ msg }) => msg), ["begun", ...words]);
 });
 
-/** `ship` that was told to stop while its request has no answer: it gets one when this is disposed. */
+/** Starts `ship` and stops it while its request has no answer. Disposing the result answers the request. */
 async function stoppedUnanswered() {
   const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
   const peer = startPeer(async (request) => {
@@ -325,7 +325,7 @@ Deno.test("following sends new lines but its own, and a stop sends the rest", as
   const folder = await Deno.makeTempDir();
   const path = `${folder}/access.ndjson`;
   await Deno.writeTextFile(path, '{"msg":"1"}\n{"attrs":{"user_agent":"logloom-ship"}}\n');
-  // With no more rights than a process beside a stack needs.
+  // The process has only the rights that a shipper beside a stack needs.
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "run",

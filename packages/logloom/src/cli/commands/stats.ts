@@ -1,5 +1,5 @@
-import type { Command } from "../frame.ts";
-import type { Cli } from "../frame.ts";
+import type { Command } from "../command_line.ts";
+import type { Cli } from "../command_line.ts";
 import { wholeNumber } from "../options.ts";
 import { openOutput } from "../output.ts";
 import {
@@ -10,8 +10,8 @@ import {
   type ReadingOptions,
   withRange,
   writeStats,
-} from "../reading.ts";
-import { openLogReader } from "../target.ts";
+} from "../query_commands.ts";
+import { openLogReader } from "../project_options.ts";
 
 export function stats(cli: Cli): Command {
   return withRange(newReading(cli, "stats", "Counts, or what a query's last stage says", {

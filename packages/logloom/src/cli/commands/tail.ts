@@ -1,10 +1,10 @@
-import type { Command } from "../frame.ts";
-import type { Cli } from "../frame.ts";
-import { humanLine, jsonLine } from "../lines.ts";
+import type { Command } from "../command_line.ts";
+import type { Cli } from "../command_line.ts";
+import { humanLine, jsonLine } from "../format_lines.ts";
 import { wholeNumber } from "../options.ts";
 import { isColoured, openOutput } from "../output.ts";
-import { newReading, queryOf, readingNotes, type ReadingOptions, warn } from "../reading.ts";
-import { openLogReader } from "../target.ts";
+import { newReading, queryOf, readingNotes, type ReadingOptions, warn } from "../query_commands.ts";
+import { openLogReader } from "../project_options.ts";
 
 export function tail(cli: Cli): Command {
   return newReading(cli, "tail", "Follows the logs", {

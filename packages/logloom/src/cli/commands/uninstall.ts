@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { connect, databaseOf } from "../database.ts";
 import { Failure } from "../failure.ts";
-import { type Cli, type Command, newCommand } from "../frame.ts";
+import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { ourHook } from "../guest/config.ts";
 import { readText } from "../guest/files.ts";
 import { functionsOfProject, removeInstallation } from "../guest/removal.ts";
@@ -118,7 +118,7 @@ async function uninstallProject(cli: Cli, folder: string, options: Options): Pro
   }
 }
 
-/** Auth calls the hook at every sign-in: it is switched off before its function goes. */
+/** Switches the hook off before its function is dropped, because Auth calls the hook at every sign-in. */
 async function leaveHook(setup: Pick<Setup, "cli" | "project">): Promise<void> {
   const token = await accessTokenOf();
   if (token === undefined) {
@@ -138,10 +138,10 @@ async function deployedFunctions(supabase: SupabaseCli): Promise<string[]> {
   return functions.map(({ slug }) => slug);
 }
 
-/** A lock timeout, or a deadlock with a request under way: try again. */
+/** Errors after which a step is tried again: a lock timeout, or a deadlock with a running request. */
 const transient = new Set(["40P01", "55P03", "57014", "XX000"]);
 
-/** The step that stops while the archive has files. */
+/** This step fails while the archive has files. */
 export const archiveStep = "no file of the archive is forgotten";
 
 /** The statements of supabase/uninstall.sql, each with its purpose. */
@@ -153,7 +153,7 @@ export async function uninstallSteps(source: string): Promise<{ title: string; s
   });
 }
 
-/** Removes Logloom; false if it was not installed. Each step is one or more transactions. */
+/** Removes Logloom. Returns false if it was not installed. Each step is one or more transactions. */
 export async function uninstall(
   databaseUrl: string,
   source: string,
@@ -171,7 +171,7 @@ export async function uninstall(
     if (!installed) return false;
     await sql`set statement_timeout = 0`;
     for (const { title, sql: statement } of await uninstallSteps(source)) {
-      // Not before it is known that nothing of the project is in the way.
+      // Archived files are deleted only after the checks found that nothing of the project uses Logloom.
       if (title === archiveStep) await leaveArchive(sql, say, archive);
       say(`  ${title} …`);
       await patiently(() => sql.unsafe(statement).simple());
@@ -182,7 +182,7 @@ export async function uninstall(
   }
 }
 
-/** Deletes the files of the archive, or says where they stay. */
+/** Deletes the files of the archive, or tells the user where they stay. */
 async function leaveArchive(
   sql: postgres.Sql,
   say: (line: string) => void,
@@ -220,7 +220,7 @@ async function leaveArchive(
   throw new Failure("The function logloom-archive deletes no more files: is it deployed?");
 }
 
-/** Seconds without a deleted file after which nobody deletes any. */
+/** If no file is deleted for this many seconds, the job that deletes files is considered stopped. */
 const patience = 120;
 
 async function patiently(step: () => Promise<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 const checkout = new URL("../../../../..", import.meta.url).pathname;
 
-/** Messages of PostgreSQL's protocol: a letter, the length, and what is said. */
+/** Messages of PostgreSQL's protocol: a letter, the length, and the content. */
 const authenticationOk = [0x52, 0, 0, 0, 8, 0, 0, 0, 0];
 const readyForQuery = [0x5a, 0, 0, 0, 5, 0x49];
 
@@ -27,7 +27,7 @@ Deno.test("Ctrl-C ends the wait for a database that never answers", async () => 
   }).spawn();
   using connection = await accepted;
   await connection.read(new Uint8Array(1000));
-  // Whoever may connect waits for the answer to a statement without end.
+  // The server accepts the connection but never answers a statement.
   await connection.write(new Uint8Array([...authenticationOk, ...readyForQuery]));
   await connection.read(new Uint8Array(1000));
   const patience = setTimeout(() => child.kill("SIGKILL"), 300_000);

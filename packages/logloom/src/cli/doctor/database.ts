@@ -5,7 +5,7 @@ import { clockFinding, type Finding, ok, skipped, wrong } from "./finding.ts";
 
 const repair = "select logloom_private.repair(); as postgres.";
 
-/** What only the database knows. */
+/** Checks what only the database knows. */
 export async function checkDatabase(
   query: Query,
   source: string,
@@ -59,7 +59,7 @@ async function checkExtensions(query: Query): Promise<Finding> {
   );
 }
 
-/** Migrations keep their names in every project; the versions differ. */
+/** Compares migrations by name, because their versions differ between projects. */
 async function checkMigrations(query: Query, source: string): Promise<Finding> {
   const [{ is_kept }] = await query(`
     select to_regclass('supabase_migrations.schema_migrations') is not null as is_kept`);
@@ -94,7 +94,7 @@ interface JobHealth {
   last_success: string | null;
 }
 
-/** Each lane: whether pg_cron has it. Each job: whether it is paused, and how its last steps went. */
+/** Checks that pg_cron runs each lane, that no job is paused, and that the last steps of each job succeeded. */
 async function checkJobs(query: Query): Promise<Finding[]> {
   const [{ health }] = await query<{ health: Record<string, JobHealth> }>(`
     select logloom_private.job_health(clock_timestamp()) as health`);
@@ -168,7 +168,7 @@ async function checkRowSecurity(query: Query): Promise<Finding> {
   );
 }
 
-/** Names the first five. */
+/** Lists the first five names. */
 const listOf = (rows: readonly { name: string }[]): string =>
   rows.slice(0, 5).map(({ name }) => name).join(", ") +
   (rows.length > 5 ? ` and ${rows.length - 5} more` : "");

@@ -1,9 +1,9 @@
-/** What doctor found out about one thing. */
+/** One finding of doctor. */
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "wrong" | "skipped";
   readonly message: string;
-  /** What to do about it. */
+  /** How to mend it. */
   readonly todo?: string;
 }
 
@@ -22,7 +22,7 @@ export const skipped = (check: string, message: string): Finding => ({
   message,
 });
 
-/** Further than this from ours, a clock makes tokens fail and times wrong. */
+/** If a clock differs from ours by more than this, tokens fail and times are wrong. */
 const clockSeconds = 30;
 
 /** `theirs` was read between `before` and now. */

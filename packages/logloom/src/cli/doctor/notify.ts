@@ -1,10 +1,10 @@
 import type { Query } from "../init/project.ts";
-import { exchange } from "../shipping/exchange.ts";
+import { exchange } from "../shipping/http_exchange.ts";
 import { type Finding, ok, skipped, wrong } from "./finding.ts";
 
 const check = "notifications";
 
-/** Checks the address and the secret by which the database wakes logloom-notify. */
+/** Checks the address and the secret with which the database calls logloom-notify. */
 export async function checkNotify(
   query: Query,
   projectUrl: string | undefined,

@@ -10,17 +10,17 @@ const mends: Record<string, string> = {
     "alter system set cron.launch_active_jobs = on; select pg_reload_conf(); as a superuser.",
 };
 
-/** What to do about a check of health that is not healthy. */
+/** Returns the remedy for a health check that is not healthy. */
 export function mendOf(name: string, state: string | undefined): string {
   return mends[state ?? name] ?? mends[name] ??
     "select logloom_private.repair(); as postgres, then see docs/guides/operations.md.";
 }
 
-/** What Logloom takes from the project. A cost is no fault; what lowers it is said. */
+/** Findings about what Logloom costs the project. A cost is not an error; the finding says how to lower it. */
 export function projectFindings(
   { alerts, project, storage }: Record<string, Record<string, unknown>>,
 ): Finding[] {
-  // A deployment of an older version says neither.
+  // Older versions report neither of the two.
   return [
     ...project === undefined ? [] : [cronFinding(project), connectionFinding(project)],
     ...storage === undefined ? [] : [storageFinding(storage)],

@@ -1,16 +1,16 @@
 import { LogloomError } from "../../read/error.ts";
 import { createReader } from "../../read/reader.ts";
 import type { Session } from "../../read/service.ts";
-import { inCommands } from "../commands_for.ts";
-import type { Cli } from "../frame.ts";
+import { inCommands } from "../command_names.ts";
+import type { Cli } from "../command_line.ts";
 import { functionNames } from "../guest/files.ts";
 import { checkApiKey } from "../key_check.ts";
-import { reasonOf } from "../lines.ts";
+import { reasonOf } from "../format_lines.ts";
 import { environment } from "../options.ts";
 import { readProfile } from "../profiles.ts";
 import { accessToken, claimsOf } from "../sessions.ts";
-import { type Exchange, exchange } from "../shipping/exchange.ts";
-import { profileName, readSender, readSession, type TargetOptions } from "../target.ts";
+import { type Exchange, exchange } from "../shipping/http_exchange.ts";
+import { profileName, readSender, readSession, type TargetOptions } from "../project_options.ts";
 import { clockFinding, type Finding, ok, skipped, wrong } from "./finding.ts";
 import { mendOf, projectFindings } from "./project.ts";
 
@@ -20,7 +20,7 @@ interface Check {
   state?: string;
 }
 
-/** The functions, what they say of the database, and their clock. */
+/** Checks the functions, the health that they report for the database, and their clock. */
 export async function checkHealth(
   url: string,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ function graded({ body, reason }: Exchange): Finding[] {
   return [wrong("health", body.status, "See docs/guides/operations.md."), ...project];
 }
 
-/** Whether the API key is accepted; no event is sent. */
+/** Checks whether the service accepts the API key, without sending an event. */
 export async function checkKey(cli: Cli, options: TargetOptions): Promise<Finding> {
   const sender = await readSender(cli, options).catch(() => undefined);
   if (sender === undefined) return skipped("API key", "none is named");
@@ -78,7 +78,7 @@ export async function checkKey(cli: Cli, options: TargetOptions): Promise<Findin
   return wrong("API key", reason, status === 401 ? make : "See whether the functions are healthy.");
 }
 
-/** Whether a user may read: the token, and its claim, which the access-token hook makes. */
+/** Checks whether a user may read: the token, and the claim that the access-token hook adds. */
 export async function checkSession(cli: Cli, options: TargetOptions): Promise<Finding[]> {
   const session = await readSession(cli, options).catch(() => undefined);
   if (session === undefined) return [skipped("session", "nobody is logged in")];
@@ -102,7 +102,7 @@ export async function checkSession(cli: Cli, options: TargetOptions): Promise<Fi
   }
 }
 
-/** PostgREST has accepted the token: whether the function ingest, which verifies it itself, does too. */
+/** Checks the token with the function ingest, which verifies tokens itself. PostgREST has accepted the token before. */
 async function ingestFinding(url: string, token: string, signal: AbortSignal): Promise<Finding> {
   const { status, reason } = await exchange(`${url}/functions/v1/ingest`, {
     method: "POST",
@@ -110,7 +110,7 @@ async function ingestFinding(url: string, token: string, signal: AbortSignal): P
     body: "[]",
     signal,
   });
-  // 403: a user who may only read.
+  // 403: the user may only read.
   if (status !== 401) return ok("session", "accepted");
   return wrong(
     "session",
@@ -120,7 +120,7 @@ async function ingestFinding(url: string, token: string, signal: AbortSignal): P
   );
 }
 
-/** A token of this moment, so that the hook is asked now. */
+/** Gets a new token, so that Auth calls the hook now. */
 async function freshToken(
   options: TargetOptions,
   token: Session["token"],

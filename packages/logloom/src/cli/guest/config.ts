@@ -1,9 +1,9 @@
 import { parse, type TomlTable } from "smol-toml";
 import { Failure } from "../failure.ts";
 
-/** Our part of a project's config.toml, between these lines, so that a later run can replace it. */
+/** Our part of a project's config.toml. Two marker lines enclose it, so that a later run can replace it. */
 const first = "# >>> Logloom: logloom init writes what stands between these two lines.";
-/** 1.0.0 named another command. */
+/** Version 1.0.0 named another command. */
 const anyFirst = "# >>> Logloom: .+ writes what stands between these two lines\\.";
 const last = "# <<< Logloom";
 
@@ -11,7 +11,7 @@ export const ourHook = "pg-functions://postgres/logloom_private/custom_access_to
 
 export interface ConfigChange {
   text: string;
-  /** What a person must do by hand, because the project has its own settings there. */
+  /** Changes that the user must make by hand, because the project has its own settings there. */
   advice: string[];
 }
 

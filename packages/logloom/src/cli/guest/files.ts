@@ -19,13 +19,13 @@ import { withoutReturns } from "./migrations.ts";
 export interface Manifest {
   /** The name of the function `health` in this project. */
   health: string;
-  /** What was chosen as --storage-limit, such as 300MB; runs before it was asked for left none. */
+  /** The value of --storage-limit, such as 300MB. Missing after runs of versions without this option. */
   storageLimit?: string;
   /** A digest of each file, by its path in the functions' folder. */
   files: Record<string, string>;
 }
 
-/** The edge functions, each in a process of its own. */
+/** The edge functions. Each runs in its own process. */
 export const functionNames = [
   "ingest",
   "health",
@@ -116,8 +116,8 @@ export function functionsOf(paths: Iterable<string>): string[] {
 }
 
 /**
- * Foreign files in our folders, and our files that somebody edited. A file that already has the new content is neither,
- * because a run may have been interrupted before it wrote its manifest.
+ * Returns files that are not ours in our folders, and our files that were edited. A file that already has the new
+ * content is not returned, because an interrupted run may have written it.
  */
 export async function filesInTheWay(
   folder: string,
@@ -144,7 +144,7 @@ export async function filesInTheWay(
   return { foreign, edited };
 }
 
-/** The manifest of these files, as a file to write. */
+/** Returns the manifest of these files as a file to write. */
 export function manifestOf(
   files: ReadonlyMap<string, string>,
   health: string,
@@ -159,8 +159,8 @@ export function manifestOf(
 const draft = ".logloom-new";
 
 /**
- * Removes some files and writes others, each under a temporary name first. A failure changes nothing, and an
- * interrupted run can be repeated.
+ * Removes some files and writes others. Each file is written under a temporary name first, so a failure changes
+ * nothing, and an interrupted run can be repeated.
  */
 export async function replaceFiles(
   files: ReadonlyMap<string, string>,
@@ -208,7 +208,7 @@ async function isEmpty(folder: string): Promise<boolean> {
   return await exists(folder) && (await readdir(folder)).length === 0;
 }
 
-/** The missing folders on the way to a folder; the outermost first. */
+/** Returns the missing folders of a path, the outermost first. */
 async function missingFolders(folder: string): Promise<string[]> {
   if (await exists(folder)) return [];
   return [...await missingFolders(dirname(folder)), folder];

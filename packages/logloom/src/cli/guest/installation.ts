@@ -32,19 +32,19 @@ export interface Installation {
   files: number;
   /** The functions to deploy, by their names in this project. */
   functions: string[];
-  /** The one of them that is Logloom's function health. */
+  /** The name of Logloom's function health among them. */
   health: string;
   /** Functions of an earlier run that no longer exist. */
   formerFunctions: string[];
   advice: string[];
-  /** Whether any file differs from the project's. */
+  /** Whether a file differs from the project's file. */
   isChange: boolean;
   write(): Promise<void>;
 }
 
 export interface InstallationOptions {
   healthAs?: string;
-  /** A size or none. Left out, the limit stays as it is. */
+  /** A size, or `none`. If undefined, the limit stays unchanged. */
   storageLimit?: string;
   now?: Date;
 }
@@ -162,7 +162,7 @@ async function differs(contents: ReadonlyMap<string, string>): Promise<boolean> 
   return false;
 }
 
-/** A possible function name, different from Logloom's other ones. */
+/** Returns a valid function name that no other function of Logloom has. */
 function healthName(name: string): string {
   const others: readonly string[] = functionNames.filter((other) => other !== "health");
   if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) && !others.includes(name)) return name;

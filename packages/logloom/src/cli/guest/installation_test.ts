@@ -115,7 +115,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
 
   assert.deepEqual(await functionsOfProject(`${shop.path}/supabase`), functions);
 
-  // Another name later: the folder of the former one goes.
+  // A new name for health removes the folder with the old name.
   const renamed = await installInto(shop.path, ours, { healthAs: "status" });
   assert.deepEqual(renamed.functions, [
     "ingest",
@@ -194,7 +194,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   assert.deepEqual(await functionFolders(shop.path), ["_logloom", ...[...functions].sort()].sort());
   assert.deepEqual(await sections(shop.path), functions);
 
-  // What somebody put beside it stays; what somebody changed in it is not removed.
+  // Files that the user added stay, and so do our files that the user edited.
   await using beside = await project({ ...old, "functions/notify/mine.ts": "// mine\n" });
   await installInto(beside.path, ours);
   assert.deepEqual(await filesBelow(`${beside.path}/supabase/functions/notify`), [
@@ -234,7 +234,7 @@ Deno.test("again, it renews what it wrote and removes what is no more; not what 
   const texts = () => Promise.all(all.map((path) => Deno.readTextFile(path)));
   const before = await texts();
 
-  // As an older version might have left it.
+  // A manifest of an older version.
   const manifestPath = `${functions}/_logloom/manifest.json`;
   const manifest = JSON.parse(await Deno.readTextFile(manifestPath));
   await Deno.writeTextFile(`${functions}/ingest/old.ts`, "");
@@ -296,7 +296,7 @@ Deno.test("what an interrupted run left is completed by the next one", async () 
       ),
     );
   const all = await below(whole.path);
-  // Half of the files are in their places, others beside them, the manifest is nowhere.
+  // Half of the files are in place, the others have temporary names, and there is no manifest.
   for (const [n, [name, text]] of [...all].entries()) {
     if (name.endsWith("manifest.json") || name.endsWith("config.toml") || n % 3 === 2) continue;
     const path = `${shop.path}${name}${n % 3 === 1 ? ".logloom-new" : ""}`;
@@ -385,7 +385,7 @@ Deno.test("another Logloom's migrations stop it, and it says what to do", async 
       "create function logloom_private.claims() returns jsonb",
     "migrations/30000101000000_logloom_more.sql":
       'CREATE OR REPLACE FUNCTION "logloom_private".x() RETURNS void',
-    // The project's own, whatever it calls it.
+    // The project's own function, which may have any name.
     "migrations/30000101000001_logloom_hook.sql": "create function public.hook() returns void",
   });
   const before = await filesBelow(shop.path);
@@ -419,7 +419,7 @@ Deno.test("versions come after the project's last one, and what is applied does 
   assert.deepEqual(versions([{ version: "0007", name: "logloom", text: "a" }]), [
     "20261201100000_logloom_schedules",
   ]);
-  // As texts, which is how db push sorts them: 3_x.sql is applied after 20261201_x.sql.
+  // Versions are compared as text, like db push does: 3_x.sql is applied after 20261201_x.sql.
   assert.deepEqual(versions([{ version: "3", name: "x", text: "" }]), [
     "40000101000000_logloom",
     "40000101000001_logloom_schedules",
@@ -432,7 +432,7 @@ Deno.test("versions come after the project's last one, and what is applied does 
     () => versions([{ version: "99999999999999", name: "x", text: "" }]),
     /no version comes after 99999999999999/,
   );
-  // As git writes them on Windows.
+  // Git writes these line endings on Windows.
   assert.deepEqual(
     migrationsToAdd([{ version: "1", name: "logloom", text: "a\nb\n" }], [{
       version: "7",
@@ -528,7 +528,7 @@ Deno.test("settings are understood however config.toml writes them", () => {
       "[auth.hook.custom_access_token] is switched o",
     ]);
   }
-  // As supabase init has it.
+  // The section that `supabase init` writes.
   const commented = `# [auth.hook.custom_access_token]\n# enabled = true\n# uri = ${uri}\n`;
   assert.deepEqual(advice(commented), []);
   assert.match(

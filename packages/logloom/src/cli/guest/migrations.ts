@@ -2,9 +2,9 @@ import { Failure } from "../failure.ts";
 import { followingVersion, versionAt } from "./versions.ts";
 
 export interface Migration {
-  /** The part before the first underscore: the digits that define the order. */
+  /** The digits before the first underscore, which define the order. */
   version: string;
-  /** The part between it and .sql. */
+  /** The text between the underscore and .sql. */
   name: string;
   text: string;
 }
@@ -14,14 +14,14 @@ export function migrationOf(file: string, text: string): Migration | null {
   return parts && { version: parts[1], name: parts[2], text };
 }
 
-/** The original text, whatever line endings git made. */
+/** Returns the text without carriage returns, which git may have added. */
 export function withoutReturns(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
 /**
- * Our migrations that a project does not have yet, with versions after its last one: db push refuses older ones. A
- * migration is recognised by its name. It must be unchanged, because it may have been applied.
+ * Returns our migrations that the project lacks, with versions after the project's last one, because db push refuses
+ * older versions. A migration is recognised by its name. It must be unchanged, because it may have been applied.
  */
 export function migrationsToAdd(
   ours: readonly Migration[],
@@ -40,7 +40,7 @@ export function migrationsToAdd(
         "applied, remove it, and run this again.",
     );
   }
-  // In the order of db push, by file name: 3_a.sql comes after 20261201_b.sql.
+  // Sorts like db push, by file name: 3_a.sql comes after 20261201_b.sql.
   let latest = theirs.map(({ version }) => `${version}_`).sort().at(-1) ?? "";
   return ours.filter(({ name }) => !there.has(name)).map((migration) => {
     const version = `${versionAt(now)}_` > latest ? versionAt(now) : next(latest.slice(0, -1));
@@ -49,7 +49,7 @@ export function migrationsToAdd(
   });
 }
 
-/** The bytes of a size such as 300MB or 3GB, as PostgreSQL counts them; null for none. */
+/** Returns the bytes of a size such as 300MB or 3GB, in PostgreSQL's units. Null for `none`. */
 export function limitBytes(limit: string): number | null {
   if (limit.toLowerCase() === "none") return null;
   const [, amount, unit] = /^(\d+(?:\.\d+)?) ?([MG])B$/i.exec(limit) ?? [];
@@ -60,7 +60,7 @@ export function limitBytes(limit: string): number | null {
   );
 }
 
-/** A migration that sets the limit, with a number, because a limit may come back. */
+/** Returns a migration that sets the limit. Its name has a number, because the same limit may be set again later. */
 export function limitMigration(limit: string, theirs: readonly Migration[]): Migration {
   const name = "logloom_storage_limit";
   const number = theirs.filter((other) => other.name.startsWith(name)).length + 1;
@@ -75,7 +75,7 @@ select logloom_private.finish_migration();
   };
 }
 
-/** Logloom's migrations that this version does not have: no project has its own functions in that schema. */
+/** Returns migrations of Logloom that this version does not have. Only Logloom has functions in its private schema. */
 export function otherMigrations(
   ours: readonly Migration[],
   theirs: readonly Migration[],
@@ -99,7 +99,7 @@ function next(version: string): string {
 
 const identifier = (name: string) => `"?${name}"?`;
 
-/** Those of these public functions that the project's SQL creates and does not drop or move again. */
+/** Returns which of these public functions the project's SQL creates, and does not drop or move afterwards. */
 export function functionsMadeIn(sql: string, names: readonly string[]): string[] {
   const text = sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\/\*[\s\S]*?\*\//g, "");
   return names.filter((name) => {
@@ -121,7 +121,7 @@ export function functionsMadeIn(sql: string, names: readonly string[]): string[]
   });
 }
 
-/** The names of our public functions in this version, of foundations/operations.sql. */
+/** Returns the names of our public functions in this version, from foundations/operations.sql. */
 export function operationsIn(sql: string): string[] {
   return [...sql.matchAll(/^ +\('(\w+)', '\{[\w,]+\}', /gm)].map(([, name]) => name);
 }

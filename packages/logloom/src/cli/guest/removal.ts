@@ -11,13 +11,13 @@ import {
 import { removeLocalSecrets } from "../init/secrets_step.ts";
 import { migrationsIn } from "./installation.ts";
 
-/** Logloom's functions, by the names that they have in a project. */
+/** Returns Logloom's functions by their names in the project. */
 export async function functionsOfProject(supabaseFolder: string): Promise<string[]> {
   const { health } = await readManifest(`${supabaseFolder}/functions`);
   return functionNames.map(nameIn(health));
 }
 
-/** Removes the files of an installation from a project's folder. A file that somebody edited stays. */
+/** Removes the files of an installation from a project's folder. Edited files stay. */
 export async function removeInstallation(
   supabaseFolder: string,
   source: string,

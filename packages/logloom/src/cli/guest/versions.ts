@@ -1,4 +1,4 @@
-/** The time as a version of a migration: UTC, to the second. */
+/** Returns the time as the version of a migration, in UTC and to the second. */
 export function versionAt(time: Date): string {
   return time.toISOString().replaceAll(/\D/g, "").slice(0, 14);
 }
@@ -11,8 +11,8 @@ export function isTime(version: string): boolean {
 }
 
 /**
- * The first time after a version, compared as text, with and without the rest of a file's name; null after the last
- * year. After a short version such as 20261201 the next one does not begin with it.
+ * Returns the first time whose text sorts after a version, with and without the rest of a file's name. Null after the
+ * last year. The result does not begin with a short version such as 20261201.
  */
 export function followingVersion(version: string): string | null {
   const [year, month, day, hour, minute, second] = fieldsOf(version.slice(0, 14).padEnd(14, "9"));

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { Failure } from "../failure.ts";
 import { checkApiKey } from "../key_check.ts";
 import { readProfile, writeProfile } from "../profiles.ts";
-import { done, left, type Look, type Step, todo } from "./plan.ts";
+import { done, left, type Look, type Step, todo } from "./steps.ts";
 import { literal, type Project } from "./project.ts";
 import type { Setup } from "./setup.ts";
 
@@ -47,7 +47,7 @@ export function databaseStep({ project }: Setup): Step {
   };
 }
 
-/** Applies the folder's pending migrations by the Supabase CLI. */
+/** Applies the folder's pending migrations with the Supabase CLI. */
 export function migrationsStep(setup: Setup): Step {
   const { project } = setup;
   const look = async () => {
@@ -65,7 +65,7 @@ export function migrationsStep(setup: Setup): Step {
     look,
     async run() {
       await project.supabase.run(["db", "push", ...project.pushTarget, "--yes"]);
-      // pg_cron misses jobs that are committed while it reads its list of them.
+      // Schedules the jobs again, because pg_cron misses jobs that are committed while it reads its list.
       await project.query("select logloom_private.schedule_jobs()");
       return done("all are applied");
     },
@@ -123,7 +123,7 @@ interface User {
   readonly email: string | null;
 }
 
-/** Finds the named user, or the first two of all: with two, nobody is the only one. */
+/** Finds the named user. Without a name it finds the first two users, to see whether there is only one. */
 async function findUsers({ project, owner }: Setup): Promise<User[]> {
   const [{ is_there }] = await project.query(
     "select to_regclass('auth.users') is not null as is_there",
@@ -144,7 +144,7 @@ async function findUsers({ project, owner }: Setup): Promise<User[]> {
 
 const later = "run this again with --owner EMAIL, an address with which somebody has signed up.";
 
-/** The first tenant, and its owner. */
+/** Creates the first tenant and its owner. */
 export function tenantStep(setup: Setup): Step {
   const look = async (): Promise<Look> => {
     const { tenant, isThere, owner } = await findTenant(setup);
@@ -188,7 +188,7 @@ const nameOf = ({ id, email }: User) => email ?? id;
 
 const appKeyName = "first app";
 
-/** A key for an app, shown once, and one for this command line, which also reads. */
+/** Creates a key for an app, which is shown once, and a key for this command line, which may also read. */
 export function keysStep(setup: Setup): Step {
   const { project, profile } = setup;
   return {
@@ -207,7 +207,7 @@ export function keysStep(setup: Setup): Step {
       const issue = (name: string, scopes: string) =>
         `(logloom_private.issue_api_key(${literal(tenant)}, ${literal(name)}, null, ` +
         `${literal(scopes)}, null)).key_value`;
-      // An interrupted run never showed its keys.
+      // Revokes the keys of an interrupted run, which nobody has seen.
       await project.query(`
         update logloom.api_keys set revoked_at = now()
         where tenant_id = ${literal(tenant)} and revoked_at is null

@@ -1,9 +1,9 @@
 import { Failure } from "../failure.ts";
 import { ourHook, settingsOf } from "../guest/config.ts";
 import { readText } from "../guest/files.ts";
-import { type Exchange, exchange } from "../shipping/exchange.ts";
+import { type Exchange, exchange } from "../shipping/http_exchange.ts";
 import { accessTokenOf, hookSettings, switchHook, tokenHelp } from "./management_api.ts";
-import { done, left, type Look, type Step, todo } from "./plan.ts";
+import { done, left, type Look, type Step, todo } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 
 /** Writes migrations, functions and the block of config.toml into the project's folder. */
@@ -12,7 +12,7 @@ export function filesStep(setup: Setup): Step {
     const { isChange, files, migrations, advice } = await setup.prepare();
     const what =
       `${files} files of functions, ${migrations.length} new migrations, a block in config.toml`;
-    // The hook step reports what concerns the hook.
+    // The hook step reports its own hints.
     const hints = advice.filter((line) => !line.includes("access-token hook"));
     if (hints.length > 0 && !isChange) return left(what, hints.join(" "));
     return isChange ? todo(`writes into supabase/: ${what}`) : done("as this version has them");
@@ -33,12 +33,12 @@ export function filesStep(setup: Setup): Step {
   };
 }
 
-/** Deploys the functions. A local stack serves them from the folder once it is started anew. */
+/** Deploys the functions. A local stack serves them from the folder after a restart. */
 export function functionsStep(setup: Setup): Step {
   const { project, cli } = setup;
   const askHealth = (name: string) =>
     exchange(`${project.url}/functions/v1/${name}`, { signal: cli.signal });
-  /** Asks until the function answers 200 or the time is over, and returns the last answer. */
+  /** Waits until the function answers 200, at most the given time. Returns the last answer. */
   const awaitHealth = async (name: string, seconds: number): Promise<Exchange> => {
     for (const end = Date.now() + seconds * 1000;;) {
       const answer = await askHealth(name);
@@ -81,7 +81,7 @@ export function functionsStep(setup: Setup): Step {
 
 const ownHook = "let your hook call Logloom's, as docs/background/identity.md shows.";
 
-/** Switches on the hook that puts tenant_id into tokens, unless the project has a hook of its own. */
+/** Switches on the hook that adds tenant_id to tokens, unless the project has its own hook. */
 export function hookStep(setup: Setup): Step {
   const { project } = setup;
   const dashboard = "in the dashboard: Authentication, Hooks, Customize Access Token, schema " +

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Failure } from "../failure.ts";
 import { ourHook } from "../guest/config.ts";
 import { environment } from "../options.ts";
-import { exchange } from "../shipping/exchange.ts";
+import { exchange } from "../shipping/http_exchange.ts";
 import { isMissing } from "../shipping/follow.ts";
 import type { Setup } from "./setup.ts";
 
@@ -12,7 +12,10 @@ export const tokenHelp =
   "Make one at https://supabase.com/dashboard/account/tokens with the scopes auth_config_read, " +
   "auth_config_write and project_admin_write, set SUPABASE_ACCESS_TOKEN, and run this again.";
 
-/** A personal access token: from the environment, or where `supabase login` stores it without a keyring. */
+/**
+ * Returns a personal access token, from the environment or from the file that `supabase login` writes without a
+ * keyring.
+ */
 export async function accessTokenOf(): Promise<string | undefined> {
   const named = environment("SUPABASE_ACCESS_TOKEN");
   if (named !== undefined) return named;
@@ -45,7 +48,7 @@ function hookIn(body: Record<string, unknown>): HookSettings {
   };
 }
 
-/** Changes nothing but the hook: the API leaves every setting that a request does not name. */
+/** Switches the hook on or off. The API keeps every setting that the request does not name. */
 export async function switchHook(setup: Api, token: string, isOn: boolean): Promise<void> {
   const answer = await call(setup, token, "PATCH", {
     hook_custom_access_token_enabled: isOn,

@@ -3,30 +3,30 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { connect, databaseOf } from "../database.ts";
 import { Failure } from "../failure.ts";
-import type { Cli } from "../frame.ts";
+import type { Cli } from "../command_line.ts";
 import { settingsOf } from "../guest/config.ts";
 import { readText, supabaseFolder } from "../guest/files.ts";
 import { isMissing } from "../shipping/follow.ts";
-import { addressOf } from "../target.ts";
+import { addressOf } from "../project_options.ts";
 import { findSupabaseCli, type SupabaseCli } from "./supabase_cli.ts";
 
-/** A Supabase project that Logloom is a guest of: its folder, and a stack or a hosted project. */
+/** A Supabase project in which Logloom is installed: its folder, and a local stack or a hosted project. */
 export interface Project {
-  /** What config.toml calls it. */
+  /** The project's name in config.toml. */
   readonly name: string;
   /** The folder that contains supabase/. */
   readonly folder: string;
   readonly supabaseFolder: string;
   readonly url: string;
-  /** The gateway's address as the database reaches it. */
+  /** The address at which the database reaches the gateway. */
   readonly urlFromDatabase: string;
-  /** A hosted project's; undefined for a local stack. */
+  /** The reference of a hosted project; undefined for a local stack. */
   readonly ref: string | undefined;
   readonly linkedRef: string | undefined;
   readonly supabase: SupabaseCli;
-  /** Where `supabase db push` goes. */
+  /** The options that tell `supabase db push` its target. */
   readonly pushTarget: readonly string[];
-  /** Undefined if only the Management API leads to the database. */
+  /** Undefined if the database is reachable only through the Management API. */
   readonly databaseUrl: string | undefined;
   query: Query;
   close(): Promise<void>;
@@ -100,7 +100,7 @@ async function readLinkedRef(supabase: string): Promise<string | undefined> {
   }
 }
 
-/** Queries a database by its address. */
+/** Connects to a database by its address. */
 export function directly(databaseUrl: string): Pick<Project, "query" | "close"> {
   const sql = connect(databaseUrl);
   async function query<Row>(text: string): Promise<Row[]> {
@@ -122,7 +122,10 @@ export function directly(databaseUrl: string): Pick<Project, "query" | "close"> 
   return { query, close: () => sql.end({ timeout: 5 }) };
 }
 
-/** Queries through the Management API, which needs no database password. A file hides a statement's secrets. */
+/**
+ * Runs queries through the Management API, without the database's password. A statement is passed in a file, because it
+ * may have secrets.
+ */
 function throughCli(program: SupabaseCli): Pick<Project, "query" | "close"> {
   return {
     query: (text) =>
@@ -143,7 +146,7 @@ function throughCli(program: SupabaseCli): Pick<Project, "query" | "close"> {
   };
 }
 
-/** Passes a text in a file that only this user can read, and removes it afterwards. */
+/** Writes a text into a file that only this user can read, and removes the file afterwards. */
 export async function withSecretFile<Result>(
   text: string,
   use: (file: string) => Promise<Result>,

@@ -3,16 +3,16 @@ import { createReader } from "../../read/reader.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkHealth } from "../doctor/service.ts";
 import { Failure } from "../failure.ts";
-import { humanLine } from "../lines.ts";
+import { humanLine } from "../format_lines.ts";
 import { readProfile } from "../profiles.ts";
-import { exchange } from "../shipping/exchange.ts";
-import { done, indent, left, type Step, todo } from "./plan.ts";
+import { exchange } from "../shipping/http_exchange.ts";
+import { done, indent, left, type Step, todo } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 
-/** A search usually finds a record after a second. */
+/** How long a search may take to find the record. Usually it takes a second. */
 const visibleWithinMs = 60_000;
 
-/** Sends a record and finds it. */
+/** Sends a record and waits until a search finds it. */
 export function proofStep(setup: Setup): Step {
   const { project, profile, cli } = setup;
   return {
@@ -52,7 +52,7 @@ export function proofStep(setup: Setup): Step {
   };
 }
 
-/** What doctor says of the project and its database. */
+/** Runs doctor's checks of the project and its database. */
 export function doctorStep({ project, cli, prepare }: Setup): Step {
   return {
     name: "doctor",

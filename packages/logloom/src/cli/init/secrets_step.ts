@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { digest } from "../guest/files.ts";
 import { isMissing } from "../shipping/follow.ts";
-import { done, type Step, todo } from "./plan.ts";
+import { done, type Step, todo } from "./steps.ts";
 import { literal, withSecretFile } from "./project.ts";
 import type { Setup } from "./setup.ts";
 
@@ -12,7 +12,9 @@ const sealingKey = "LOGLOOM_SECRETS_KEY";
 /** The secrets that init makes. */
 export const ownSecrets = [notifySecret, sealingKey] as const;
 
-/** Sets two secrets of the functions: the database knows one, the other seals tenants' secrets. */
+/**
+ * Sets two secrets of the functions: a password that the database also has, and the key that encrypts tenants' secrets.
+ */
 export function secretsStep(setup: Setup): Step {
   const { project } = setup;
   const place = project.ref === undefined
@@ -25,7 +27,7 @@ export function secretsStep(setup: Setup): Step {
     const shared = row.secret ?? randomBytes(32).toString("hex");
     const missing: Record<string, string> = {};
     if (!known.has(notifySecret, shared)) missing[notifySecret] = shared;
-    // An existing key stays: another one could not open what it sealed.
+    // An existing key stays, because a new one could not decrypt what it encrypted.
     if (!known.has(sealingKey)) missing[sealingKey] = randomBytes(32).toString("base64");
     return { missing, shared, isTold: row.url !== null && row.secret !== null };
   }
@@ -42,7 +44,7 @@ export function secretsStep(setup: Setup): Step {
     },
     async run() {
       const { missing, shared, isTold } = planned;
-      // The database comes first: after an interruption the next run gives its secret to the function.
+      // The database is set first. If the run is interrupted, the next one reads the secret from there.
       if (!isTold) {
         await project.query(`update logloom_private.notify_endpoint
           set url = coalesce(url, ${literal(endpoint)}), secret = ${literal(shared)}
@@ -82,7 +84,7 @@ function hostedSecrets({ project: { supabase } }: Setup): SecretPlace {
     async read() {
       const text = await supabase.run(["secrets", "list", "--remote", "--output-format", "json"]);
       const { secrets } = JSON.parse(text) as { secrets: { name: string; value: string }[] };
-      // The API shows a value's SHA-256.
+      // The API returns only the SHA-256 of a value.
       return {
         has: (name, value) =>
           secrets.some((secret) =>
@@ -121,7 +123,7 @@ function localSecrets(supabaseFolder: string): SecretPlace {
   };
 }
 
-/** Takes Logloom's secrets out of a local stack's variables. */
+/** Removes Logloom's secrets from a local stack's variables. */
 export async function removeLocalSecrets(supabaseFolder: string): Promise<void> {
   const path = envFile(supabaseFolder);
   const text = await readIfThere(path);

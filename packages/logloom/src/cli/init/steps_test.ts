@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { Cli } from "../frame.ts";
+import type { Cli } from "../command_line.ts";
 import { databaseStep, migrationsStep, tenantStep } from "./database_steps.ts";
 import { hookStep } from "./folder_steps.ts";
-import { lookAt, runSteps, type Step } from "./plan.ts";
+import { lookAt, runSteps, type Step } from "./steps.ts";
 import type { Setup } from "./setup.ts";
 import { findSupabaseCli } from "./supabase_cli.ts";
 
 const cli = { signal: new AbortController().signal, call: (name: string) => name } as Cli;
 
-/** A setup whose database answers these rows, by a word of the statement. */
+/** A setup with a fake database. A statement gets the rows of the word that it contains. */
 function setupOf(rows: Record<string, unknown[]>, more: Partial<Setup> = {}): Setup {
   const query = (sql: string) => {
     const [, found] = Object.entries(rows).find(([word]) => sql.includes(word)) ?? [];

@@ -13,7 +13,7 @@ export interface SupabaseCli {
 const neededMajor = 3;
 const install = "npm install --save-dev supabase@3 in the project, or brew install supabase";
 
-/** The CLI that the project has installed, else the one in PATH. */
+/** Finds the CLI that the project has installed, or else the one in PATH. */
 export async function findSupabaseCli(folder: string, signal: AbortSignal): Promise<SupabaseCli> {
   const program = await programOf(folder);
   const run: SupabaseCli["run"] = (args, env) => runProgram(program, args, { folder, signal, env });
@@ -36,7 +36,7 @@ async function programOf(folder: string): Promise<string> {
   }
 }
 
-/** The version of an installed npm package, without starting its program. */
+/** Reads the version of an installed npm package without starting the program. */
 async function versionInPackage(program: string): Promise<string | undefined> {
   try {
     const manifest = join(dirname(program), "..", "supabase", "package.json");
@@ -81,7 +81,7 @@ function runProgram(
   });
 }
 
-/** Lines that the CLI writes around the reason. */
+/** Lines of the CLI's output that are not the reason of a failure. */
 const noise =
   /^(Target: |Confirmed by |Connecting to |Initialising |Applying migration |Using workdir |Try rerunning |A new version |We recommend |$)/;
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** The place of an event in its file, for the report. */
+/** Where an event is in its file, for the report. */
 export interface Origin {
   readonly source: string;
   readonly line: number;
@@ -11,15 +11,17 @@ export interface Batch {
   readonly events: readonly string[];
   readonly origins: readonly Origin[];
   readonly bytes: number;
-  /** The identity of the file, if the events have their own times: sent again, they are the same. */
+  /**
+   * The identity of the file, if the events have their own times. If the file is sent again, its batches are the same.
+   */
   readonly repeatOf?: string;
 }
 
 const maxEvents = 10_000;
-/** Somewhat below the service's limit of 512,000 bytes. */
+/** A little below the service's limit of 512,000 bytes. */
 const maxBytes = 490_000;
 
-/** Fills batches up to what one request may hold. */
+/** Collects events into batches that fit into one request. */
 export class Batcher {
   #events: string[] = [];
   #origins: Origin[] = [];
@@ -30,7 +32,7 @@ export class Batcher {
     return Buffer.byteLength(event) + 2 <= maxBytes;
   }
 
-  /** Adds an event that fits; answers with the batch that was full before it, if any. */
+  /** Adds an event. If the batch was full, returns it and begins a new one. */
   add(event: string, origin: Origin, repeatOf?: string): Batch | undefined {
     const bytes = Buffer.byteLength(event) + 1;
     const isFull = this.#events.length === maxEvents || this.#bytes + bytes > maxBytes;
@@ -44,12 +46,12 @@ export class Batcher {
     return full;
   }
 
-  /** Whether something is collected, and would be the same in another run. */
+  /** Whether there are collected events, and another run would collect the same ones. */
   get isRepeatable(): boolean {
     return this.#events.length > 0 && this.#repeatOf !== undefined;
   }
 
-  /** The collected events, if any. */
+  /** Returns the collected events, if any. */
   take(): Batch | undefined {
     if (this.#events.length === 0) return undefined;
     const batch = {

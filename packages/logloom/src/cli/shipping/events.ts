@@ -4,14 +4,14 @@ import {
   type JsonObject,
   jsonTextOf,
   parseJson,
-} from "../../../../../supabase/functions/ingest/json.ts";
+} from "../../../../../supabase/functions/ingest/json_reader.ts";
 import {
   addLine,
   wrappedEvents,
-} from "../../../../../supabase/functions/ingest/protocols/lines.ts";
+} from "../../../../../supabase/functions/ingest/protocols/ndjson_and_text.ts";
 import { textFields } from "../../../../../supabase/functions/_shared/record_fields.ts";
 
-/** The shipper's own name, so that an access log can leave out its requests. */
+/** The shipper's User-Agent, so that an access log can leave out its requests. */
 export const userAgent = "logloom-ship";
 
 /** Fields for events whose lines do not have them. */
@@ -24,13 +24,13 @@ export interface Defaults {
 /** An event as JSON text. */
 export interface LineEvent {
   readonly json: string;
-  /** Whether it has a time of its own, so that the same line is the same event another day. */
+  /** Whether the line has a time of its own. Then the same line gives the same event on another day. */
   readonly hasOwnTime: boolean;
 }
 
 /**
- * The events of a line, read as the service reads lines at `/ingest/lines`: by the same code. A line with one JSON
- * object stays unchanged. `readAt` is the time of events without one.
+ * Returns the events of a line, with the code that the service uses at `/ingest/lines`. A line with one JSON object
+ * stays unchanged. `readAt` is the time of events without one.
  */
 export function eventsOf(line: string, defaults: Defaults, readAt?: string): LineEvent[] {
   const trimmed = line.trim();
@@ -50,7 +50,7 @@ export function eventsOf(line: string, defaults: Defaults, readAt?: string): Lin
   return events;
 }
 
-/** The event that the native endpoint reads as a receiver reads the members with what stands beside them. */
+/** Returns an event for the native endpoint that has the same fields as the line would have at a receiver. */
 function nativeEvent(members: JsonObject, { ts, level, originalLevel }: Envelope): JsonObject {
   return {
     ...members,
@@ -59,7 +59,7 @@ function nativeEvent(members: JsonObject, { ts, level, originalLevel }: Envelope
   };
 }
 
-/** Puts what the event lacks before its members. Takes the event apart: `json` is its text. */
+/** Adds the fields that the event lacks before its members. `json` is the event's text. */
 function completed(
   event: JsonObject,
   json: string,
@@ -79,7 +79,7 @@ function completed(
   return { json: own === "}" ? `${head}}` : `${head},${own}`, hasOwnTime };
 }
 
-/** Whether the line reports a request of the shipper: sending it would write the next such line. */
+/** Whether the line reports a request of the shipper itself. Sending such a line would cause the next one. */
 export function isOfShipper(line: string): boolean {
   if (!line.includes(userAgent)) return false;
   const event = objectIn(line.trim());

@@ -3,8 +3,8 @@ import {
   EventCollector,
   storableJson,
 } from "../../../../../supabase/functions/ingest/event_collector.ts";
-import { parseJson } from "../../../../../supabase/functions/ingest/json.ts";
-import { addLine } from "../../../../../supabase/functions/ingest/protocols/lines.ts";
+import { parseJson } from "../../../../../supabase/functions/ingest/json_reader.ts";
+import { addLine } from "../../../../../supabase/functions/ingest/protocols/ndjson_and_text.ts";
 import { eventsOf, isOfShipper } from "./events.ts";
 
 const jsonOf = (line: string, defaults = {}, readAt?: string) =>
@@ -48,7 +48,7 @@ Deno.test("an event without a time gets that when its line was read", () => {
     ["text", `{"service":"web","ts":"${at}","msg":"text"}`],
     ['{"msg":"a"}', `{"service":"web","ts":"${at}","msg":"a"}`],
     ['{"msg":"a","timestamp":1795287241}', '{"service":"web","msg":"a","timestamp":1795287241}'],
-    // What is no time does not count as one.
+    // A text that is not a time does not count as one.
     ['{"msg":"a","time":"soon"}', `{"service":"web","ts":"${at}","msg":"a","time":"soon"}`],
   ];
   for (const [line, event] of cases) {

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { Stats } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { encodingOf, LineSplitter } from "./lines.ts";
+import { encodingOf, LineSplitter } from "./split_lines.ts";
 
-/** A stop waits until the program has said nothing for so long: it may still be ending. */
+/** After a stop, the stream is read until it has been silent for this time, because the program may still be ending. */
 const silentMs = 500;
 
 export interface FollowOptions {
@@ -15,8 +15,8 @@ export interface FollowOptions {
 }
 
 /**
- * New lines of a file, through rotation and truncation; an empty list if there is nothing more for now. Waits for a
- * file that does not exist yet.
+ * Yields new lines of a file, also after rotation and truncation. Yields an empty list if there are none yet. Waits for
+ * a file that does not exist yet.
  */
 export async function* follow(options: FollowOptions): AsyncGenerator<string[]> {
   const { path, pollMs, signal } = options;
@@ -31,7 +31,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<string[]> 
       }
       const replaced = await current?.isReplacedAt(path) ?? true;
       if (replaced) {
-        // Lines written between the last read and the rotation are still to be read.
+        // Lines that were written between the last read and the rotation are read first.
         for (let rest = await current?.read() ?? []; rest.length > 0;) {
           yield rest;
           rest = await current?.read() ?? [];
@@ -53,8 +53,8 @@ export async function* follow(options: FollowOptions): AsyncGenerator<string[]> 
 }
 
 /**
- * The lines of a stream that may go on for long: an empty list every so often, since what was read is to be sent. After
- * a stop it ends once nothing more comes: nobody can read these lines again.
+ * Yields the lines of a stream without end. Yields an empty list from time to time, so that the lines so far are sent.
+ * After a stop it reads until the stream is silent, because these lines cannot be read again.
  */
 export async function* readLive(
   lines: AsyncIterator<string[]>,
@@ -90,7 +90,7 @@ export async function* readLive(
   }
 }
 
-/** So many bytes before the position are compared, to see that the file is still the same. */
+/** This many bytes before the position are compared, to notice if the file was replaced. */
 const tailBytes = 1024;
 
 class Follower {
@@ -129,7 +129,7 @@ class Follower {
   /** Reads until there is a complete line; an empty list at the end of the file. */
   async read(): Promise<string[]> {
     for (;;) {
-      // In one step, so that nothing is cut off or written between the two.
+      // Reads both parts in one step, so that nothing is written or cut off in between.
       const known = this.#tail.length;
       const bytes = await this.#bytesAt(this.#position - known, this.#buffer.length);
       if (!isSame(bytes.subarray(0, known), this.#tail)) {
@@ -145,7 +145,7 @@ class Follower {
     }
   }
 
-  /** The file was truncated, and perhaps more than before was written to it. */
+  /** Begins again after a truncation. The file may be longer than before by now. */
   #beginAgain(): string[] {
     const last = this.#splitter.end();
     this.#splitter = new LineSplitter();
@@ -188,7 +188,7 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: string }).code === "ENOENT";
 }
 
-/** Ends early at the signal. */
+/** Waits, or returns early if the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

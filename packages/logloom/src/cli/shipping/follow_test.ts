@@ -3,9 +3,9 @@ import { follow, readLive } from "./follow.ts";
 
 interface Followed extends AsyncDisposable {
   readonly path: string;
-  /** Waits until as many lines were read as are given, and compares. */
+  /** Waits for this number of lines and compares them. */
   expect(...lines: string[]): Promise<void>;
-  /** Waits until the end of the file was reached. */
+  /** Waits until the end of the file is reached. */
   caughtUp(): Promise<void>;
 }
 
@@ -154,12 +154,12 @@ Deno.test("after a stop a program is heard as long as it says something, and not
   async function* program(): AsyncGenerator<string[]> {
     yield ["begun"];
     stop.abort();
-    // Twice as long as it would be waited for if nothing were said.
+    // In all this takes twice as long as a silent stream would be read.
     for (const word of words) {
       await new Promise((resolve) => setTimeout(resolve, 150));
       yield [word];
     }
-    // It stays there, and says nothing more.
+    // The program stays alive and writes nothing more.
     const alive = setInterval(() => {}, 1000);
     await new Promise<void>((resolve) => end = resolve);
     clearInterval(alive);

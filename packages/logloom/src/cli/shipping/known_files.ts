@@ -3,34 +3,37 @@ import { type FileHandle, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ownFolder, writeOwnFile } from "../profiles.ts";
 
-/** A file, and what earlier runs shipped of it. */
+/** A file, and what earlier runs sent of it. */
 export interface KnownFile {
-  /** The same after it was renamed, and another after its content was replaced. */
+  /** Stays the same when the file is renamed, and changes when its content is replaced. */
   readonly identity: string;
-  /** The numbers of the last lines of earlier runs. */
+  /** The number of the last line that each earlier run sent. */
   readonly earlier: ReadonlySet<number>;
-  /** Told before the last batch is sent, so that a run whose answer is lost counts too. */
+  /** Call this before the last batch is sent, so that the run counts even if the answer is lost. */
   remember(line: number): Promise<void>;
 }
 
 interface Shipped {
-  /** The last lines of its runs. */
+  /** The numbers of the last lines of its runs. */
   readonly lines: readonly number[];
-  /** The time of the newest, in milliseconds. */
+  /** The time of the newest run, in milliseconds. */
   readonly at: number;
-  /** How much of the beginning is in the identity: the file may have been shorter than a kilobyte. */
+  /**
+   * How many bytes of the beginning are part of the identity. Fewer than 1024 if the file was short at its first run.
+   */
   readonly head: number;
 }
 
 const name = "shipped.json";
 const headBytes = 1024;
 
-/** The service forgets after a day which batches it has. */
+/** The service forgets the keys of batches after a day. */
 const lifetimeMs = 86_400_000;
 
 /**
- * A file that has grown is cut where it ended before: its batches are the same as they were, with the same keys, and
- * the service stores them once. A file is known by its device, its inode and its beginning; undefined for a pipe.
+ * Finds what earlier runs sent of a file. A file that has grown is cut into batches at the same places as before. The
+ * earlier batches keep their keys, so the service stores them only once. A file is recognised by device, inode and
+ * beginning; undefined for a pipe.
  */
 export async function knownFile(file: FileHandle): Promise<KnownFile | undefined> {
   const stats = await file.stat({ bigint: true });
@@ -43,7 +46,7 @@ export async function knownFile(file: FileHandle): Promise<KnownFile | undefined
 
   const shipped = await readShipped();
   const heads = new Set(Object.values(shipped).map(({ head }) => head));
-  // It may have been shorter when it was shipped first.
+  // The file may have been shorter at its first run.
   const head = [...heads].find((one) => one <= bytesRead && identityOf(one) in shipped) ??
     bytesRead;
   const identity = identityOf(head);
@@ -54,7 +57,7 @@ export async function knownFile(file: FileHandle): Promise<KnownFile | undefined
       const latest = await readShipped();
       const lines = new Set(latest[identity]?.lines).add(line);
       latest[identity] = { lines: [...lines], at: Date.now(), head };
-      // Without it a grown file doubles its last batch, which is no reason not to send.
+      // If this fails, the last batch may be stored twice once the file has grown. That is better than not sending.
       await writeOwnFile(name, latest).catch(() => {});
     },
   };

@@ -8,13 +8,13 @@ export interface Progress {
 
 const refreshMs = 100;
 
-/** How much of the files is read; undefined for what has no known end. */
+/** How much of the files was read. Undefined if an input has no known end. */
 export interface Extent {
   read: number;
   readonly total: number;
 }
 
-/** Counts, speed, and for files how much is done and how long the rest takes. */
+/** Returns counts and speed, and for files also the share that is done and the time that remains. */
 export function progressLine(totals: Totals, elapsedMs: number, extent?: Extent): string {
   const { accepted, rejected, bytes } = totals;
   const perSecond = Math.round((accepted + rejected) / (elapsedMs / 1000));
@@ -39,7 +39,7 @@ function whileOf(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** One line on a terminal, updated in place; elsewhere only what belongs in a log. */
+/** Shows progress: on a terminal one line that is updated, elsewhere only lines that belong in a log. */
 export function createProgress(extent: () => Extent | undefined): Progress {
   const isTerminal = process.stderr.isTTY === true;
   const started = performance.now();

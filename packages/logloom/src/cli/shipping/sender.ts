@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { Failure } from "../failure.ts";
 import { type Batch, halves } from "./batches.ts";
 import { userAgent } from "./events.ts";
-import { type Exchange, exchange } from "./exchange.ts";
+import { type Exchange, exchange } from "./http_exchange.ts";
 
 export interface SenderOptions {
   /** The project's address, for example http://127.0.0.1:54321. */
@@ -40,7 +40,7 @@ export function createSender(options: SenderOptions): Send {
   async function send(batch: Batch): Promise<Outcome> {
     const text = `[${batch.events.join(",")}]`;
     const body = options.gzip ? new Uint8Array(gzipSync(text)) : text;
-    // One key for all attempts: a batch whose answer was lost is not stored twice.
+    // All attempts have the same key, so a batch whose answer was lost is not stored twice.
     const idempotencyKey = batch.repeatOf === undefined ? crypto.randomUUID() : keyOf(batch, text);
     const deadline = options.now() + options.giveUpAfterMs;
 
@@ -93,7 +93,7 @@ export function createSender(options: SenderOptions): Send {
   return send;
 }
 
-/** Another run of the same file sends the same key, and the service stores nothing twice for a day. */
+/** Another run with the same file sends the same keys. The service recognises them for a day. */
 function keyOf({ origins: [first], repeatOf }: Batch, text: string): string {
   return createHash("sha256").update(`${repeatOf}\n${first.line}\n${text}`).digest("hex");
 }
@@ -112,7 +112,7 @@ function answerOf({ status, body, reason, passes, retryAfterMs }: Exchange): Ans
     };
   }
   if (status === 413) return { kind: "too large", reason };
-  // A 200 in another form comes from a proxy, not from the service.
+  // A 200 with another body comes from a proxy, not from the service.
   return passes || status === 200
     ? { kind: "try again", reason, retryAfterMs }
     : { kind: "refused", reason };

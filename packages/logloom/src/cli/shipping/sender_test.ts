@@ -21,7 +21,7 @@ interface Sender {
   readonly waits: readonly number[];
 }
 
-/** A sender whose clock runs only while it waits. */
+/** A sender with a fake clock, which advances only while the sender waits. */
 function senderTo(url: string, options: Partial<SenderOptions> = {}): Sender {
   const waits: number[] = [];
   let now = Date.parse("2026-11-21T12:00:00Z");
@@ -42,7 +42,7 @@ function senderTo(url: string, options: Partial<SenderOptions> = {}): Sender {
   return { send, waits };
 }
 
-/** Answers one after the other, the last one again and again. */
+/** Gives these answers in order, then the last one for all further requests. */
 function inTurn(...answers: (() => Response)[]): () => Response {
   let turn = 0;
   return () => answers[Math.min(turn++, answers.length - 1)]();

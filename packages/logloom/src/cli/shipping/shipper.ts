@@ -3,11 +3,11 @@ import { type Defaults, eventsOf, type LineEvent } from "./events.ts";
 import type { KnownFile } from "./known_files.ts";
 import type { Send } from "./sender.ts";
 
-/** A file or a stream, by lines; an empty list means nothing more for now. */
+/** The lines of a file or a stream. An empty list means that there are none at the moment. */
 export interface Source {
   readonly name: string;
   readonly lines: AsyncIterable<readonly string[]>;
-  /** Of a file that is sent from its beginning to its end. */
+  /** Set for a file that is sent from beginning to end. */
   readonly file?: KnownFile;
 }
 
@@ -17,7 +17,7 @@ export interface Totals {
   batches: number;
   accepted: number;
   rejected: number;
-  /** The first few, with their places. */
+  /** The first reasons, with their places. */
   readonly reasons: string[];
 }
 
@@ -50,18 +50,18 @@ export class Shipper {
     this.#options = options;
   }
 
-  /** Reads no faster than batches are sent. */
+  /** Sends the lines of a source. Reads no faster than it sends. */
   async ship({ name, lines, file }: Source): Promise<void> {
     let line = 0;
     let isFirst = true;
     for await (const texts of lines) {
-      // What comes as it is written has waited before it arrives.
+      // Lines of a live stream get the time at which they were read.
       const readAt = file === undefined ? new Date().toISOString() : undefined;
       for (const text of texts) {
         const origin = { source: name, line: ++line };
         for (const { json, hasOwnTime } of this.#eventsOf(text, origin, readAt)) {
           const repeatOf = hasOwnTime ? file?.identity : undefined;
-          // The batches of a file begin with it, whatever was sent before.
+          // A file begins a new batch, so that its batches do not depend on earlier files.
           if (isFirst && repeatOf !== undefined) await this.#flush();
           isFirst = false;
           const full = this.#batcher.add(json, origin, repeatOf);
@@ -76,7 +76,7 @@ export class Shipper {
     await this.#flushRepeatable();
   }
 
-  /** Sends the rest and waits for every answer; fails if anything could not be sent. */
+  /** Sends the remaining events and waits for every answer. Fails if some could not be sent. */
   async finish(): Promise<void> {
     await this.#flush();
     await Promise.all(this.#underWay);

@@ -85,7 +85,7 @@ begin
     );
     p_block.wide_batch_codes := null;
   end if;
-  -- As a signed number of two bytes.
+  -- Encodes a signed number of two bytes.
   p_block.id_indexes := array(
     select (
       ((get_byte(b.bytes, 14) << 8 | get_byte(b.bytes, 15)) + 32768 & 65535) - 32768

@@ -1,0 +1,155 @@
+-- Suggests what to write instead of an unknown stage; null if there is no suggestion. Knows the
+-- stages of other languages, aggregates without brackets, and comparisons without where. p_texts
+-- begins with the stage's name.
+create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_column constant text := coalesce(
+    p_plan -> 'aggregates' -> 0 ->> 'name', case when p_plan ? 'patterns' then 'count' end
+  );
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  -- The width of a bucket in timechart span=5m or bin(5m).
+  v_width text := (
+    select substring(t from '[1-9].*')
+    from unnest(p_texts) t
+    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
+    limit 1
+  );
+  v_keys text[];
+  v_kind text;
+  v_place integer;
+begin
+  if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
+    return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
+      else logloom_private.query_meant_words(p_texts, 1) end;
+  elsif v_word in ('>', '>=', '<', '<=', '=', '!=') and v_column is not null then
+    return '| where ' || v_column || ' ' || v_word || ' ' || p_texts[2];
+  elsif v_word in ('=', '!=') or v_word = '~' then
+    -- |= "text", |~ "regex"
+    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end || p_texts[2]
+      || ' before the first |';
+  elsif v_word in ('head', 'take', 'first', 'last', 'limit') then
+    return '| limit ' || v_number;
+  elsif v_word = 'tail' then
+    return '| sort by ts | limit ' || v_number;
+  elsif v_word in ('order', 'sort') then
+    return '| sort by ' || coalesce(
+      nullif(array_to_string(p_texts[coalesce(v_by, 1) + 1:], ' '), ''), 'ts desc'
+    );
+  elsif v_word in ('filter', 'search', 'having', 'where') then
+    return '| where ' || case
+      when v_column is not null and p_texts[3] ~ '^[<>=!]' then array_to_string(p_texts[2:4], ' ')
+      when v_column is not null then v_column || ' > 10'
+      else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
+  elsif v_word in ('project', 'table', 'keep', 'select', 'display') then
+    v_keys := array(
+      select logloom_private.query_meant_name(t)
+      from unnest(p_texts[2:]) t
+      where t ~ '^@?[[:alpha:]_]'
+      limit 3
+    );
+    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+  elsif v_word in ('parse', 'rex', 'extract', 'unpack_json', 'spath') then
+    return '| json msg, or | logfmt msg: other texts are not taken apart';
+  elsif v_word = 'unpack_logfmt' then
+    return '| logfmt msg';
+  elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
+    return 'the value as an attribute where the event is sent: a query makes no fields';
+  elsif v_word in ('rename', 'project-rename', 'label_format') then
+    return 'the name that it has: only an aggregate gets another, | count() as n';
+  end if;
+
+  v_keys := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(
+      p_texts[coalesce(v_by, 1) + 1:coalesce(
+        case when p_texts[v_by + 1] = '(' then array_position(p_texts, ')', v_by) end,
+        cardinality(p_texts)
+      )]
+    ) with ordinality u (t, place)
+    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+      and lower(t collate "C") not in ('by', 'bin', 'span', 'limit', 'as', '_time', 'count', 'time')
+      and p_texts[coalesce(v_by, 1) + place::integer + 1] is distinct from '('
+    order by place
+    limit 2
+  );
+  if v_word = 'top' then
+    return format(
+      '| count() as n by %s | sort by n desc | limit %s', coalesce(v_keys[1], 'service'), v_number
+    );
+  elsif v_word in ('dedup', 'uniq', 'distinct') and p_texts[2] is distinct from '(' then
+    return format('| count() by %s: a row for each value', coalesce(v_keys[1], 'service'));
+  elsif v_word in ('bin', 'bucket', 'timeslice') then
+    return format('| count() by (%s)', coalesce(v_width, '5m'));
+  end if;
+
+  v_place := case
+    when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then (
+      select min(place) from unnest(p_texts) with ordinality u (t, place)
+      where place > 1
+        and logloom_private.query_meant_aggregate(lower(t collate "C")) is not null
+    )
+    else 1 end;
+  v_kind := coalesce(
+    logloom_private.query_meant_aggregate(lower(p_texts[v_place] collate "C")),
+    case when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then 'count' end
+  );
+  if v_kind is null then
+    return null;
+  elsif lower(p_texts[v_place] collate "C") in ('percentile', 'percentiles', 'quantile', 'pct') then
+    -- quantile(0.99, x) and percentile(x, 99)
+    v_kind := 'p' || coalesce(
+      (
+        select trim_scale(case when t::numeric <= 1 then 100 else 1 end * t::numeric)
+        from unnest(p_texts) t
+        where t ~ '^(?:[1-9][0-9]|0?[.][0-9]{1,3})$'
+        limit 1
+      ),
+      95
+    );
+  end if;
+  if v_by is null then
+    v_keys := '{}';
+  end if;
+  v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  v_keys := array_remove(v_width || v_keys, null);
+  return '| ' || v_kind || '(' || case
+      when v_kind in ('count', 'rate') then ''
+      else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$$;
+
+-- Returns the field of an aggregate. p_texts has the tokens after the aggregate's name and may
+-- begin with a fraction.
+create function logloom_private.query_meant_argument(p_texts text[], p_kind text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := (
+    select t from unnest(p_texts) with ordinality u (t, place)
+    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$' and t <> 'by' and place <= 5
+    order by place limit 1
+  );
+begin
+  return case
+    when v_name is null and p_kind = 'count_distinct' then 'user_id'
+    when v_name is null then '@duration_ms'
+    when p_kind = 'count_distinct' or left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
+      then logloom_private.query_meant_name(v_name)
+    when p_kind in ('min', 'max') and logloom_private.query_near_field(v_name) = 'ts' then 'ts'
+    else '@' || v_name
+  end;
+end;
+$$;
