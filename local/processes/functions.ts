@@ -32,7 +32,7 @@ export async function presentFunctions(): Promise<FunctionName[]> {
 
 const sources = `${checkout}/supabase/functions`;
 
-function source(name: FunctionName, folder = sources): string {
+function source(name: string, folder = sources): string {
   return `${folder}/${name}/index.ts`;
 }
 
@@ -46,10 +46,12 @@ export async function writePrograms(
   stack: Stack,
   functions: FunctionName[],
   folder = sources,
+  health = "health",
 ): Promise<void> {
   await Deno.mkdir(`${stack.folder}/functions`, { recursive: true, mode: 0o700 });
   for (const name of functions) {
-    const imports = [`${checkout}/local/processes/serve_at.ts`, source(name, folder)];
+    const path = source(name === "health" ? health : name, folder);
+    const imports = [`${checkout}/local/processes/serve_at.ts`, path];
     const lines = imports.map((path) => `import ${JSON.stringify(path)};\n`);
     await Deno.writeTextFile(program(stack, name), lines.join(""));
   }

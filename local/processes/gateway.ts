@@ -53,13 +53,16 @@ export async function writeGatewayConfig(
   stack: Stack,
   functions: FunctionName[],
   processes: number,
+  health = "health",
 ): Promise<void> {
   const path = folder(system, stack);
   await system.makeFolder("www-data", path);
   await putAccessLogAside(system, stack);
   const hasLua = await exists(system.outside(`${modules}/ngx_http_lua_module.so`));
   const text = config(path, consoleFolder(system, stack), stack, functions, processes, hasLua);
-  await system.writeFile("www-data", `${path}/nginx.conf`, text);
+  // A project may have a function health of its own.
+  const routes = text.replaceAll("/functions/v1/health", `/functions/v1/${health}`);
+  await system.writeFile("www-data", `${path}/nginx.conf`, routes);
 }
 
 export function gatewayProcess(system: System, stack: Stack): ProcessDefinition {

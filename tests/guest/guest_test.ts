@@ -193,7 +193,25 @@ async function person(): Promise<AsyncDisposable & { env: Record<string, string>
   };
 }
 
-/** Presses Ctrl-C at the first line of output, or the first request, that begins with `start`. */
+/** Runs init up to its proof in a local project with a hook of its own, and starts the stack anew where it waits. */
+async function initLocally(
+  project: Shop,
+  machine: Record<string, string>,
+  ...options: string[]
+): Promise<void> {
+  const running = runCommand(["init", project.folder, "--yes", ...options], machine);
+  const path = `${project.folder}/supabase/functions/.env`;
+  await eventually("init waits for the stack", () => exists(path));
+  const lines = (await Deno.readTextFile(path)).trim().split("\n");
+  const env = Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2)));
+  await project.serveFunctions(env);
+  const { code, out, err } = await running;
+  assert.equal(code, 0, err);
+  assert.match(out, /^ {2}LEFT {3}hook +the project has an access-token hook of its own$/m);
+  assert.match(out, /^ +found {2}.* logloom-init Logloom works proof=/m);
+}
+
+/** Presses Ctrl-C at the first line, or the first request, that begins so. */
 function interrupting(start: string, isSent = false) {
   let isOver = false;
   return (line: string) => {
@@ -388,16 +406,15 @@ Deno.test("starter kits and libraries, with the names that operations once had, 
     assert.ok(text.includes(said), `${said} in ${text}`);
   }
 
-  await assert.rejects(
-    installInto(club.folder, ours),
+  await using machine = await person();
+  const refused = await runCommand(["init", club.folder, "--yes"], machine.env);
+  assert.match(
+    refused.err,
     /functions\/health\n {2}\[functions\.health\] in config\.toml\n.*--health-as NAME/,
   );
-  const { migrations: added, advice } = await installInto(club.folder, ours, {
-    healthAs: "logs-health",
-  });
-  assert.equal(added[0], "20290103000000_logloom_foundations.sql");
-  assert.match(advice.join(), /access-token hook of its own/);
-  await club.push();
+  await initLocally(club, machine.env, "--health-as", "logs-health");
+  const added = (await migrations(`${club.folder}/supabase/migrations`))[2];
+  assert.equal(added, "20290103000000_logloom_foundations.sql");
   await eventually("PostgREST has read its settings", async () => {
     const [status, said] = await operation(club, "search_logs", null);
     return status === 400 && said.includes("Missing authorization header");
@@ -849,18 +866,8 @@ Change or remove them, then run this again.`,
       }
       await sql.unsafe("drop function app.notes(); drop table public.logloom_notes");
       await using machine = await person();
-      const running = runCommand(["init", shop.folder, "--yes"], machine.env);
-      const env = `${shop.folder}/supabase/functions/.env`;
-      await eventually("init waits for the stack", () => exists(env));
-      const lines = (await Deno.readTextFile(env)).trim().split("\n");
-      await shop.serveFunctions(
-        Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))),
-      );
-      const { code, out, err } = await running;
-      assert.equal(code, 0, err);
+      await initLocally(shop, machine.env);
       assert.ok((await migrations(folder)).includes("20290301000001_logloom_foundations.sql"));
-      assert.match(out, /^ {2}LEFT {3}hook +the project has an access-token hook of its own$/m);
-      assert.match(out, /^ +found {2}.* logloom-init Logloom works proof=/m);
       assert.equal((await sql`select from logloom.plans`).length > 0, true);
     },
   );

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
+import { scopes as helpfulScopes } from "../../packages/logloom/src/cli/init/management_api.ts";
 import type { Shop } from "./shop_project.ts";
 
 /**
- * A fake of Supabase's Management API for one project. It has the calls of its OpenAPI document that the Supabase CLI
- * and `logloom init` make. SQL runs in the project's database, and deployed functions are served.
+ * A fake of Supabase's Management API for one project, after its OpenAPI document (packages/api/src/generated/openapi.json
+ * of github.com/supabase/cli): what the Supabase CLI and `logloom init` call. SQL runs in the project's database, and
+ * deployed functions are served.
  */
 export interface ManagementApi extends AsyncDisposable {
   /** The variables with which the CLI and logloom call it instead of api.supabase.com. */
@@ -12,11 +14,28 @@ export interface ManagementApi extends AsyncDisposable {
   secrets: Map<string, string>;
   deployed: Set<string>;
   requests: string[];
+  /** Those of the access token: what init says that a token needs. */
+  scopes: string[];
   /** Called before each request is answered. */
   onRequest: (request: string) => void;
 }
 
 export const ref = "abcdefghijklmnopqrst";
+
+/** The scopes (fga_permissions) that a request needs, all of them. */
+const neededScopes: Record<string, string[]> = {
+  "GET ": ["project_admin_read"],
+  "GET /config/auth": ["auth_config_read"],
+  "PATCH /config/auth": ["auth_config_write", "project_admin_write"],
+  "POST /database/query": ["database_write"],
+  "GET /secrets": ["edge_functions_secrets_read"],
+  "POST /secrets": ["edge_functions_secrets_write"],
+  "DELETE /secrets": ["edge_functions_secrets_write"],
+  "GET /functions": ["edge_functions_read"],
+  "PUT /functions": ["edge_functions_write"],
+  "POST /functions/deploy": ["edge_functions_write"],
+  "DELETE /functions/": ["edge_functions_write"],
+};
 
 export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
   const token = `sbp_${"0123456789".repeat(4)}`;
@@ -29,6 +48,7 @@ export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
     secrets: new Map<string, string>(),
     deployed: new Set<string>(),
     requests: [] as string[],
+    scopes: helpfulScopes,
     onRequest: (_request: string): void => {},
   };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
@@ -39,6 +59,13 @@ export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
     state.onRequest(called);
     if (request.headers.get("authorization") !== `Bearer ${token}`) {
       return Response.json({ message: "Unauthorized" }, { status: 401 });
+    }
+    const needed = neededScopes[called.replace(/(\/functions\/)(?!deploy).*/, "$1")];
+    if (needed === undefined) {
+      return Response.json({ message: `${called} is not faked` }, { status: 404 });
+    }
+    if (!needed.every((scope) => state.scopes.includes(scope))) {
+      return Response.json({ message: "Forbidden action" }, { status: 403 });
     }
     switch (called) {
       case "GET /config/auth":
@@ -56,7 +83,7 @@ export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
         return new Response(null, { status: 201 });
       case "DELETE /secrets":
         for (const name of await request.json()) state.secrets.delete(name);
-        return Response.json({});
+        return new Response(null);
       case "GET /functions":
         return Response.json([...state.deployed].map(functionOf));
       case "POST /functions/deploy": {
@@ -90,9 +117,8 @@ export async function startManagementApi(shop: Shop): Promise<ManagementApi> {
           },
         });
     }
-    const [, slug] = /^DELETE \/functions\/(.+)$/.exec(called) ?? [];
-    if (slug !== undefined && state.deployed.delete(slug)) return Response.json({});
-    return Response.json({ message: `${called} is not faked` }, { status: 404 });
+    const [, slug = ""] = /^DELETE \/functions\/(.+)$/.exec(called) ?? [];
+    return new Response(null, { status: state.deployed.delete(slug) ? 200 : 404 });
   });
   const api = `http://127.0.0.1:${(server.addr as Deno.NetAddr).port}`;
   const profile = `${shop.folder}/profile.yaml`;

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { readManifest } from "../../packages/logloom/src/cli/guest/files.ts";
 import { command } from "../../local/run_command.ts";
 import {
   makeProject,
@@ -126,8 +127,9 @@ async function serveFunctions(
   folder: string,
   env: Record<string, string>,
 ): Promise<void> {
-  await writePrograms(stack, [...functionNames], `${folder}/supabase/functions`);
-  await writeGatewayConfig(system, stack, [...functionNames], 1);
+  const { health } = await readManifest(`${folder}/supabase/functions`);
+  await writePrograms(stack, [...functionNames], `${folder}/supabase/functions`, health);
+  await writeGatewayConfig(system, stack, [...functionNames], 1, health);
   for (const process of functionProcesses(stack, [...functionNames], oneOfEach)) {
     await supervisor.start({ ...process, env: { ...process.env, ...env } });
   }

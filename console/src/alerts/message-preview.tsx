@@ -18,14 +18,14 @@ const TemplatePreview = lazy(() =>
 /** The message that the rule would send, written by the same code as the real one. */
 export function MessagePreview({ draft }: { draft: Draft }) {
   const tenant = useSession().claims()?.tenant ?? "";
-  const hasLinks = useHasLinks();
+  const lacksLinks = useLacksLinks();
   if (draft.destinations.length === 0) return null;
   const payload = payloadOf(draft, tenant, new Date());
   const { title, summary, facts } = messageOf(payload);
   const hasTemplate = draft.destinations.includes("webhook") && draft.webhook_template !== "";
   return (
     <>
-      {hasLinks === false && (
+      {lacksLinks && (
         <p className="about">
           {say(
             "Messages have no link to the console: its address is not in the settings (console_url).",
@@ -67,14 +67,14 @@ export function MessagePreview({ draft }: { draft: Draft }) {
   );
 }
 
-/** Whether messages have links to the console, which health says; undefined until it is known. */
-function useHasLinks(): unknown {
+/** Whether messages lack links to the console; false until health says so. */
+function useLacksLinks(): boolean {
   const service = useService();
   const health = useQuery<HealthReport, LogloomError>({
     queryKey: ["health"],
     queryFn: ({ signal }) => service.health(undefined, { signal }),
   });
-  return (health.data?.checks.alerts as Record<string, unknown> | undefined)?.message_links;
+  return (health.data?.checks.alerts as Record<string, unknown> | undefined)?.console_url === null;
 }
 
 /** The nearest value that fires. */

@@ -67,7 +67,7 @@ declare
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ) || jsonb_build_object(
       'unsealed_secrets', logloom_private.unsealed_secret_count(),
-      'message_links', (select s.console_url is not null from logloom_private.settings s)
+      'console_url', (select s.console_url from logloom_private.settings s)
     ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),

@@ -399,10 +399,10 @@ delete from logloom_private.webhook_secrets w using logloom.alert_rules r
 where r.rule_id = w.rule_id and r.name <> 'r1';
 select is(
   (
-    select jsonb_build_array(h.alerts -> 'unsealed_secrets', h.alerts -> 'message_links')
+    select jsonb_build_array(h.alerts -> 'unsealed_secrets', h.alerts -> 'console_url')
     from (select logloom_private.read_health() #> '{checks,alerts}' as alerts) h
   ),
-  '[1, false]', 'health counts rules with plain secrets, and says whether messages have links'
+  '[1, null]', 'health counts rules with plain secrets, and says where the console is'
 );
 select results_eq(
   $$select u.tenant_id, (select array_agg(s order by s) from unnest(u.secrets) s)

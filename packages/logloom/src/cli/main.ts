@@ -1,7 +1,7 @@
 import type { Command } from "./command_line.ts";
 import { alerts } from "./commands/alerts.ts";
 import { completion } from "./commands/completion.ts";
-import { consoleCommand } from "./commands/console.ts";
+import { consoleCommand, openCommand } from "./commands/console.ts";
 import { doctor } from "./commands/doctor.ts";
 import { fields } from "./commands/fields.ts";
 import { init, upgrade } from "./commands/init.ts";
@@ -24,6 +24,7 @@ const commands = [
   keys,
   alerts,
   consoleCommand,
+  openCommand,
   doctor,
   init,
   upgrade,

@@ -11,6 +11,8 @@ export interface Profile {
   publishable_key?: string;
   api_key?: string;
   session?: StoredSession;
+  /** The name of Logloom's function health in the project, if it has another there. */
+  health?: string;
 }
 
 export interface StoredSession {

@@ -52,9 +52,17 @@ async function findProject(cli: Cli, options: TargetOptions): Promise<Found | un
   return { url, name, profile: profile?.url === url ? profile : undefined };
 }
 
-/**
- * Finds the project and the user, first in the options and the environment, then in the profile, then in a local stack.
- */
+/** The project, and what its function health is called; nobody has to be signed in. */
+export async function findService(
+  cli: Cli,
+  options: TargetOptions,
+): Promise<{ url: string; health: string }> {
+  const found = await findProject(cli, options);
+  const url = found?.url ?? (await localStack(cli)).url;
+  return { url, health: found?.profile?.health ?? "health" };
+}
+
+/** The project and the user: from the options and the environment, else the profile, else a stack of this machine. */
 export async function readSession(cli: Cli, options: TargetOptions): Promise<Session> {
   const token = environment("LOGLOOM_TOKEN");
   const key = environment("LOGLOOM_PUBLISHABLE_KEY");

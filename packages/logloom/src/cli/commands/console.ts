@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -7,7 +8,14 @@ import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { filesBelow } from "../guest/files.ts";
 import { wholeNumber } from "../options.ts";
 import { readProfile } from "../profiles.ts";
-import { profileName, readSession, type TargetOptions, withTarget } from "../project_options.ts";
+import { exchange } from "../shipping/http_exchange.ts";
+import {
+  findService,
+  profileName,
+  readSession,
+  type TargetOptions,
+  withTarget,
+} from "../project_options.ts";
 
 export function consoleCommand(cli: Cli): Command {
   return withTarget(newCommand(cli, "console", "Serves the console on this machine", {
@@ -29,7 +37,38 @@ ends it.`,
     });
 }
 
-/** The console's files, and the project whose logs it shows. */
+export function openCommand(cli: Cli): Command {
+  return withTarget(newCommand(cli, "open", "Opens the hosted console in a browser", {
+    examples: ["", "--profile staging"],
+    notes: "The setting console_url is its address, which this prints too.",
+  }))
+    .action(async (options: TargetOptions) => {
+      const { url, health } = await findService(cli, options);
+      const asked = `${url}/functions/v1/${health}/detailed`;
+      const { body, reason } = await exchange(asked, { signal: cli.signal });
+      if (body.checks === undefined) throw new Failure(`${asked}: ${reason}.`);
+      const { console_url: address } = Object(Object(body.checks).alerts);
+      if (typeof address !== "string" || !/^https?:/.test(address) || !URL.canParse(address)) {
+        throw new Failure(
+          `this project has no hosted console: ${
+            cli.call("console")
+          } serves one on this machine. ` +
+            "If you host it: update logloom_private.settings set console_url = '…' where singleton;",
+        );
+      }
+      console.log(address);
+      // Without a desktop there is nothing to start.
+      spawn(opener, [address], { stdio: "ignore", detached: true }).on("error", () => {}).unref();
+    });
+}
+
+const opener = process.platform === "darwin"
+  ? "open"
+  : process.platform === "win32"
+  ? "explorer"
+  : "xdg-open";
+
+/** The console's files, and the project that they show. */
 export interface Site {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly url: string;

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { request } from "node:http";
+import { exists } from "../../../../../local/files.ts";
+import { eventually } from "../../../../../tests/support/eventually.ts";
+import { runCommand } from "../../../../../cli/testing.ts";
+import { startPeer } from "../../../../../supabase/functions/_shared/testing.ts";
 import { serveConsole, type Site } from "./console.ts";
 
 const page = `<meta content="default-src 'none'; connect-src 'self' https:; base-uri 'none'">`;
@@ -80,4 +84,49 @@ Deno.test("no other name of this machine reaches the console, and a taken port i
     name: "Failure",
     message: `port ${port} is taken: name another by --port.`,
   });
+});
+
+Deno.test("open opens the hosted console, or says what to do where there is none", async () => {
+  const address = "https://logs.example.com/console.html";
+  const folder = await Deno.makeTempDir();
+  const browser = Deno.build.os === "darwin" ? "open" : "xdg-open";
+  await Deno.writeTextFile(
+    `${folder}/${browser}`,
+    `#!/bin/sh\necho "$1" > "$0.new" && mv "$0.new" "$0.opened"\n`,
+    { mode: 0o755 },
+  );
+  let console_url: unknown;
+  await using peer = await startPeer(({ path }) =>
+    path === "/functions/v1/logs-health/detailed"
+      ? Response.json({ status: "degraded", checks: { alerts: { console_url } } }, { status: 503 })
+      : new Response(null, { status: 404 })
+  );
+  const open = async (told: unknown) => {
+    console_url = told;
+    return await runCommand(["open"], {
+      XDG_CONFIG_HOME: folder,
+      PATH: `${folder}:${Deno.env.get("PATH")}`,
+      LOGLOOM_URL: "",
+    });
+  };
+  try {
+    await Deno.mkdir(`${folder}/logloom`);
+    const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
+    await Deno.writeTextFile(
+      `${folder}/logloom/profiles.json`,
+      JSON.stringify({ default: profile }),
+    );
+    assert.deepEqual(await open(address), { code: 0, out: `${address}\n`, err: "" });
+    const opened = `${folder}/${browser}.opened`;
+    await eventually("the browser is started", () => exists(opened));
+    assert.equal(await Deno.readTextFile(opened), `${address}\n`);
+    // A deployment of before tells nothing; a wrong service could tell anything.
+    for (const told of [null, undefined, "file:///etc/passwd", "$(reboot)"]) {
+      const { code, out, err } = await open(told);
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, /^logloom: this project has no hosted console: .*console serves one on/);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });

@@ -7,7 +7,12 @@ import { exitCodes } from "../failure.ts";
 import { type Cli, type Command, newCommand } from "../command_line.ts";
 import { columns, harmless } from "../format_lines.ts";
 import { isColoured } from "../output.ts";
-import { readSender, readSession, type TargetOptions, withTarget } from "../project_options.ts";
+import { findService, type TargetOptions, withTarget } from "../project_options.ts";
+
+interface Options extends TargetOptions {
+  readonly healthAs?: string;
+  readonly json?: true;
+}
 
 export function doctor(cli: Cli): Command {
   return withTarget(newCommand(cli, "doctor", "Checks a deployment, and says what to do", {
@@ -25,8 +30,9 @@ address lacks is PGPASSWORD's, or is asked for. It changes nothing.`,
     exit: "0 all is well, 1 something is wrong or could not be asked.",
   }))
     .argument("[database-url]", "postgresql://…")
+    .option("--health-as <name>", "the name of Logloom's function health; else the profile's")
     .option("--json", "an array of {check, status, message, todo}")
-    .action(async (named: string | undefined, options: TargetOptions & { json?: true }) => {
+    .action(async (named: string | undefined, options: Options) => {
       const databaseUrl = await databaseOf(cli, named);
       const findings: Finding[] = [
         ...await checkService(cli, options, databaseUrl !== undefined),
@@ -47,8 +53,8 @@ async function checkAddress(
 ): Promise<Finding[]> {
   const { query, close } = directly(databaseUrl);
   try {
-    const url = await addressOfProject(cli, options, true);
-    return await checkDatabase(query, cli.supabase, url, cli.signal);
+    const service = await findService(cli, options).catch(() => undefined);
+    return await checkDatabase(query, cli.supabase, service?.url, cli.signal);
   } finally {
     await close();
   }
@@ -56,29 +62,20 @@ async function checkAddress(
 
 async function checkService(
   cli: Cli,
-  options: TargetOptions,
+  options: Options,
   hasDatabase: boolean,
 ): Promise<Finding[]> {
-  const url = await addressOfProject(cli, options, hasDatabase);
-  if (url === undefined) return [skipped("functions", "no project is named")];
+  const service = await findService(cli, options).catch((error) => {
+    // The database alone can be checked.
+    if (hasDatabase) return undefined;
+    throw error;
+  });
+  if (service === undefined) return [skipped("functions", "no project is named")];
   return [
-    ...await checkHealth(url, cli.signal),
+    ...await checkHealth(service.url, cli.signal, options.healthAs ?? service.health),
     await checkKey(cli, options),
     ...await checkSession(cli, options),
   ];
-}
-
-/** The project's address; without one, the database alone can be checked. */
-async function addressOfProject(cli: Cli, options: TargetOptions, hasDatabase: boolean) {
-  if (options.url !== undefined || process.env.LOGLOOM_URL) {
-    return options.url ?? process.env.LOGLOOM_URL;
-  }
-  try {
-    return (await readSession(cli, options).catch(() => readSender(cli, options))).url;
-  } catch (error) {
-    if (hasDatabase) return undefined;
-    throw error;
-  }
 }
 
 const signs = { ok: "ok", wrong: "WRONG", skipped: "-" };

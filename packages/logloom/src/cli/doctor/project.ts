@@ -24,7 +24,7 @@ export function projectFindings(
   return [
     ...project === undefined ? [] : [cronFinding(project), connectionFinding(project)],
     ...storage === undefined ? [] : [storageFinding(storage)],
-    ...alerts?.message_links === false ? [linkFinding] : [],
+    ...alerts?.console_url === null ? [linkFinding] : [],
   ];
 }
 

@@ -30,9 +30,9 @@ Deno.test("doctor says what Logloom takes from the project, and how to take less
     ],
   );
   assert.deepEqual(projectFindings({}), []);
-  assert.deepEqual(projectFindings({ alerts: { message_links: true } }), []);
+  assert.deepEqual(projectFindings({ alerts: { console_url: "https://x.example" } }), []);
   assert.deepEqual(
-    projectFindings({ alerts: { message_links: false } }).map((one) => one.message),
+    projectFindings({ alerts: { console_url: null } }).map((one) => one.message),
     [
       "without a link to the console",
     ],

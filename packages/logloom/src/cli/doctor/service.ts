@@ -3,7 +3,7 @@ import { createReader } from "../../read/reader.ts";
 import type { Session } from "../../read/service.ts";
 import { inCommands } from "../command_names.ts";
 import type { Cli } from "../command_line.ts";
-import { functionNames } from "../guest/files.ts";
+import { functionNames, nameIn } from "../guest/files.ts";
 import { checkApiKey } from "../key_check.ts";
 import { reasonOf } from "../format_lines.ts";
 import { environment } from "../options.ts";
@@ -24,7 +24,7 @@ interface Check {
 export async function checkHealth(
   url: string,
   signal: AbortSignal,
-  name = "health",
+  name: string,
 ): Promise<Finding[]> {
   const before = Date.now();
   const get = (path: string) => exchange(`${url}/functions/v1/${name}${path}`, { signal });
@@ -34,7 +34,9 @@ export async function checkHealth(
       "functions",
       simple.reason,
       simple.status === 404
-        ? `Deploy the functions: supabase functions deploy ${functionNames.join(" ")}.`
+        ? `Deploy the functions: supabase functions deploy ${
+          functionNames.map(nameIn(name)).join(" ")
+        }.`
         : "Check the address, and whether the project is paused.",
     )];
   }

@@ -30,3 +30,33 @@ Deno.test("doctor finds a JWT secret of the functions that is not the project's"
     /^If the project signs tokens with a shared secret: supabase secrets set LOGLOOM_JWT_SECRET=/,
   );
 });
+
+Deno.test("doctor asks health by the name that it has in the project", async () => {
+  await using peer = await startPeer(({ path }) =>
+    path.startsWith("/functions/v1/logs-health")
+      ? Response.json({ status: "healthy", timestamp: new Date().toISOString() })
+      : new Response("the project's own", { status: 404 })
+  );
+  const says = async (folder: string, ...options: string[]) => {
+    const env = { LOGLOOM_DATABASE_URL: "", LOGLOOM_TOKEN: "", XDG_CONFIG_HOME: folder };
+    const { out } = await runCommand(["doctor", "--json", ...options], env);
+    const findings = JSON.parse(out) as Finding[];
+    return findings.filter(({ check }) => check === "health").map(({ status }) => status);
+  };
+  assert.deepEqual(
+    await says("/nonexistent", "--url", peer.url, "--health-as", "logs-health"),
+    ["ok"],
+  );
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.mkdir(`${folder}/logloom`);
+    const profile = { url: peer.url, api_key: "ll_x", health: "logs-health" };
+    await Deno.writeTextFile(
+      `${folder}/logloom/profiles.json`,
+      JSON.stringify({ default: profile }),
+    );
+    assert.deepEqual(await says(folder), ["ok"], "as init stored it");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

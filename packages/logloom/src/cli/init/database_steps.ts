@@ -217,7 +217,8 @@ export function keysStep(setup: Setup): Step {
       );
       const known = await readProfile(profile);
       const before = known?.url === project.url ? known : undefined;
-      await writeProfile(profile, { ...before, url: project.url, api_key: own });
+      const { health } = await setup.prepare();
+      await writeProfile(profile, { ...before, url: project.url, api_key: own, health });
       setup.appKey = app;
       return done(`for an app: ${app} (shown only now); for this command line: profile ${profile}`);
     },

@@ -12,8 +12,8 @@ export function filesStep(setup: Setup): Step {
     const { isChange, files, migrations, advice } = await setup.prepare();
     const what =
       `${files} files of functions, ${migrations.length} new migrations, a block in config.toml`;
-    // The hook step reports its own hints.
-    const hints = advice.filter((line) => !line.includes("access-token hook"));
+    // The hook step reports what concerns the hook.
+    const hints = advice.filter((line) => !/access.token/.test(line));
     if (hints.length > 0 && !isChange) return left(what, hints.join(" "));
     return isChange ? todo(`writes into supabase/: ${what}`) : done("as this version has them");
   };
@@ -91,9 +91,19 @@ export function hookStep(setup: Setup): Step {
     async look(): Promise<Look> {
       if (project.ref === undefined) {
         const settings = settingsOf(await readText(`${project.supabaseFolder}/config.toml`));
-        const uri = settings("auth", "hook", "custom_access_token", "uri");
-        if (uri === undefined || uri === ourHook) return done("in config.toml");
-        return left("the project has an access-token hook of its own", ownHook);
+        const hook = settings("auth", "hook", "custom_access_token");
+        const { enabled, uri } = Object(hook);
+        // Without the section the step files adds it.
+        if (hook === undefined || uri === ourHook && enabled === true) {
+          return done("in config.toml");
+        }
+        if (uri !== undefined && uri !== ourHook) {
+          return left("the project has an access-token hook of its own", ownHook);
+        }
+        return left(
+          "config.toml has it switched off",
+          `write into [auth.hook.custom_access_token]: enabled = true, uri = "${ourHook}"`,
+        );
       }
       const token = await accessTokenOf();
       if (token === undefined) {

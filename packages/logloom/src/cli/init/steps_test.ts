@@ -102,7 +102,7 @@ Deno.test("without an access token the hook is left, and it is said how to get o
     const text = await said(hookStep(setupOf({}, { project: { ref: "x" } } as unknown as Setup)));
     assert.match(
       text,
-      /^left \| no access token \| Make one at https:.*auth_config_read, auth_config_write/,
+      /^left \| no access token \| Make one at https:.*auth_config_read, auth_config_write, .*projects_read/,
     );
     assert.match(text, /Or switch it on in the dashboard: Authentication, Hooks/);
   } finally {
@@ -110,6 +110,36 @@ Deno.test("without an access token the hook is left, and it is said how to get o
       if (value !== undefined) Deno.env.set(name!, value);
     }
     await Deno.remove(home, { recursive: true });
+  }
+});
+
+Deno.test("a hook of a local stack is done only where config.toml has Logloom's, switched on", async () => {
+  const supabaseFolder = await Deno.makeTempDir();
+  const says = async (section: string) => {
+    await Deno.writeTextFile(`${supabaseFolder}/config.toml`, section);
+    const project = { ref: undefined, supabaseFolder };
+    return await said(hookStep(setupOf({}, { project } as unknown as Setup)));
+  };
+  const section = "[auth.hook.custom_access_token]\n";
+  const uri = 'uri = "pg-functions://postgres/logloom_private/custom_access_token_hook"\n';
+  try {
+    assert.equal(await says(""), "done | in config.toml");
+    assert.equal(await says(`${section}enabled = true\n${uri}`), "done | in config.toml");
+    for (const off of ["", "enabled = true\n", `enabled = false\n${uri}`]) {
+      assert.match(
+        await says(section + off),
+        /^left \| config\.toml has it switched off \| write into .*: enabled = true, uri = "pg-f/,
+        off,
+      );
+    }
+    for (const isOn of [true, false]) {
+      assert.match(
+        await says(`${section}enabled = ${isOn}\nuri = "pg-functions://postgres/app/hook"`),
+        /^left \| the project has an access-token hook of its own/,
+      );
+    }
+  } finally {
+    await Deno.remove(supabaseFolder, { recursive: true });
   }
 });
 
@@ -133,6 +163,17 @@ Deno.test("a Supabase CLI that is missing, too old or fails is one sentence", as
     await assert.rejects(findSupabaseCli(folder, cli.signal), {
       name: "Failure",
       message: /^the Supabase CLI 2\.40\.7 is too old, 3\.0\.0 is needed: npm install/,
+    });
+    await program(`
+      [ "$1" = --version ] && { echo 3.1.0; exit; }
+      echo "Retry (1/8): no connection" >&2
+      echo "WARN: auth.email.enable_signup is deprecated" >&2
+      echo 'unexpected status 403: {"message":"Forbidden action"}' >&2
+      exit 1`);
+    await assert.rejects((await findSupabaseCli(folder, cli.signal)).run(["db", "query"]), {
+      name: "Failure",
+      message:
+        /^supabase db query: unexpected status 403: \{.*\}\. A token with scopes needs all of these: .*database_write, /,
     });
     await program(`
       [ "$1" = --version ] && { echo 3.1.0; exit; }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../failure.ts";
+import { scopeHelp } from "./management_api.ts";
 
 /** The Supabase CLI, run in a project's folder. */
 export interface SupabaseCli {
@@ -76,14 +77,16 @@ function runProgram(
     });
     child.once("close", (code) => {
       if (code === 0) return resolve(out);
-      reject(new Failure(`supabase ${args[0]} ${args[1] ?? ""}: ${reasonIn(out, err)}`));
+      const reason = reasonIn(out, err);
+      const mend = /\b403\b/.test(reason) ? `. ${scopeHelp}` : "";
+      reject(new Failure(`supabase ${args[0]} ${args[1] ?? ""}: ${reason}${mend}`));
     });
   });
 }
 
 /** Lines of the CLI's output that are not the reason of a failure. */
 const noise =
-  /^(Target: |Confirmed by |Connecting to |Initialising |Applying migration |Using workdir |Try rerunning |A new version |We recommend |$)/;
+  /^(Target: |Confirmed by |Connecting to |Initialising |Retry \(|Applying migration |Using workdir |Try rerunning |A new version |We recommend |WARN: |$)/;
 
 function reasonIn(out: string, err: string): string {
   try {
