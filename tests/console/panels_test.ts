@@ -104,10 +104,29 @@ inBrowser(
       { ts: at(10), service: "fresh", level: "info", msg: "first" },
       ...Array.from({ length: 30 }, (_, i) => ({ ts: at(10), service: `s${i % 24}`, msg: "m" })),
     ]);
-    await using tab = await browser.open(user.token, { hash: "" });
+    const requested: string[] = [];
+    await using tab = await browser.open(user.token, {
+      hash: "",
+      prepare: (page) =>
+        Promise.resolve(page.on("request", (request) => {
+          const { pathname } = new URL(request.url());
+          requested.push(pathname.replace(/-[\w-]{8}\./, "."));
+        })),
+    });
     const { page } = tab;
     const row = (name: string) => page.getByRole("row").filter({ hasText: name });
     await row("shop").waitFor();
+    await page.waitForLoadState("networkidle");
+    assert.deepEqual(requested.sort(), [
+      "/",
+      "/assets/index.js",
+      "/assets/page.css",
+      "/assets/page.js",
+      "/config.json",
+      "/rest/v1/rpc/list_alert_incidents",
+      "/rest/v1/rpc/list_log_tenants",
+      "/rest/v1/rpc/log_overview",
+    ], "the first load");
     assert.equal(await page.title(), "Overview · Logloom");
     assert.match(await row("shop").innerText(), /^shop\s+12×3\s+6\s*new/);
     assert.match(await row("night").innerText(), /not seen for 25 hours\s+0/);
