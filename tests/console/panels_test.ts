@@ -101,6 +101,8 @@ inBrowser(
         () => ({ ts: at(1470), service: "shop", level: "info", msg: "y" }),
       ),
       { ts: at(1480), service: "night", level: "info", msg: "once" },
+      { ts: at(1480), service: "flood", level: "info", msg: "f" },
+      ...Array.from({ length: 12 }, () => ({ ts: at(15), service: "flood", msg: "f" })),
       { ts: at(10), service: "fresh", level: "info", msg: "first" },
       ...Array.from({ length: 30 }, (_, i) => ({ ts: at(10), service: `s${i % 24}`, msg: "m" })),
     ]);
@@ -131,15 +133,16 @@ inBrowser(
     assert.match(await row("shop").innerText(), /^shop\s+12×3\s+6\s*new/);
     assert.match(await row("night").innerText(), /not seen for 25 hours\s+0/);
     assert.match(await row("fresh").innerText(), /new since yesterday/);
-    // Services that got worse come first, then silent ones. Every service has its bars.
+    // Services that got worse come first, then silent ones, then floods. Every service has its bars.
     const rows = page.locator(".services tbody tr");
     assert.match(await rows.nth(0).innerText(), /^shop/);
     assert.match(await rows.nth(1).innerText(), /^night/);
+    assert.match(await rows.nth(2).innerText(), /^flood\s+12\s*×12/);
     assert.equal(await page.locator(".services tr.worse").count(), 1);
-    assert.equal(await rows.count(), 27);
+    assert.equal(await rows.count(), 28);
     assert.equal(
       await rows.filter({ has: page.locator(".sparkline rect[height='20']") }).count(),
-      26,
+      27,
     );
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole("button", { name: "Service" }).click();
