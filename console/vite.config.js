@@ -18,11 +18,32 @@ const grammar = {
   },
 };
 
+/** Copies the bundler's helpers (700 bytes) into each file that uses them: their own file would be one more request. */
+const helpersInEachFile = {
+  name: "helpers-in-each-file",
+  generateBundle(_options, bundle) {
+    const helpers = Object.values(bundle).find(({ name }) => name === "rolldown-runtime");
+    const made = helpers.code.trim().replace(
+      /export\{(.*)\};$/,
+      (_, names) => `return{${names.replaceAll(/(\w+) as (\w+)/g, "$2:$1")}}`,
+    );
+    for (const chunk of Object.values(bundle)) {
+      if (!chunk.imports?.includes(helpers.fileName)) continue;
+      chunk.code = chunk.code.replace(
+        /import\{([^}]*)\}from"\.\/rolldown-runtime-[^"]*";/,
+        (_, names) => `const{${names.replaceAll(" as ", ":")}}=(()=>{${made}})();`,
+      );
+      chunk.imports = chunk.imports.filter((file) => file !== helpers.fileName);
+    }
+    delete bundle[helpers.fileName];
+  },
+};
+
 export default defineConfig({
   // Relative, so that the page works below any path.
   base: "./",
-  plugins: [grammar],
-  publicDir: "public",
+  plugins: [grammar, helpersInEachFile],
+  publicDir: false,
   build: {
     outDir: process.env.LOGLOOM_CONSOLE_OUT ?? "dist",
     emptyOutDir: true,
@@ -35,17 +56,13 @@ export default defineConfig({
     rollupOptions: {
       input: ["index.html", "portal.html"],
       output: {
-        // Few files in the first load: shared code goes into these two.
+        // Few files in the first load: shared code goes into this one.
         codeSplitting: {
           groups: [
             {
-              name: "libraries",
-              test: /node_modules[\\/](react|react-dom|scheduler|@tanstack|uplot)[\\/]/,
-            },
-            {
               name: "page",
               test:
-                /[\\/](_shared|read|src[\\/](address|app|saved|search|service|shared))[\\/][^\\/]*\.tsx?$|[\\/](edit-query|match-rank)\.ts$/,
+                /node_modules[\\/](react|react-dom|scheduler|@tanstack|uplot)[\\/]|[\\/](_shared|read|src[\\/](address|app|saved|search|service|shared|styles))[\\/][^\\/]*\.(tsx?|css)$|[\\/](edit-query|match-rank)\.ts$/,
               minShareCount: 2,
             },
           ],

@@ -11,7 +11,7 @@ const sources = `${checkout}/console`;
 export const consoleBuild = `${checkout}/.logloom/console`;
 const log = `${checkout}/.logloom/console.log`;
 
-/** What the build depends on, besides `src` and `public`. */
+/** What the build depends on, besides `src`. */
 const files = ["index.html", "portal.html", "package-lock.json", "vite.config.js"];
 
 /**
@@ -75,11 +75,7 @@ export async function publishConsole(system: System, stack: Stack): Promise<void
 async function stamp(): Promise<string> {
   const hash = createHash("sha256");
   const names = [...files];
-  for (const folder of ["src", "public"]) {
-    for await (const name of filesBelow(`${sources}/${folder}`)) {
-      names.push(`${folder}/${name}`);
-    }
-  }
+  for await (const name of filesBelow(`${sources}/src`)) names.push(`src/${name}`);
   for (const name of names.sort()) {
     hash.update(`${name}\0`).update(await Deno.readFile(`${sources}/${name}`));
   }

@@ -41,14 +41,20 @@ export async function takePictures(names: string[]): Promise<void> {
     await firedAlerts(tenant);
   }
 
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  // The docs show the port of a stack without an offset.
+  const usual = "127.0.0.1:54321";
+  const rule = `MAP ${usual} ${new URL(state.url).host}`;
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", `--host-resolver-rules=${rule}`],
+  });
   const addresses = {
     member: () => `#token=${tenant.token}`,
     newcomer: () => `#token=${tenantOf(state.url, `new-${crypto.randomUUID()}`).token}`,
     nobody: () => "",
     "without-tenant": () => `#token=${userToken(crypto.randomUUID(), "")}`,
   };
-  const address = ({ as }: Shot) => `${state.url}/${addresses[as ?? "member"]()}`;
+  const address = ({ as }: Shot) => `http://${usual}/${addresses[as ?? "member"]()}`;
   try {
     for (const theme of ["light", "dark"] as const) {
       for (const size of sizes) {

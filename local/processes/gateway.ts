@@ -443,13 +443,12 @@ function consoleRoutes(path: string): string {
   return `
     root ${path};
     gzip_comp_level 6;
-    gzip_types text/css text/javascript application/json image/svg+xml;
+    gzip_types text/css text/javascript application/json;
     types {
       text/html html;
       text/css css;
       text/javascript js;
       text/markdown md;
-      image/svg+xml svg;
       application/json json;
     }
     charset utf-8;
@@ -461,10 +460,6 @@ function consoleRoutes(path: string): string {
     }
     location = /portal.html {
       access_log off;${headers("no-cache", portalOrigins.join(" "))}
-      try_files $uri @nowhere;
-    }
-    location = /icon.svg {
-      access_log off;${headers("no-cache")}
       try_files $uri @nowhere;
     }
     location = /config.json {

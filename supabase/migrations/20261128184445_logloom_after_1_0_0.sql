@@ -4602,6 +4602,8 @@ CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
   AS $function$
 declare
   v_max_blocks constant integer := 256;
+  -- Dictionaries read for all columns together
+  v_max_dictionaries constant integer := 512;
   v_max_rows constant integer := 20000;
   v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, 'true'
@@ -4639,10 +4641,13 @@ begin
   );
   return array(
     select n.name
-    from unnest(v_names) n (name)
-    where cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
-      p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
-    ))
+    from unnest(p_names) with ordinality n (name, place)
+    where n.name = any(v_names)
+      and cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
+        p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
+      ))
+    order by n.place
+    limit v_max_dictionaries / cardinality(v_blocks)
   );
 end;
 $function$;
@@ -6215,6 +6220,10 @@ CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_seconds_before constant numeric := extract(epoch from upper(p_before) - lower(p_before))
+    - case when p_before @> p_range then v_seconds else 0 end;
 begin
   return query
   with after as materialized (
@@ -6253,7 +6262,11 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  where s.score >= 10.83;
+  where s.score >= 10.83
+    and (
+      c.after::double precision / p_records > c.before::double precision / p_records_before
+      or c.after * v_seconds_before < c.before * v_seconds
+    );
 end;
 $function$;
 
@@ -17562,9 +17575,9 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Prime numbers: 30 slices of a month would all end at the same hour of the day.
+  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
   v_slices constant integer := case
-    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
+    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
   end;
   v_length constant interval := (p_query.ts_to - p_query.ts_from) / v_slices;
@@ -17682,7 +17695,7 @@ declare
   v_slice record;
   v_parts text[] := '{}';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or 0 = all (p_counts) then
     return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
   end if;
   for v_slice in
@@ -19224,7 +19237,6 @@ CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   AS $function$
 declare
   v_max_fields constant integer := 20;
-  v_deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
   v_columns text[] := '{}';
   v_exact text[] := '{}';
 begin
@@ -19251,7 +19263,7 @@ begin
     v_exact := v_exact || logloom_private.counted_columns(p_tenant_id, p_query, v_columns);
   end if;
   for n in 1..cardinality(p_fields) loop
-    if p_fields[n].field = any(v_exact) and clock_timestamp() < v_deadline then
+    if p_fields[n].field = any(v_exact) then
       p_fields[n] := logloom_private.exact_field(p_tenant_id, p_query, p_fields[n]);
     end if;
   end loop;

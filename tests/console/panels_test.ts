@@ -101,26 +101,48 @@ inBrowser(
         () => ({ ts: at(1470), service: "shop", level: "info", msg: "y" }),
       ),
       { ts: at(1480), service: "night", level: "info", msg: "once" },
+      { ts: at(1480), service: "flood", level: "info", msg: "f" },
+      ...Array.from({ length: 12 }, () => ({ ts: at(15), service: "flood", msg: "f" })),
       { ts: at(10), service: "fresh", level: "info", msg: "first" },
       ...Array.from({ length: 30 }, (_, i) => ({ ts: at(10), service: `s${i % 24}`, msg: "m" })),
     ]);
-    await using tab = await browser.open(user.token, { hash: "" });
+    const requested: string[] = [];
+    await using tab = await browser.open(user.token, {
+      hash: "",
+      prepare: (page) =>
+        Promise.resolve(page.on("request", (request) => {
+          const { pathname } = new URL(request.url());
+          requested.push(pathname.replace(/-[\w-]{8}\./, "."));
+        })),
+    });
     const { page } = tab;
     const row = (name: string) => page.getByRole("row").filter({ hasText: name });
     await row("shop").waitFor();
+    await page.waitForLoadState("networkidle");
+    assert.deepEqual(requested.sort(), [
+      "/",
+      "/assets/index.js",
+      "/assets/page.css",
+      "/assets/page.js",
+      "/config.json",
+      "/rest/v1/rpc/list_alert_incidents",
+      "/rest/v1/rpc/list_log_tenants",
+      "/rest/v1/rpc/log_overview",
+    ], "the first load");
     assert.equal(await page.title(), "Overview · Logloom");
     assert.match(await row("shop").innerText(), /^shop\s+12×3\s+6\s*new/);
     assert.match(await row("night").innerText(), /not seen for 25 hours\s+0/);
     assert.match(await row("fresh").innerText(), /new since yesterday/);
-    // Services that got worse come first, then silent ones. Every service has its bars.
+    // Services that got worse come first, then silent ones, then floods. Every service has its bars.
     const rows = page.locator(".services tbody tr");
     assert.match(await rows.nth(0).innerText(), /^shop/);
     assert.match(await rows.nth(1).innerText(), /^night/);
+    assert.match(await rows.nth(2).innerText(), /^flood\s+12\s*×12/);
     assert.equal(await page.locator(".services tr.worse").count(), 1);
-    assert.equal(await rows.count(), 27);
+    assert.equal(await rows.count(), 28);
     assert.equal(
       await rows.filter({ has: page.locator(".sparkline rect[height='20']") }).count(),
-      26,
+      27,
     );
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole("button", { name: "Service" }).click();

@@ -313,7 +313,12 @@ Deno.test("an earlier period is drawn at the times of the chart", () => {
 Deno.test("an audit event says what changed by name, from which value to which", () => {
   const event = {
     subject: "id",
-    details: { rule_name: "Errors", note: { from: null, to: "full" }, days: 7 },
+    details: {
+      rule_name: "Errors",
+      note: { from: null, to: "full" },
+      assigned_to: { from: null, to: "u1" },
+      days: 7,
+    },
   };
   assert.equal(subjectOf(event, new Map()), "Errors");
   assert.equal(
@@ -321,7 +326,10 @@ Deno.test("an audit event says what changed by name, from which value to which",
     "Payments",
   );
   assert.equal(subjectOf({ subject: "id", details: {} }, new Map()), null);
-  assert.deepEqual(detailsOf(event), ["note: none → full", "days: 7"]);
+  assert.deepEqual(
+    detailsOf(event, (person) => `${person}@acme.example`),
+    ["note: none → full", "assigned_to: none → u1@acme.example", "days: 7"],
+  );
 });
 
 Deno.test("a change is in words, and much more is at least twice as many and no chance", () => {

@@ -2,7 +2,7 @@ import { type MouseEvent, useId, useRef } from "react";
 import { go, type Screen, useAddress, writeAddress } from "../address/address.ts";
 import { usePlaces } from "../address/last-places.ts";
 import { useIsNarrow } from "../shared/use-is-narrow.ts";
-import { Icon } from "../shared/icons.tsx";
+import { Icon, Logo } from "../shared/icons.tsx";
 import { useUnresolvedIncidents } from "../shared/incident-parts.tsx";
 import { say } from "../shared/translate.ts";
 import { ZoneSwitch } from "../shared/zone-switch.tsx";
@@ -22,7 +22,7 @@ export function TopBar({ screen, onHelp, onGo }: {
     <header className="top-bar">
       {isNarrow && <NavMenu screen={screen} />}
       <span className="brand">
-        <img src="./icon.svg" alt="" width="18" height="18" />
+        <Logo />
         <span className="brand-name">logloom</span>
       </span>
       <TenantSwitcher />

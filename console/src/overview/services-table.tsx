@@ -18,13 +18,18 @@ const mostAtFirst = 100;
 type Column = Exclude<keyof LogService, "errors_over_time" | "records_over_time">;
 const valueOf = (service: LogService, column: string) => service[column as Column];
 
-/** Services that got worse come first: the most new errors, then those that went silent, then the largest. */
-export function byTrouble(services: LogService[]): LogService[] {
+const isFlooded = ({ records, records_before }: LogService) =>
+  records_before > 0 && changeOf(records, records_before)?.isMuchMore === true;
+const isWorse = ({ errors, errors_before }: LogService) =>
+  changeOf(errors, errors_before)?.isMuchMore === true;
+
+/** Services in trouble come first: many more errors, silent, many more records. Then by new errors and by size. */
+function byTrouble(services: LogService[]): LogService[] {
+  const trouble = (service: LogService) =>
+    [isFlooded(service), service.records === 0, isWorse(service)].lastIndexOf(true);
   const newErrors = ({ errors, errors_before }: LogService) => Math.max(0, errors - errors_before);
-  const isSilent = ({ records }: LogService) => records === 0;
   return services.toSorted((a, b) =>
-    newErrors(b) - newErrors(a) || Number(isSilent(b)) - Number(isSilent(a)) ||
-    b.records - a.records
+    trouble(b) - trouble(a) || newErrors(b) - newErrors(a) || b.records - a.records
   );
 }
 
@@ -97,9 +102,8 @@ function ServiceRow({ service, range }: {
     });
   };
   const isSilent = service.records === 0;
-  const isWorse = changeOf(service.errors, service.errors_before)?.isMuchMore;
   return (
-    <tr className={isWorse ? "worse" : undefined}>
+    <tr className={isWorse(service) ? "worse" : undefined}>
       <th scope="row" data-column={say("Service")}>
         <button type="button" className="group-value" onClick={() => open()}>
           {name === null ? say("without a service") : plain(oneLine(name, 80))}
@@ -117,7 +121,14 @@ function ServiceRow({ service, range }: {
       </td>
       <td className="number" data-column={say("Records")}>
         {count(service.records)}
-        <Change now={service.records} before={service.records_before} />
+        {/* A badge says that a service is new. */}
+        {service.records_before === 0 ? <span className="change" /> : (
+          <Change
+            now={service.records}
+            before={service.records_before}
+            tone={isFlooded(service) ? "warn" : undefined}
+          />
+        )}
       </td>
       <td className="number" data-column={say("Errors")}>
         {service.errors === 0 ? "0" : (
@@ -133,7 +144,11 @@ function ServiceRow({ service, range }: {
             {count(service.errors)}
           </button>
         )}
-        <Change now={service.errors} before={service.errors_before} isBad />
+        <Change
+          now={service.errors}
+          before={service.errors_before}
+          tone={isWorse(service) ? "bad" : undefined}
+        />
       </td>
       <td data-column={say("Last seen")}>{ago(service.last_seen)}</td>
     </tr>
@@ -141,14 +156,12 @@ function ServiceRow({ service, range }: {
 }
 
 /** The change against the same hours of the day before. */
-function Change({ now, before, isBad = false }: { now: number; before: number; isBad?: boolean }) {
+function Change({ now, before, tone }: { now: number; before: number; tone?: "bad" | "warn" }) {
   const change = changeOf(now, before);
-  // A badge says that a service is new.
-  if (change === null || !isBad && before === 0) return <span className="change" />;
   const title = say("{number} the day before", { number: before });
   return (
     <span className="change" title={title}>
-      {isBad && change.isMuchMore ? <Badge tone="bad">{change.words}</Badge> : change.words}
+      {tone && change ? <Badge tone={tone}>{change.words}</Badge> : change?.words}
     </span>
   );
 }

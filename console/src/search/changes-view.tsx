@@ -53,7 +53,7 @@ export function ChangesView({ run, label }: { run: Run; label?: string }) {
               })} {warnings.map(({ message }) => `${say("Note: {what}.", { what: message })} `)}
               <PanelNote answer={changes.data} isBusy={changes.isFetching} />
             </p>
-            {found.length === 0 ? <Empty title={say("No change is larger than chance")} /> : (
+            {found.length === 0 ? <NoChange before={records_before} /> : (
               <Table
                 label={say("What changed?")}
                 columns={[
@@ -93,6 +93,18 @@ export function ChangesView({ run, label }: { run: Run; label?: string }) {
         )}
       </Loaded>
     </section>
+  );
+}
+
+function NoChange({ before }: { before: number }) {
+  return (
+    <Empty
+      title={before === 0
+        ? say("There were no records before to compare with")
+        : say("No share changed by more than chance")}
+    >
+      <p>{say("Patterns and the fields show what these records have in common.")}</p>
+    </Empty>
   );
 }
 

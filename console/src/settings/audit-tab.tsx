@@ -6,13 +6,17 @@ import { ago } from "../shared/format-time.ts";
 import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { oneLine, plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
-import { detailsOf, subjectOf } from "./audit-words.ts";
+import { detailsOf, peopleOf, subjectOf } from "./audit-words.ts";
 
 /** The audit events of the tenant: who changed what, from which value to which. */
 export function AuditTab() {
   const [limit, setLimit] = useState(50);
   const events = useOperation("list_tenant_audit_events", { p_limit: limit }, { keep: true });
-  const nameOf = useNameOf((events.data ?? []).flatMap(({ actor, subject }) => [actor, subject]));
+  const nameOf = useNameOf((events.data ?? []).flatMap((event) => [
+    event.actor,
+    event.subject,
+    ...peopleOf(event),
+  ]));
   const names = useNamesOfSubjects(events.data ?? []);
   return (
     <ListTable
@@ -34,7 +38,9 @@ export function AuditTab() {
             </bdi>
           </th>
           <td className="details-cell">
-            {detailsOf(event).map((words) => <div key={words}>{plain(oneLine(words, 200))}</div>)}
+            {detailsOf(event, nameOf).map((words) => (
+              <div key={words}>{plain(oneLine(words, 200))}</div>
+            ))}
           </td>
         </tr>
       )}

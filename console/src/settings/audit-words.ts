@@ -14,17 +14,35 @@ export function subjectOf(
   return name === undefined ? null : plain(String(name));
 }
 
+/** Members of details that hold a person's id. */
+const peopleKeys = ["acknowledged_by", "assigned_to", "maker"];
+
+/** The people whom an event's details name. */
+export function peopleOf({ details }: Pick<AuditEvent, "details">): string[] {
+  return peopleKeys.flatMap((
+    key,
+  ) => [details[key], Object(details[key]).from, Object(details[key]).to])
+    .filter((one) => typeof one === "string");
+}
+
 /** What changed, one text for each member: "retention_days: 7 → 5". */
-export function detailsOf({ details }: Pick<AuditEvent, "details">): string[] {
+export function detailsOf(
+  { details }: Pick<AuditEvent, "details">,
+  nameOf: (person: string) => string,
+): string[] {
+  const written = (value: unknown, key: string) =>
+    typeof value === "string" && peopleKeys.includes(key) ? nameOf(value) : writtenValue(value);
   return Object.entries(details).filter(([key]) => !nameKeys.includes(key))
     .map(([key, value]) => {
       const isChange = Object(value) === value && "from" in Object(value) && "to" in Object(value);
       const { from, to } = Object(value) as { from: unknown; to: unknown };
-      return `${key}: ${isChange ? `${written(from)} → ${written(to)}` : written(value)}`;
+      return `${key}: ${
+        isChange ? `${written(from, key)} → ${written(to, key)}` : written(value, key)
+      }`;
     });
 }
 
-function written(value: unknown): string {
+function writtenValue(value: unknown): string {
   if (value === null || value === undefined || value === "") return say("none");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

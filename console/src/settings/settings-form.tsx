@@ -80,7 +80,7 @@ export function SettingsForm({ settings, mayChange }: {
       {check(say("Compress days that are over"), shown.compression, (compression) =>
         edit({ compression }))}
       <p className="about">
-        {say("Now {compressed} are compressed, {rows} are not.", {
+        {say("Now: {compressed} compressed, {rows} not.", {
           compressed: bytes(settings.stored.sealed_bytes),
           rows: bytes(settings.stored.hot_bytes),
         })}

@@ -16,7 +16,9 @@ export const signed = format({
 export const count = (value: number): string => whole.format(value);
 export const short = (value: number): string =>
   (value !== 0 && Math.abs(value) < 1 ? small : compact).format(value);
-export const percent = (value: number): string => share.format(value);
+/** A share; a small one is never shown as none. */
+export const percent = (value: number): string =>
+  value > 0 && value < 0.001 ? `<${share.format(0.001)}` : share.format(value);
 
 /** The decimal sign of numbers in Latin digits. */
 export function decimalSign(language = locale): string {

@@ -44,3 +44,18 @@ export function Icon({ name }: { name: IconName }) {
     </svg>
   );
 }
+
+/** The same mark as in the pages' `link rel="icon"`. */
+export function Logo() {
+  return (
+    <svg width="18" height="18" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+      <rect width="16" height="16" rx="3.5" fill="#0f766e" />
+      <path
+        d="M4 4.5h8M4 8h5.5M4 11.5h7"
+        stroke="#fff"
+        strokeWidth="1.6"
+        strokeLinecap="round"
+      />
+    </svg>
+  );
+}

@@ -4,6 +4,7 @@ import { loadPart } from "../shared/load-part.ts";
 import type { Config } from "../service/config.ts";
 import type { Session } from "../service/session.ts";
 import { TokenSession } from "../service/token-session.ts";
+import { Logo } from "../shared/icons.tsx";
 import { say } from "../shared/translate.ts";
 
 const SupabaseSignIn = lazy(() => loadPart(() => import("./supabase-sign-in.tsx")));
@@ -15,7 +16,7 @@ export function SignIn(
     <main className="gate">
       <div className="gate-box">
         <p className="brand">
-          <img src="./icon.svg" alt="" width="20" height="20" /> logloom
+          <Logo /> logloom
         </p>
         {session.hasEnded() && (
           <p className="note warn" role="alert">

@@ -48,9 +48,9 @@ begin
 end;
 $$;
 
--- Returns the columns whose values can be counted from the dictionaries of sealed blocks. None
--- unless nearly all records of the range are sealed: at most two blocks and 20,000 rows may need
--- reading.
+-- Returns the columns whose values can be counted from the dictionaries of sealed blocks, fewer the
+-- more blocks there are, so that a wide range costs no more. None unless nearly all records of the
+-- range are sealed: at most two blocks and 20,000 rows may need reading.
 create function logloom_private.counted_columns(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -63,6 +63,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max_blocks constant integer := 256;
+  -- Dictionaries read for all columns together
+  v_max_dictionaries constant integer := 512;
   v_max_rows constant integer := 20000;
   v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, 'true'
@@ -100,10 +102,13 @@ begin
   );
   return array(
     select n.name
-    from unnest(v_names) n (name)
-    where cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
-      p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
-    ))
+    from unnest(p_names) with ordinality n (name, place)
+    where n.name = any(v_names)
+      and cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
+        p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
+      ))
+    order by n.place
+    limit v_max_dictionaries / cardinality(v_blocks)
   );
 end;
 $$;
@@ -122,7 +127,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max_fields constant integer := 20;
-  v_deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
   v_columns text[] := '{}';
   v_exact text[] := '{}';
 begin
@@ -149,7 +153,7 @@ begin
     v_exact := v_exact || logloom_private.counted_columns(p_tenant_id, p_query, v_columns);
   end if;
   for n in 1..cardinality(p_fields) loop
-    if p_fields[n].field = any(v_exact) and clock_timestamp() < v_deadline then
+    if p_fields[n].field = any(v_exact) then
       p_fields[n] := logloom_private.exact_field(p_tenant_id, p_query, p_fields[n]);
     end if;
   end loop;

@@ -88,9 +88,9 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Prime numbers: 30 slices of a month would all end at the same hour of the day.
+  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
   v_slices constant integer := case
-    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
+    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
   end;
   v_length constant interval := (p_query.ts_to - p_query.ts_from) / v_slices;
@@ -154,7 +154,7 @@ $$;
 -- Builds a source of a sample of a query's records: the newest records of each slice. p_counts:
 -- each slice gets a share in proportion to its count; null: all get the same share. If the query
 -- extracts fields, the sample has the newest records of the whole range, because extraction limits
--- how many records are read in total.
+-- how many records are read in total; also if the stored counts are wrong and know no records.
 create function logloom_private.spread_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -172,7 +172,7 @@ declare
   v_slice record;
   v_parts text[] := '{}';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or 0 = all (p_counts) then
     return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
   end if;
   for v_slice in

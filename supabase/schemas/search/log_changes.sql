@@ -61,7 +61,8 @@ end;
 $$;
 
 -- Returns changes of a field's values (or of patterns) between a range and the range before it, if
--- chance hardly explains them. A value that is missing in a cut list is skipped.
+-- chance hardly explains them. A value that is missing in a cut list is skipped. So is a share that
+-- shrank only because other records became more.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -76,6 +77,10 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_seconds_before constant numeric := extract(epoch from upper(p_before) - lower(p_before))
+    - case when p_before @> p_range then v_seconds else 0 end;
 begin
   return query
   with after as materialized (
@@ -114,7 +119,11 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  where s.score >= 10.83;
+  where s.score >= 10.83
+    and (
+      c.after::double precision / p_records > c.before::double precision / p_records_before
+      or c.after * v_seconds_before < c.before * v_seconds
+    );
 end;
 $$;
 

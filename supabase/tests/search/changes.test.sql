@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(16);
+select plan(17);
 
 select is(
   round(logloom_private.surprise(10, 20, 0, 20)::numeric, 4), 17.2609,
@@ -129,6 +129,17 @@ select is(
     p_ts_from => '2026-01-02T11:00:00Z', p_ts_to => '2026-01-02T12:00:00Z', p_limit => 2
   )).changes),
   2, 'as many as p_limit'
+);
+select is(
+  (
+    select array_agg(c.change || ' ' || c.value)
+    from unnest((public.log_changes(
+      null, '2026-01-02T11:00:00Z', '2026-01-02T11:30:00Z', null, '2026-01-02T10:00:00Z',
+      '2026-01-02T11:00:00Z'
+    )).changes) c
+  ),
+  '{new timeout after <*> ms,new us,new error}',
+  'a share is not called shrunk while its records came as often as before'
 );
 select is(
   (public.log_changes(p_ts_from => 'now-20000d')).warnings[1].message,
