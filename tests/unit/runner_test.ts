@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { runApart } from "../runner/run_in_process.ts";
 import { DenoFileTimes, proveFileTimes, slowest } from "../runner/file_times.ts";
 import { concerns, divisions, longParts } from "../runner/long_parts.ts";
@@ -11,6 +12,7 @@ import {
   wallSeconds,
 } from "../runner/long_turn.ts";
 import { closingLine, verdict } from "../runner/report.ts";
+import { runStep } from "../runner/run_step.ts";
 import { denoResult, output } from "../runner/step.ts";
 import { longSteps } from "../runner/steps.ts";
 
@@ -43,6 +45,24 @@ Deno.test("a step that was ended counts as failed", async () => {
   const env = Deno.env.toObject();
   const { row } = await runApart({ name: "types" }, { env, signal: AbortSignal.timeout(500) });
   assert.deepEqual([row.passed, row.failed], [0, 1]);
+});
+
+Deno.test("a step that throws, or whose stack does not start, has failed with the reason", async () => {
+  const step = { name: "s", title: "throws", needsStack: false };
+  const noStack = () => Promise.reject(new Failure("no PostgreSQL"));
+  const passes = () => Promise.resolve({ passed: 1, failed: 0 });
+  const throws = () => Promise.reject(new Failure("The types are wrong"));
+  for (
+    const [{ needsStack, run }, passed, failures] of [
+      [{ needsStack: false, run: passes }, 1, undefined],
+      [{ needsStack: false, run: throws }, 0, ["The types are wrong"]],
+      [{ needsStack: true, run: passes }, 0, ["no PostgreSQL"]],
+    ] as const
+  ) {
+    const row = await runStep({ ...step, needsStack, run }, [], noStack);
+    assert.deepEqual([row.name, row.passed, row.failed], ["s", passed, 1 - passed]);
+    assert.deepEqual(row.failures, failures);
+  }
 });
 
 const parts = await longParts();
