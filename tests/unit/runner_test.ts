@@ -13,7 +13,7 @@ import {
 } from "../runner/long_turn.ts";
 import { closingLine, verdict } from "../runner/report.ts";
 import { runStep } from "../runner/run_step.ts";
-import { denoResult, output } from "../runner/step.ts";
+import { denoResult, denoTests, output, turnName } from "../runner/step.ts";
 import { longSteps } from "../runner/steps.ts";
 
 const quiet = () => null;
@@ -125,7 +125,19 @@ Deno.test("several parts of a file are named together", () => {
     ...of("archive tests/archive/kills_test.ts").slice(1, 3),
     ...of("archive tests/archive/duckdb"),
   ];
-  assert.deepEqual(sharesOf(some), { "tests/archive/kills_test.ts": "2,3/5" });
+  assert.deepEqual(sharesOf(some), { "tests/archive/kills_test.ts": ["2/5", "3/5"] });
+});
+
+Deno.test("what a turn has no time for is named, each share by itself", async () => {
+  const file = "tests/unit/circles_test.ts";
+  const shares = { [file]: ["1/5", "3/5"] };
+  Deno.env.set(turnName, JSON.stringify({ until: 0, shares }));
+  const { skipped, notRun } = await denoTests([], { files: [file], stack: undefined })
+    .finally(() => Deno.env.delete(turnName));
+  assert.deepEqual(
+    [skipped, notRun],
+    [2, [`no time was left for ${file} 1/5`, `no time was left for ${file} 3/5`]],
+  );
 });
 
 Deno.test("the time of a file is measured between the lines that announce files", () => {
