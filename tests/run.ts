@@ -4,7 +4,7 @@ import { endKeptStack, keptStack } from "./runner/kept_stack.ts";
 import { rowFileName } from "./runner/run_in_process.ts";
 import { takeNextTurn, worksOfTurn } from "./runner/long_turn.ts";
 import { report, type Row } from "./runner/report.ts";
-import { watchSharedRows } from "./runner/shared_rows.ts";
+import { runStep } from "./runner/run_step.ts";
 import type { Step } from "./runner/step.ts";
 import { longSteps, steps } from "./runner/steps.ts";
 import { startTestStack, type TestStack } from "./runner/test_stack.ts";
@@ -51,9 +51,10 @@ await run(async () => {
   Deno.env.set("LOGLOOM_CRON_WORKERS", isLong ? "off" : "on");
 
   const shared = isAlone ? chosen : chosen.filter((step) => !isTurn && !step.isBeside);
-  let stack: TestStack | undefined;
+  let starting: Promise<TestStack> | undefined;
   let beside: Beside | undefined;
   const rows: Row[] = [];
+  const stopStack = async () => await (await starting?.catch(() => undefined))?.stop();
   try {
     if (!isAlone) {
       // Prepared once, before two steps need it at the same time.
@@ -67,30 +68,25 @@ await run(async () => {
     // Long steps mostly wait, so a third stack costs little; the others keep two processors busy.
     const stacksBeside = ["beside", isLong ? "aside" : undefined] as const;
     const rowsBeside = stacksBeside.map((name) => beside?.work(name) ?? []);
-    for (const step of shared) {
-      if (step.needsStack && !stack) {
+    const startStack = () => {
+      if (!starting) {
         console.log("\n== test stack");
         // A signal also ends the stacks beside this one.
         if (beside) endBySignal(beside);
-        stack = keep ? await keptStack() : await startTestStack();
+        starting = keep ? keptStack() : startTestStack();
       }
-      console.log(`\n== ${step.name}: ${step.title}`);
-      const began = performance.now();
-      const leftovers = stack && await watchSharedRows(stack);
-      const result = await step.run({ files, stack });
-      for (const difference of await leftovers?.() ?? []) {
-        console.log(difference);
-        result.failed += 1;
-      }
-      rows.push({ name: step.name, seconds: (performance.now() - began) / 1000, ...result });
+      return starting;
+    };
+    for (const step of shared) {
+      rows.push(await runStep(step, files, startStack));
       beside?.show();
     }
-    await stack?.stop();
+    await stopStack();
     rows.push(...(await Promise.all([beside?.work("test") ?? [], ...rowsBeside])).flat());
     beside?.show();
   } finally {
     beside?.end();
-    await stack?.stop();
+    await stopStack();
   }
 
   const order = chosen.map(({ name }) => name);
@@ -98,7 +94,7 @@ await run(async () => {
   const rowFile = Deno.env.get(rowFileName);
   if (rowFile) await Deno.writeTextFile(rowFile, JSON.stringify(rows[0]));
   if (report(rows)) Deno.exit(1);
-  if (stack && !keep) await removeIfThere(stack.stack.folder);
+  if (starting && !keep) await removeIfThere((await starting).stack.folder);
 });
 
 function endBySignal(beside: Beside): void {

@@ -91,6 +91,8 @@ Deno.test("every way of reading logs answers as its type says", async () => {
     field: "attrs.ms",
     type: "number",
     count: 2,
+    exact: true,
+    records: 3,
     values: [{ value: "3", count: 1 }, { value: "5", count: 1 }],
   });
   assert.equal((await logs.validate("level:loud")).valid, false);

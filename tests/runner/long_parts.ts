@@ -73,7 +73,7 @@ export const divisions: Record<string, Division> = {
     sources: ["tests/memory/"],
     setup: 20,
     seconds: 95,
-    slow: { "tests/memory/memory_test.ts": { seconds: 95, shares: 8 } },
+    slow: { "tests/memory/memory_test.ts": { seconds: 32, shares: 24 } },
   },
   "guest": {
     tests: ["tests/guest"],

@@ -135,13 +135,11 @@ export async function worksOfTurn(): Promise<Work[]> {
     });
 }
 
-/** Returns the shares of each file, such as "1,3/5"; files that run as a whole are left out. */
-export function sharesOf(parts: Part[]): Record<string, string> {
-  const shares: Record<string, string> = {};
+/** Returns the shares of each file, such as 1/5 and 3/5; files that run as a whole are left out. */
+export function sharesOf(parts: Part[]): Record<string, string[]> {
+  const shares: Record<string, string[]> = {};
   for (const { file, share } of parts) {
-    if (!file || !share) continue;
-    const [n, count] = share.split("/");
-    shares[file] = `${file in shares ? `${shares[file].split("/")[0]},` : ""}${n}/${count}`;
+    if (file && share) (shares[file] ??= []).push(share);
   }
   return shares;
 }

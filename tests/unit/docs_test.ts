@@ -7,7 +7,7 @@ import { walk } from "../../local/list_files.ts";
 
 Deno.test("docs/guides/local-stack.md lists every step of the tests, in their order", async () => {
   const page = await Deno.readTextFile(`${checkout}/docs/guides/local-stack.md`);
-  const section = page.slice(page.indexOf("## Test\n"), page.indexOf("## What it needs\n"));
+  const section = between(page, "## Test\n", "## Requirements\n");
   const listed = [...section.matchAll(/^\| `([\w-]+)` +\|/gm)].map(([, name]) => name);
   assert.deepEqual(listed, [...steps, ...longSteps].map(({ name }) => name));
 });
@@ -86,7 +86,7 @@ Deno.test("docs/reference/settings.md names every setting, with its default", as
     ),
   ].map(([, name, value]) => [name, value === "{}" ? "" : value ?? ""]);
   const page = await read("docs/reference/settings.md");
-  const rows = page.slice(page.indexOf("## Connections")).matchAll(/^\| `(\w+)` *\| *(.*?) *\|/gm);
+  const rows = between(page, "## Connections ").matchAll(/^\| `(\w+)` *\| *(.*?) *\|/gm);
   const said = [...rows].map(([, name, value]) => [name, value]);
   assert.deepEqual(said.sort(), defaults.sort());
 });
@@ -110,6 +110,14 @@ Deno.test("every link within the documents leads to a file, and to a heading of 
 });
 
 const read = (path: string) => Deno.readTextFile(`${checkout}/${path}`);
+
+/** Returns the text of a page from one heading to another. */
+function between(page: string, first: string, last?: string): string {
+  const from = page.indexOf(`\n${first}`);
+  const to = last === undefined ? page.length : page.indexOf(`\n${last}`, from);
+  assert.ok(from >= 0 && to >= 0, `the page lacks the heading ${from < 0 ? first : last}`);
+  return page.slice(from, to);
+}
 
 /** Returns the anchors of a page's headings, as GitHub makes them. */
 function headings(page: string): string[] {

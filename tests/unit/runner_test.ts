@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Failure } from "../../local/exit_on_failure.ts";
 import { runApart } from "../runner/run_in_process.ts";
 import { DenoFileTimes, proveFileTimes, slowest } from "../runner/file_times.ts";
 import { concerns, divisions, longParts } from "../runner/long_parts.ts";
@@ -11,7 +12,8 @@ import {
   wallSeconds,
 } from "../runner/long_turn.ts";
 import { closingLine, verdict } from "../runner/report.ts";
-import { denoResult, output } from "../runner/step.ts";
+import { runStep } from "../runner/run_step.ts";
+import { denoResult, denoTests, output, turnName } from "../runner/step.ts";
 import { longSteps } from "../runner/steps.ts";
 
 const quiet = () => null;
@@ -43,6 +45,24 @@ Deno.test("a step that was ended counts as failed", async () => {
   const env = Deno.env.toObject();
   const { row } = await runApart({ name: "types" }, { env, signal: AbortSignal.timeout(500) });
   assert.deepEqual([row.passed, row.failed], [0, 1]);
+});
+
+Deno.test("a step that throws, or whose stack does not start, has failed with the reason", async () => {
+  const step = { name: "s", title: "throws", needsStack: false };
+  const noStack = () => Promise.reject(new Failure("no PostgreSQL"));
+  const passes = () => Promise.resolve({ passed: 1, failed: 0 });
+  const throws = () => Promise.reject(new Failure("The types are wrong"));
+  for (
+    const [{ needsStack, run }, passed, failures] of [
+      [{ needsStack: false, run: passes }, 1, undefined],
+      [{ needsStack: false, run: throws }, 0, ["The types are wrong"]],
+      [{ needsStack: true, run: passes }, 0, ["no PostgreSQL"]],
+    ] as const
+  ) {
+    const row = await runStep({ ...step, needsStack, run }, [], noStack);
+    assert.deepEqual([row.name, row.passed, row.failed], ["s", passed, 1 - passed]);
+    assert.deepEqual(row.failures, failures);
+  }
 });
 
 const parts = await longParts();
@@ -105,7 +125,19 @@ Deno.test("several parts of a file are named together", () => {
     ...of("archive tests/archive/kills_test.ts").slice(1, 3),
     ...of("archive tests/archive/duckdb"),
   ];
-  assert.deepEqual(sharesOf(some), { "tests/archive/kills_test.ts": "2,3/5" });
+  assert.deepEqual(sharesOf(some), { "tests/archive/kills_test.ts": ["2/5", "3/5"] });
+});
+
+Deno.test("what a turn has no time for is named, each share by itself", async () => {
+  const file = "tests/unit/circles_test.ts";
+  const shares = { [file]: ["1/5", "3/5"] };
+  Deno.env.set(turnName, JSON.stringify({ until: 0, shares }));
+  const { skipped, notRun } = await denoTests([], { files: [file], stack: undefined })
+    .finally(() => Deno.env.delete(turnName));
+  assert.deepEqual(
+    [skipped, notRun],
+    [2, [`no time was left for ${file} 1/5`, `no time was left for ${file} 3/5`]],
+  );
 });
 
 Deno.test("the time of a file is measured between the lines that announce files", () => {

@@ -351,10 +351,10 @@ Deno.test("--help of every command says what it does and does nothing", async ()
   const commands = Object.values<string>(scripts)
     .flatMap((script) => /local\/run\.mjs (\S+)$/.exec(script)?.[1] ?? []);
   assert.ok(commands.length >= 15, `${commands}`);
-  for (const name of commands) {
+  await Promise.all(commands.map(async (name) => {
     const { code, out, err } = await runScript([name, "--help"]);
     assert.deepEqual([code, err], [0, ""], name);
     assert.match(out, /npm (?:run |start|test|stop)/, name);
     assert.match(out, /Exit code: /, name);
-  }
+  }));
 });
