@@ -290,6 +290,8 @@ DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rou
 
 DROP FUNCTION "logloom_private"."provide_partitions"();
 
+DROP FUNCTION "logloom_private"."query_aggregate_sql"(jsonb, text);
+
 DROP FUNCTION "logloom_private"."query_any_text_sql"(jsonb, text);
 
 DROP FUNCTION "logloom_private"."query_check_like"(logloom_private.query_state, jsonb, text, integer);
@@ -311,6 +313,12 @@ DROP FUNCTION "logloom_private"."query_like_text"(text);
 DROP FUNCTION "logloom_private"."query_meant_aggregate"(text);
 
 DROP FUNCTION "logloom_private"."query_meant_term"(text, text);
+
+DROP FUNCTION "logloom_private"."query_parse_aggregate"(logloom_private.query_state, jsonb);
+
+DROP FUNCTION "logloom_private"."query_parse_aggregates"(logloom_private.query_state, jsonb);
+
+DROP FUNCTION "logloom_private"."query_parse_stage"(logloom_private.query_state, jsonb);
 
 DROP FUNCTION "logloom_private"."query_regex_literal"(text);
 
@@ -2650,6 +2658,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.block_names (
+  p_fields jsonb
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY(SELECT concat_ws('.'::text, (f.field ->> 'field'::text), ((f.field -> 'path'::text) ->> 0)) AS concat_ws FROM jsonb_array_elements(block_names.p_fields)
+  WITH ORDINALITY f(field, n) ORDER BY f.n);
+
 CREATE OR REPLACE FUNCTION logloom_private.block_range (
   p_tenant_id text,
   p_day       date,
@@ -4394,6 +4411,80 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.condition_fields (
+  p_aggregates jsonb
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  (SELECT COALESCE(jsonb_agg(DISTINCT f.field), '[]'::jsonb) AS "coalesce" FROM (jsonb_array_elements(condition_fields.p_aggregates) a(item) CROSS JOIN LATERAL
+  jsonb_path_query(jsonb_build_array((a.item -> 'condition'::text)), 'strict $.**?(@."field".type() == "string")'::jsonpath) f(field)));
+
+CREATE OR REPLACE FUNCTION logloom_private.conditional_percentiles_sql (
+  p_rows       text,
+  p_aggregates jsonb,
+  p_keys       text[],
+  p_others     text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first bigint;
+  v_has_condition boolean;
+  v_percentiles jsonb;
+begin
+  for v_first, v_has_condition, v_percentiles in
+    select
+      min(a.n), bool_or(a.item ? 'condition'), jsonb_object_agg('q' || a.n, a.item -> 'fraction')
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    where a.item ->> 'fraction' is not null
+    group by a.item -> 'condition'
+    order by 1
+  loop
+    p_rows := logloom_private.percentiles_sql(
+      format(
+        'select %s, %s as doubles, l.doubles as numbers_of_all from (%s) l',
+        array_to_string(array(select 'l.' || c from unnest(p_keys || p_others) c), ', '),
+        case when v_has_condition then format('case when l.c%s then l.doubles end', v_first)
+          else 'l.doubles' end,
+        p_rows
+      ),
+      p_keys, p_others || '{doubles,numbers_of_all}', v_percentiles
+    );
+    p_others := p_others || array(select jsonb_object_keys(v_percentiles));
+    p_rows := format(
+      'select %s, l.numbers_of_all as doubles from (%s) l',
+      array_to_string(array(select 'l.' || c from unnest(p_keys || p_others) c), ', '), p_rows
+    );
+  end loop;
+  return p_rows;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.conditions_sql (
+  p_aggregates jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(
+      format('%s as c%s, ', logloom_private.query_sql(a.item -> 'condition', 'l'), a.n),
+      '' order by a.n
+    )
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    where a.item ? 'condition'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
   p_email text,
   p_code  text
@@ -4599,7 +4690,8 @@ CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
   AS $function$
 declare
   v_fields constant text[] :=
-    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
+    logloom_private.query_reads(jsonb_build_array(p_query.tree, p_query.plan))
+    || p_query.by_fields;
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
@@ -4671,7 +4763,7 @@ begin
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     'select %s as ts%s, %s as count %s group by 1%2$s',
-    logloom_private.bucket_sql(p_seconds), v_by, v_source.count_sql,
+    logloom_private.bucket_sql(p_seconds), v_by, logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
   );
 end;
@@ -5610,6 +5702,40 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.empty_value (
+  p_query logloom_private.compiled_query
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_value double precision;
+begin
+  execute format(
+    'select g.v%s from (%s) g', logloom_private.value_number(p_query.plan),
+    logloom_private.math_sql(
+      'select ' || logloom_private.numbered_sql(
+        array(
+          select case
+            when a.item ->> 'kind' in ('count', 'rate', 'sum', 'count_distinct')
+              then '0::double precision'
+            else 'null::double precision' end
+          from jsonb_array_elements(logloom_private.series_aggregates(p_query))
+            with ordinality a (item, n)
+          order by a.n
+        ),
+        'v'
+      ),
+      p_query.plan
+    )
+  )
+  into v_value;
+  return v_value;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
   p_parts text[]
 )
@@ -6025,7 +6151,7 @@ begin
         )
       from facets f
     $query$,
-    (coalesce(v_source.keys_sql, v_query.by_sql))[1], v_source.count_sql,
+    (coalesce(v_source.keys_sql, v_query.by_sql))[1], logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
   )
   into p_field.count, p_field.records, p_field.values;
@@ -6259,6 +6385,43 @@ begin
     update logloom.log_streams s set failing_told_at = now()
     where s.stream_id = p_stream.stream_id;
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fields_of_keys_sql (
+  p_names text[],
+  p_by    text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(
+      case
+        when n.field <> 'attrs' then format('g.keys[%s] as %I, ', n.places[1], n.field)
+        else '(' || (
+          select string_agg(
+            format(
+              'case when g.keys[%1$s] is null then ''{}'' '
+                || 'else jsonb_build_object(%2$L, g.keys[%1$s]::jsonb) end',
+              p.place, substr(p_by[p.place], 7)
+            ),
+            ' || '
+          )
+          from unnest(n.places) p (place)
+        ) || ') as attrs, '
+      end,
+      ''
+    )
+    from (
+      select split_part(u.name, '.', 1) as field, array_agg(array_position(p_by, u.name)) as places
+      from unnest(p_names) u (name)
+      group by 1
+    ) n
+  );
 end;
 $function$;
 
@@ -6860,6 +7023,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.formula_sql (
+  p_formula jsonb,
+  p_names   text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when p_formula ? 'number' then format('%L::double precision', p_formula ->> 'number')
+    when p_formula ? 'result' then 'g.v' || array_position(p_names, p_formula ->> 'result')
+    else format(
+      'logloom_private.math_step(%s, %L, %s)',
+      logloom_private.formula_sql(p_formula -> 'items' -> 0, p_names), p_formula ->> 'operator',
+      logloom_private.formula_sql(p_formula -> 'items' -> 1, p_names)
+    )
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.found_page (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -7043,52 +7228,45 @@ CREATE OR REPLACE FUNCTION logloom_private.groups_source (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_by constant jsonb := p_query.plan -> 'by';
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_read constant jsonb := logloom_private.condition_fields(v_aggregates);
   v_exact constant boolean := p_key is not null and jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+    v_aggregates, '$[*] ? (@.fraction == null && @.field != null)'
   );
-  v_percentiles constant jsonb := (
-    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
-    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
-    where p_key is not null and a.item ->> 'fraction' is not null
+  v_doubles constant boolean := p_key is not null and jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.fraction != null)'
   );
-  v_doubles constant boolean := v_percentiles is not null;
+  v_names constant text[] := logloom_private.block_names(p_query.plan -> 'by');
+  v_read_names constant text[] := logloom_private.block_names(v_read);
+  v_by_names constant text[] := array(
+    select distinct n from unnest(v_names || v_read_names) n order by 1
+  );
+  v_conditions constant text := logloom_private.conditions_sql(v_aggregates);
+  v_keys constant text[] := array(
+    select 'k' || n from generate_subscripts(v_names, 1) n order by n
+  );
+  v_columns constant text[] := array(
+    select 'c' || a.n from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    where a.item ? 'condition'
+    order by a.n
+  );
   v_sums constant text[] := case when v_exact
     then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
-  v_names constant text[] := array(
-    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
-    from jsonb_array_elements(v_by) with ordinality f (field, n)
-    order by f.n
-  );
-  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
   v_group constant text := array_to_string(
-    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+    array(select 'l.' || c || ', ' from unnest(v_keys || v_columns) c), ''
   );
-  v_keys text;
   v_sql text;
 begin
-  if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
-    or exists (
-      select
-      from jsonb_array_elements(v_by) f
-      where f ->> 'field' <> all(
+  if exists (
+    select
+    from jsonb_array_elements(p_query.plan -> 'by' || v_read) f
+    where jsonb_array_length(f -> 'path') > 1
+      or f ->> 'field' <> all(
         logloom_private.column_fields() || array['attrs', 'level', 'service']
       )
-    )
-  then
+  ) then
     return null;
   end if;
-  v_keys := (
-    select string_agg(
-      format(
-        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
-          || ' as k%s, ',
-        array_position(v_by_names, k.name), k.n
-      ),
-      '' order by k.n
-    )
-    from unnest(v_names) with ordinality k (name, n)
-  );
   v_sql := format(
     'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -7098,15 +7276,26 @@ begin
     v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
   end if;
   v_sql := concat(
-    'select ', v_keys, 'g.events',
-    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
-    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
+    'select ',
+    (
+      select string_agg(
+        format(
+          case when k.name like 'attrs.%' then '(l.keys[%s]::jsonb #>> ''{}'')'
+            else 'l.keys[%s]' end
+            || ' as k%s, ',
+          array_position(v_by_names, k.name), k.n
+        ),
+        '' order by k.n
+      )
+      from unnest(v_names) with ordinality k (name, n)
+    ),
+    v_conditions, 'l.events',
+    array_to_string(array(select ', l.' || s from unnest(v_sums) s), ''),
+    case when v_doubles then ', l.doubles' end,
+    ' from (select ', logloom_private.fields_of_keys_sql(v_read_names, v_by_names),
+    'g.* from ', v_sql, ' g) l'
   );
   if p_rows_from < p_query.ts_to then
-    v_keys := (
-      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
-      from unnest(p_query.by_sql) with ordinality b (sql, n)
-    );
     v_sql := v_sql || concat(
       ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
       case when v_exact
@@ -7114,13 +7303,18 @@ begin
       case when v_doubles
         then ', array_agg(logloom_private.finite_double(l.number)) '
           || 'filter (where l.number is not null)' end,
-      ' from (select ', v_keys,
+      ' from (select ',
+      (
+        select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
+        from unnest(p_query.by_sql) with ordinality b (sql, n)
+      ),
+      v_conditions,
       case when p_key is null then 'null'
         else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
       ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
       logloom_private.source_sql(logloom_private.rows_sql(
         p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
+        array_remove('ts'::text || v_by_names || ('attrs.' || p_key), null)
       )),
       ' offset 0) l',
       -- Grouping by parts of ten minutes keeps the arrays short.
@@ -7128,15 +7322,13 @@ begin
     );
   end if;
   if v_doubles then
-    v_sql := logloom_private.percentiles_sql(
-      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
-      'events'::text || v_sums || 'doubles'::text, v_percentiles
+    v_sql := logloom_private.conditional_percentiles_sql(
+      v_sql, v_aggregates, v_keys, v_columns || 'events'::text || v_sums
     );
   end if;
   return (
-    logloom_private.rows_from('(' || v_sql || ') l'),
-    'coalesce(sum(l.events), 0)::double precision',
-    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
+    logloom_private.rows_from('(' || v_sql || ') l'), 'sum(l.events)',
+    array(select 'l.' || k from unnest(v_keys) k), p_key is not null
   )::logloom_private.counted_source;
 end;
 $function$;
@@ -8928,8 +9120,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_series_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_aggregate constant jsonb :=
-    jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_aggregates constant jsonb := logloom_private.series_aggregates(p_query);
   v_bucket constant text := logloom_private.bucket_sql(p_seconds);
   v_keys text[] := p_query.by_sql;
   v_key text := '0';
@@ -8937,17 +9128,18 @@ declare
 begin
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
-    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
+    not jsonb_path_exists(v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'),
+    p_seconds
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Find the series once for each group of a bucket, not for each minute.
     v_source.rows_sql := logloom_private.rows_from(
-      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
+      '(select ' || v_bucket || ' as ts, l.level, l.service, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
+      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2, 3, '
+      || array_to_string(array(select n + 4 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
     );
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
@@ -8959,11 +9151,18 @@ begin
       || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(v_keys) b)
       || '])::text)::integer';
   end if;
-  return 'select ' || v_bucket || ', ' || v_key || ', '
-    || (logloom_private.stats_values_sql(
-      v_aggregate, v_source, p_seconds::numeric / 60
-    ))[1]
-    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
+  return format(
+    'select g.ts, g.series, g.v%s from (%s) g',
+    logloom_private.value_number(p_query.plan),
+    logloom_private.math_sql(
+      'select ' || v_bucket || ' as ts, ' || v_key || ' as series, '
+        || logloom_private.numbered_sql(
+          logloom_private.stats_values_sql(v_aggregates, v_source, p_seconds::numeric / 60), 'v'
+        )
+        || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2',
+      p_query.plan
+    )
+  );
 end;
 $function$;
 
@@ -9017,6 +9216,10 @@ declare
   v_texts text[];
   v_sorted jsonb;
   v_grouped text;
+  -- Results without a name in the query are those of the default, count().
+  v_results constant text[] := case when p_query.plan ? 'aggregates'
+    then logloom_private.query_result_names(p_query.plan) else '{count}' end;
+  v_value constant text := 'g.v' || logloom_private.value_number(p_query.plan);
 begin
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
@@ -9031,20 +9234,16 @@ begin
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 
-  -- The columns k1, k2 … are the groups; v1, v2 … are the aggregates.
-  v_grouped := 'select ' || (
-    select string_agg(c.sql || ' as ' || c.name, ', ')
-    from (
-      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
-      union all
-      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
-    ) c
+  -- The columns k1, k2 … are the groups; v1, v2 … are the results.
+  v_grouped := 'select ' || concat_ws(
+    ', ', logloom_private.numbered_sql(v_keys, 'k'), logloom_private.numbered_sql(v_values, 'v')
   ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
       || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
   end if;
+  v_grouped := logloom_private.math_sql(v_grouped, p_query.plan);
   -- Text columns need no cast.
   v_texts := array(
     select case
@@ -9071,8 +9270,8 @@ begin
         end as sql
       from unnest(v_names) with ordinality k (name, n)
       union all
-      select a.item ->> 'name', jsonb_build_array('g.v' || a.n)
-      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+      select r.name, jsonb_build_array('g.v' || r.n)
+      from unnest(v_results) with ordinality r (name, n)
     ) c
   );
   v_grouped := 'select g.*, count(*) over () as total '
@@ -9087,7 +9286,7 @@ begin
       concat_ws(
         ', ',
         case when v_bucket is not null then 'g.k1' end,
-        'g.v1 desc nulls last',
+        v_value || ' desc nulls last',
         (
           select string_agg(v_texts[n] || ' collate "C"', ', ')
           from generate_series(
@@ -9102,10 +9301,10 @@ begin
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')
-    || ']::text[]), g.v1, jsonb_build_object('
+    || ']::text[]), ' || v_value || ', jsonb_build_object('
     || (
-      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
-      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+      select string_agg(quote_literal(r.name) || ', g.v' || r.n, ', ')
+      from unnest(v_results) with ordinality r (name, n)
     )
     || '), g.total from (' || v_grouped || ') g';
 end;
@@ -9504,6 +9703,54 @@ begin
     from unnest(logloom_private.record_fields()) with ordinality f
   ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
   return v_masked;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.math_sql (
+  p_select text,
+  p_plan   jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.query_result_names(p_plan);
+  v_first constant integer := cardinality(v_names) - jsonb_array_length(p_plan -> 'math');
+begin
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'math'), 0) - 1 loop
+    -- "offset 0" computes each result once, however often the next ones use it.
+    p_select := format(
+      'select g.*, %s as v%s from (%s) g offset 0',
+      logloom_private.formula_sql(p_plan -> 'math' -> v_at -> 'formula', v_names[:v_first + v_at]),
+      v_first + v_at + 1, p_select
+    );
+  end loop;
+  return p_select;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.math_step (
+  p_left     double precision,
+  p_operator text,
+  p_right    double precision
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case p_operator
+    when '+' then p_left + p_right
+    when '-' then p_left - p_right
+    when '*' then p_left * p_right
+    when '/' then p_left / p_right
+    else mod(p_left::text::numeric, p_right::text::numeric)::double precision
+  end;
+exception when numeric_value_out_of_range or division_by_zero then
+  return null;
 end;
 $function$;
 
@@ -10565,17 +10812,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.numbered_sql (
+  p_expressions text[],
+  p_prefix      text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (SELECT string_agg(format('%s as %s%s'::text, e.sql, numbered_sql.p_prefix, e.n), ', '::text ORDER BY e.n) AS string_agg FROM unnest(numbered_sql.p_expressions)
+  WITH ORDINALITY e(sql, n));
+
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
-  p_n         bigint
+  p_n         bigint,
+  p_filter    text
 )
   RETURNS text
   LANGUAGE sql
   STABLE
 RETURN
-  (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN 'coalesce(sum(l.total), 0)'::text WHEN 'avg'::text THEN
-  'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
-  (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
+  (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN (('coalesce(sum(l.total)'::text || p_filter) || ', 0)'::text) WHEN
+  'avg'::text THEN (((('sum(l.total)'::text || p_filter) || ' / nullif(sum(l.numbers)'::text) || p_filter) || ', 0)'::text) WHEN 'min'::text THEN
+  ('min(l.minimum)'::text || p_filter) WHEN 'max'::text THEN ('max(l.maximum)'::text || p_filter) ELSE (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.odd_paths_pattern (
   p_paths text[]
@@ -10942,7 +11200,9 @@ begin
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(
+      v_aggregate, 'l', logloom_private.query_condition_sql(v_aggregate, 'l')
+    );
     for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
       v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
       v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
@@ -11672,6 +11932,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
+  p_aggregate jsonb,
+  p_alias     text,
+  p_filter    text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kind constant text := p_aggregate ->> 'kind';
+  v_number text;
+  v_text text;
+begin
+  if v_kind in ('count', 'rate') then
+    return 'count(*)' || p_filter || '::double precision';
+  elsif v_kind = 'count_distinct' then
+    -- PostgreSQL sorts all distinct values in memory. So long texts are counted by their digests.
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
+      v_text := format(
+        'case when octet_length(%1$s) <= 200 then %1$s '
+          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
+        v_text
+      );
+    end if;
+    return 'count(distinct ' || v_text || ')' || p_filter || '::double precision';
+  elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
+    return format(
+      'extract(epoch from %s(%s)%s)::double precision',
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias), p_filter
+    );
+  end if;
+  v_number := 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')';
+  return case
+    when v_kind = 'sum'
+      then 'logloom_private.finite_double(coalesce(sum(' || v_number || ')' || p_filter || ', 0))'
+    when v_kind in ('avg', 'min', 'max')
+      then 'logloom_private.finite_double(' || v_kind || '(' || v_number || ')' || p_filter || ')'
+    else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
+      || ') within group (order by logloom_private.finite_double(' || v_number || '))' || p_filter
+      || ')'
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   p_leaf  jsonb,
   p_alias text
@@ -11757,6 +12065,22 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_check_double (
+  p_number   text,
+  p_position integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if not pg_input_is_valid(p_number, 'double precision') then
+    perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_check_equal (
   p_state      logloom_private.query_state,
   p_field      jsonb,
@@ -11793,6 +12117,40 @@ begin
     'test', 'equal', 'values', jsonb_build_array(v_text), 'folds_case', p_folds_case
   ));
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_check_order (
+  p_plan     jsonb,
+  p_stage    text,
+  p_position integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_cannot boolean;
+begin
+  v_cannot := case p_stage
+    when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
+    when 'sort' then p_plan ?| array['sort', 'limit']
+    when 'math' then p_plan ?| array['sort', 'limit']
+    when 'limit' then p_plan ? 'limit'
+    when 'fields' then v_rows or p_plan ? 'fields'
+    else v_rows or p_plan ?| array['sort', 'limit', 'fields']
+  end;
+  if p_stage = 'math' and not p_plan ? 'aggregates' then
+    perform logloom_private.refuse_at(p_position, 'stages.math_needs_an_aggregate');
+  elsif v_cannot then
+    perform logloom_private.refuse_at(
+      p_position, 'stages.order_is_wrong', p_stage, p_plan ->> 'last'
+    );
+  elsif coalesce((p_plan ->> 'count')::integer, 0) >= 10 then
+    perform logloom_private.refuse_at(p_position, 'stages.too_many');
+  end if;
 end;
 $function$;
 
@@ -11880,6 +12238,25 @@ begin
     ]
   ));
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_condition_sql (
+  p_aggregate jsonb,
+  p_alias     text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if not p_aggregate ? 'condition' then
+    return '';
+  end if;
+  return format(
+    ' filter (where %s)', logloom_private.query_sql(p_aggregate -> 'condition', p_alias)
+  );
 end;
 $function$;
 
@@ -12167,6 +12544,12 @@ CREATE OR REPLACE FUNCTION logloom_private.query_like_text (
   IMMUTABLE
 RETURN regexp_replace(p_text, '([\\%_])'::text, '\\\1'::text, 'g'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.query_math_tokens()
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '[0-9](?:[eE][+-]?[0-9]|[A-Za-z0-9_.])*|[A-Za-z_][A-Za-z0-9_.]*'::text;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_meant_aggregate (
   p_name text
 )
@@ -12213,8 +12596,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregate (
-  p_state logloom_private.query_state,
-  p_plan  jsonb
+  p_state   logloom_private.query_state,
+  p_plan    jsonb,
+  p_filters logloom_private.query_state
 )
   RETURNS logloom_private.query_state
   LANGUAGE plpgsql
@@ -12226,6 +12610,7 @@ declare
   v_kind constant text := p_state.texts[v_first];
   v_name text := v_kind;
   v_field jsonb;
+  v_condition jsonb;
   v_meant text;
 begin
   if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
@@ -12281,6 +12666,11 @@ begin
     );
   end if;
   p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] = 'if' then
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_condition(p_state, p_filters);
+    v_condition := p_state.node;
+  end if;
   if p_state.texts[p_state."at"] = 'as' then
     v_name := p_state.texts[p_state."at" + 1];
     if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
@@ -12293,7 +12683,48 @@ begin
   p_state.node := jsonb_build_object(
     'kind', v_kind, 'fraction', substring(v_kind from '^p([0-9.]+)$')::numeric / 100,
     'field', v_field, 'name', v_name
-  );
+  ) || jsonb_strip_nulls(jsonb_build_object('condition', v_condition));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregates (
+  p_state   logloom_private.query_state,
+  p_plan    jsonb,
+  p_filters logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_aggregates jsonb := '[]';
+  v_first integer;
+begin
+  loop
+    v_first := p_state."at";
+    p_state := logloom_private.query_parse_aggregate(p_state, p_plan, p_filters);
+    if v_first = 1 then
+      perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
+    elsif v_aggregates @> jsonb_build_array(
+      jsonb_build_object('name', p_state.node ->> 'name')
+    ) then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', p_state.node ->> 'name'
+      );
+    elsif jsonb_array_length(v_aggregates) >= 8 then
+      perform logloom_private.refuse_at(p_state.positions[v_first], 'stages.too_many_aggregates');
+    end if;
+    v_aggregates := v_aggregates || p_state.node;
+    exit when p_state.texts[p_state."at"] <> ',';
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
+  p_state.node := p_plan;
+  if p_state.texts[p_state."at"] = 'by' then
+    return logloom_private.query_parse_by(p_state, p_plan);
+  end if;
   return p_state;
 end;
 $function$;
@@ -12419,6 +12850,222 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_condition (
+  p_state   logloom_private.query_state,
+  p_filters logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_filter logloom_private.query_state := p_state;
+begin
+  v_filter."at" := array_position(p_filters.positions, p_state.positions[p_state."at"]);
+  if p_state.texts[p_state."at"] <> '(' or v_filter."at" is null then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'stages.condition_is_missing'
+    );
+  end if;
+  v_filter.texts := p_filters.texts;
+  v_filter.positions := p_filters.positions;
+  v_filter := logloom_private.query_parse_item(v_filter);
+  v_filter.texts := p_state.texts;
+  v_filter.positions := p_state.positions;
+  v_filter."at" := (
+    select min(t.n)
+    from unnest(p_state.positions) with ordinality t (position, n)
+    where t.position >= p_filters.positions[v_filter."at"]
+  );
+  return v_filter;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_figure (
+  p_state logloom_private.query_state,
+  p_names text[]
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+begin
+  if v_token in ('-', '(') then
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    if v_token = '-' then
+      p_state := logloom_private.query_parse_figure(p_state, p_names);
+      p_state.node := jsonb_build_object(
+        'operator', '-', 'items', jsonb_build_array('{"number": "0"}'::jsonb, p_state.node)
+      );
+    else
+      p_state := logloom_private.query_parse_formula(p_state, p_names, 1);
+      if p_state.texts[p_state."at"] <> ')' then
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+        );
+      end if;
+      p_state."at" := p_state."at" + 1;
+    end if;
+    p_state.depth := v_depth;
+    return p_state;
+  end if;
+  if v_token ~ '^[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
+    perform logloom_private.query_check_double(v_token, v_position);
+    p_state.node := jsonb_build_object('number', v_token);
+  elsif v_token = any(p_names) then
+    p_state.node := jsonb_build_object('result', v_token);
+  else
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'stages.math_ends_early' else 'stages.math_result_is_unknown' end,
+      logloom_private.query_excerpt(v_token), array_to_string(p_names, ', ')
+    );
+  end if;
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  p_state."at" := p_state."at" + 1;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_formula (
+  p_state logloom_private.query_state,
+  p_names text[],
+  p_level integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_operators constant text[] := case p_level when 1 then '{+,-}' else '{*,/,%}' end;
+  v_operator text;
+  v_left jsonb;
+begin
+  loop
+    p_state := case p_level
+      when 1 then logloom_private.query_parse_formula(p_state, p_names, 2)
+      else logloom_private.query_parse_figure(p_state, p_names)
+    end;
+    if v_operator is not null then
+      p_state.node := jsonb_build_object(
+        'operator', v_operator, 'items', jsonb_build_array(v_left, p_state.node)
+      );
+    end if;
+    v_operator := p_state.texts[p_state."at"];
+    exit when v_operator <> all(v_operators);
+    v_left := p_state.node;
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_having (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_columns constant text[] := case when p_plan ? 'patterns' then array['count']
+    else logloom_private.query_result_names(p_plan) end;
+  v_having jsonb := coalesce(p_plan -> 'having', '[]');
+  v_operator text;
+  v_number text;
+begin
+  p_state."at" := 1;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    if not p_state.texts[p_state."at"] = any(v_columns) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        case p_state.texts[p_state."at"] when '' then 'stages.where_is_empty'
+          else 'stages.where_column_is_unknown' end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        array_to_string(v_columns, ', '),
+        coalesce(v_columns[1], 'n')
+      );
+    end if;
+    v_operator := p_state.texts[p_state."at" + 1];
+    if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1],
+        'stages.comparison_is_missing',
+        p_state.texts[p_state."at"]
+      );
+    end if;
+    v_number := p_state.texts[p_state."at" + 2];
+    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
+      );
+    end if;
+    perform logloom_private.query_check_double(v_number, p_state.positions[p_state."at" + 2]);
+    v_having := v_having || jsonb_build_object(
+      'name', p_state.texts[p_state."at"], 'operator', v_operator, 'number', v_number
+    );
+    p_state."at" := p_state."at" + 3;
+    exit when p_state.texts[p_state."at"] <> 'AND';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('having', v_having);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_math (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.query_result_names(p_plan);
+  v_name text;
+begin
+  p_state := logloom_private.query_parse_formula(p_state, v_names, 1);
+  if p_state.texts[p_state."at"] <> 'as' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'stages.math_needs_a_name',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  v_name := p_state.texts[p_state."at" + 1];
+  if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
+    );
+  elsif v_name = any(v_names) or v_name = 'ts' and p_plan ? 'bucket'
+    or p_plan -> 'by' @> jsonb_build_array(jsonb_build_object('name', v_name))
+  then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at" + 1], 'stages.two_columns_of_one_name', v_name
+    );
+  end if;
+  p_state."at" := p_state."at" + 2;
+  p_state.node := p_plan || jsonb_build_object(
+    'math', coalesce(p_plan -> 'math', '[]') || jsonb_build_object(
+      'name', v_name, 'formula', p_state.node
+    )
+  );
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -12433,7 +13080,7 @@ declare
   v_columns constant text[] := case
     when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
     when not v_rows then array['ts']
-    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+    else logloom_private.query_result_names(p_plan)
       || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
       || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
   end;
@@ -12480,6 +13127,180 @@ begin
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;
   p_state.node := p_plan || jsonb_build_object('sort', v_keys);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_stage (
+  p_state   logloom_private.query_state,
+  p_plan    jsonb,
+  p_filters logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stage constant text := p_state.texts[1];
+  v_is_aggregate constant boolean :=
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math');
+  v_fields jsonb := '[]';
+  v_meant text;
+begin
+  if not v_is_aggregate then
+    perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
+  end if;
+  p_state."at" := 2;
+  case v_stage
+    when 'json', 'logfmt' then
+      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
+      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
+      end if;
+      p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'sort' then
+      p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then
+      if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
+      end if;
+      p_state."at" := 3;
+      p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+    when 'fields' then
+      loop
+        -- Each field costs time for every record of an export's page.
+        if jsonb_array_length(v_fields) >= 50 then
+          perform logloom_private.refuse_at(
+            p_state.positions[p_state."at"], 'stages.too_many_fields'
+          );
+        end if;
+        p_state := logloom_private.query_stage_field(
+          p_state, 'stages.fields_needs_a_field', 'fields'
+        );
+        v_fields := v_fields || p_state.node;
+        exit when p_state.texts[p_state."at"] <> ',';
+        p_state."at" := p_state."at" + 1;
+      end loop;
+      p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+    when 'where' then
+      p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'math' then
+      p_state := logloom_private.query_parse_math(p_state, p_plan);
+    when 'patterns' then
+      p_state.node := p_plan || '{"patterns": true}';
+    else
+      p_state."at" := 1;
+      p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
+  end case;
+  if p_state.texts[p_state."at"] <> '' then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[p_state."at":cardinality(p_state.texts) - 1], p_state.node
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.bar_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.comma_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"])
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'stages.something_follows',
+      case when v_is_aggregate then 'the aggregate' else v_stage end,
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  p_state.node := p_state.node || jsonb_build_object(
+    'last', case when v_is_aggregate then 'an aggregate' else v_stage end
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_stages (
+  p_state  logloom_private.query_state,
+  p_source text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan jsonb := '{}';
+  v_bar integer;
+  v_next integer;
+  v_meant text;
+  v_read logloom_private.query_state;
+begin
+  while p_state.texts[p_state."at"] = '|' loop
+    v_bar := p_state."at";
+    if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
+      perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
+    end if;
+    if logloom_private.query_is_adjacent(p_state, v_bar)
+      and logloom_private.query_is_adjacent(p_state, v_bar + 1)
+    then
+      v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
+      if v_meant is not null then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_bar + 1], 'stages.or_joins_values', v_meant
+        );
+      end if;
+    end if;
+    if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+      perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
+      p_state."at" := v_bar + 1;
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
+      v_plan := v_plan || jsonb_build_object(
+        'last', 'where',
+        'rows', coalesce(v_plan -> 'rows', '[]')
+          || jsonb_build_object('stage', 'where', 'tree', p_state.node)
+      );
+    else
+      v_next := v_bar + 1;
+      while p_state.texts[v_next] not in ('|', '') loop
+        v_next := v_next + 1;
+      end loop;
+      v_read := logloom_private.query_parse_stage(
+        logloom_private.query_split(
+          p_state,
+          substr(
+            p_source, p_state.positions[v_bar] + 1,
+            p_state.positions[v_next] - p_state.positions[v_bar] - 1
+          ),
+          p_state.positions[v_bar] + 1,
+          case when p_state.texts[v_bar + 1] = 'math' then logloom_private.query_math_tokens()
+            else '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=' end
+        ),
+        v_plan,
+        p_state
+      );
+      v_plan := v_read.node;
+      p_state."at" := v_next;
+      p_state.steps := v_read.steps;
+      p_state.leaves := v_read.leaves;
+      p_state.searched := v_read.searched;
+      p_state.names_now := v_read.names_now;
+      p_state.warnings := v_read.warnings;
+    end if;
+    v_plan := jsonb_build_object('first', jsonb_build_object(
+      'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+    )) || v_plan || jsonb_build_object('count', coalesce((v_plan -> 'count')::integer, 0) + 1);
+  end loop;
+  p_state.node := v_plan;
   return p_state;
 end;
 $function$;
@@ -12814,6 +13635,16 @@ begin
   return v_level;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_result_names (
+  p_plan jsonb
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  ARRAY(SELECT (r.item ->> 'name'::text) FROM jsonb_array_elements((COALESCE((query_result_names.p_plan -> 'aggregates'::text), '[]'::jsonb) || COALESCE((query_result_names.p_plan
+  -> 'math'::text), '[]'::jsonb))) WITH ORDINALITY r(item, n) ORDER BY r.n);
 
 CREATE OR REPLACE FUNCTION logloom_private.query_sql (
   p_node    jsonb,
@@ -14436,8 +15267,7 @@ begin
   into v_series
   using
     v_query.by_fields, v_groups,
-    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
-      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
   return row(
     v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
@@ -16530,7 +17360,8 @@ CREATE OR REPLACE FUNCTION logloom_private.sealed_counts_sql (
   STABLE
 RETURN
   (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
-  logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_from, p_to, (p_query).tree, (p_query).by_fields)) || ') l'::text);
+  logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+  p_from, p_to, (p_query).tree, ((p_query).by_fields || logloom_private.query_reads((p_query).plan)))) || ') l'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
@@ -17410,6 +18241,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.source_count_sql (
+  p_source logloom_private.counted_source,
+  p_filter text                           DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN format('coalesce(%s%s, 0)::double precision'::text, (p_source).count_sql, p_filter);
+
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
 )
@@ -17644,7 +18484,7 @@ begin
       e.hint,
       'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
         'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-        'are where, sort, limit, fields, json, logfmt and patterns.'
+        'are where, sort, limit, fields, json, logfmt, math and patterns.'
     ),
     e.explanation
   from (
@@ -17677,6 +18517,17 @@ begin
       'A name is letters, digits and _: count() as n', null),
     ('stages.width_is_missing', 400, 'A width of time is missing after by (',
       'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.condition_is_missing', 400, 'A condition is missing after if',
+      'Write count() if (level:error).', null),
+    ('stages.math_needs_an_aggregate', 400, 'math needs an aggregate before it',
+      'Write | count() if (level:error) as errors, count() as all | math errors / all as share',
+      null),
+    ('stages.math_ends_early', 400, 'A number is missing at the end',
+      'math computes with numbers and with %2$s.', null),
+    ('stages.math_result_is_unknown', 400, 'No number to compute with: %s',
+      'math computes with numbers and with %2$s.', null),
+    ('stages.math_needs_a_name', 400, 'as is missing before %s',
+      'Write math errors / all * 100 as share.', null),
     ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
@@ -17704,9 +18555,9 @@ begin
     ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
-      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
-        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
-        'stands once.', null),
+      'The order is json, logfmt and where, then an aggregate or patterns, then math and where, '
+        'then sort and limit; without an aggregate, sort, limit and fields follow where. Each of '
+        'the last stands once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
@@ -17731,6 +18582,14 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   IMMUTABLE
 RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
 
+CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_query).plan ? 'math'::text) THEN ((p_query).plan -> 'aggregates'::text) ELSE jsonb_build_array((logloom_private.stats_aggregates(p_query) -> 0)) END;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
   p_query       logloom_private.compiled_query,
@@ -17754,6 +18613,9 @@ declare
   v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
+  -- The fields of groups and of conditions.
+  v_fields constant text[] := p_query.by_fields
+    || logloom_private.query_reads(logloom_private.stats_aggregates(p_query));
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
@@ -17763,7 +18625,7 @@ begin
   end if;
   if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
-    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
+    v_counts_sealed := v_is_sealed and v_fields <@ array['level', 'service'];
     -- For days without rows, counting blocks is faster than reading log_counts.
     if v_counts_sealed and v_to - v_from >= interval '1 day' then
       v_counted_from := v_rows_from;
@@ -17788,7 +18650,7 @@ begin
       );
     end if;
     if v_rows.from_sql is not null then
-      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
+      return (v_rows, 'sum(l.events)', null, false)
         ::logloom_private.counted_source;
     end if;
   end if;
@@ -17817,8 +18679,44 @@ begin
   -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
   -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
-    v_rows, 'count(l.tenant_id)::double precision', null, false
+    v_rows, 'count(l.tenant_id)', null, false
   )::logloom_private.counted_source;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stats_values_sql (
+  p_aggregates jsonb,
+  p_source     logloom_private.counted_source,
+  p_minutes    numeric
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select case
+      when a.item ->> 'kind' = 'count'
+        then logloom_private.source_count_sql(p_source, f.sql)
+      when a.item ->> 'kind' = 'rate'
+        then logloom_private.source_count_sql(p_source, f.sql)
+          || format(' / %L::double precision', p_minutes)
+      when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n, f.sql)
+      else logloom_private.query_aggregate_sql(a.item, 'l', f.sql)
+    end
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    cross join lateral (
+      -- The columns c1, c2 … of groups say whether the aggregate's condition holds.
+      select case
+        when p_source.keys_sql is not null and a.item ? 'condition'
+          then format(' filter (where l.c%s)', a.n)
+        else logloom_private.query_condition_sql(a.item, 'l')
+      end as sql
+      offset 0
+    ) f
+    order by a.n
+  );
 end;
 $function$;
 
@@ -18723,6 +19621,14 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
+
+CREATE OR REPLACE FUNCTION logloom_private.value_number (
+  p_plan jsonb
+)
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_plan ? 'math'::text) THEN cardinality(logloom_private.query_result_names(p_plan)) ELSE 1 END;
 
 CREATE OR REPLACE FUNCTION logloom_private.verification_health()
   RETURNS jsonb
@@ -20963,7 +21869,7 @@ COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of o
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions, if they differ from by_sql of the query. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of a source of groups, which also has the conditions. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 

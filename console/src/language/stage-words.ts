@@ -9,7 +9,9 @@ const words: Record<string, string[]> = {
   Limit: ["limit"],
   Fields: ["fields"],
   Patterns: ["patterns"],
+  Math: ["math"],
   By: ["by"],
+  If: ["if"],
   As: ["as"],
   Asc: ["asc"],
   Desc: ["desc"],
@@ -30,14 +32,19 @@ const forms: Record<string, (text: string) => boolean> = {
   NewName: (text) => /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(text),
   Duration: (text) => /^[1-9]\d{0,4}[smhdw]$/.test(text),
   Count: (text) => /^[1-9]\d{0,5}$/.test(text),
-  HavingNumber: (text) =>
-    /^-?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/.test(text) && Number.isFinite(Number(text)) &&
-    (Number(text) !== 0 || !/[1-9]/.test(text.replace(/[eE].*/, ""))),
+  HavingNumber: (text) => isNumber(text.replace(/^-/, "")),
   ColumnName: () => true,
 };
 
 /** Tokens that are possible only in a stage, not in a filter. */
-const places = [...Object.keys(words), ...Object.keys(forms)].filter((name) => name !== "AndOp");
+const places = [...Object.keys(words), ...Object.keys(forms), "MathOp", "Amount"]
+  .filter((name) => name !== "AndOp");
+
+/** Whether a text is a number without a sign that a double holds. */
+function isNumber(text: string): boolean {
+  return /^\d+(\.\d+)?([eE][+-]?\d{1,3})?$/.test(text) && Number.isFinite(Number(text)) &&
+    (Number(text) !== 0 || !/[1-9]/.test(text.replace(/[eE].*/, "")));
+}
 
 export function isStagePlace(can: Can): boolean {
   return places.some(can);
@@ -45,6 +52,7 @@ export function isStagePlace(can: Can): boolean {
 
 /** Reads a word of a stage. Quotes are part of a name. Commas, brackets and comparisons end it. */
 export function stageWordAt(look: Look, can: Can): Found | null {
+  if (can("Amount") || can("MathOp")) return mathWordAt(look, can);
   const length = lengthAt(look);
   if (length === 0) return null;
   let text = "";
@@ -57,6 +65,26 @@ export function stageWordAt(look: Look, can: Can): Found | null {
     if (can(name) && fits(text)) return { name, length };
   }
   return null;
+}
+
+/** Reads an operator, a number or a name of `math`. */
+function mathWordAt(look: Look, can: Can): Found | null {
+  const sign = can("Amount") ? "MathSign" : "MathOp";
+  if (can(sign) && (sign === "MathOp" ? /[-+*/%]/ : /-/).test(look(0))) {
+    return { name: sign, length: 1 };
+  }
+  let text = "";
+  while (/[\w.]/.test(look(text.length)) || isExponent(text, look(text.length))) {
+    text += look(text.length);
+  }
+  if (can("As")) return text === "as" ? { name: "As", length: 2 } : null;
+  const name = isNumber(text) ? "Amount" : /^[A-Za-z_]/.test(text) ? "ResultName" : "";
+  return can(name) ? { name, length: text.length } : null;
+}
+
+/** Whether a sign goes on with the number before it, as in 1e-3. */
+function isExponent(text: string, next: string): boolean {
+  return /^\d[\w.]*[eE]$/.test(text) && /[-+]/.test(next);
 }
 
 function lengthAt(look: Look): number {
