@@ -320,6 +320,8 @@ DROP FUNCTION "logloom_private"."query_parse_aggregates"(logloom_private.query_s
 
 DROP FUNCTION "logloom_private"."query_parse_stage"(logloom_private.query_state, jsonb);
 
+DROP FUNCTION "logloom_private"."query_regex"(text, integer);
+
 DROP FUNCTION "logloom_private"."query_regex_literal"(text);
 
 DROP FUNCTION "logloom_private"."query_regex_set"(text, boolean);
@@ -6264,6 +6266,87 @@ begin
   return logloom_private.encode_page_cursor(v_cursor);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.extract_pattern (
+  p_text     text,
+  p_literals text[],
+  p_names    text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rest text := left(p_text, 65536);
+  v_place integer := strpos(v_rest, p_literals[1]);
+  v_found jsonb := '{}';
+begin
+  for v_n in 1 .. cardinality(p_names) loop
+    if v_place = 0 then
+      return '{}';
+    end if;
+    v_rest := substr(v_rest, v_place + char_length(p_literals[v_n]));
+    v_place := case p_literals[v_n + 1] when '' then char_length(v_rest) + 1
+      else strpos(v_rest, p_literals[v_n + 1]) end;
+    if p_names[v_n] <> '' then
+      v_found := v_found || jsonb_build_object(p_names[v_n], left(v_rest, v_place - 1));
+    end if;
+  end loop;
+  return case when v_place > 0 then v_found else '{}' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.extract_regexp (
+  p_text    text,
+  p_pattern text,
+  p_names   text[],
+  p_folds   boolean
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := left(p_text, 65536);
+  v_folded text collate "C";
+  v_values text[];
+begin
+  if not p_folds then
+    v_values := regexp_match(v_text collate "C", p_pattern);
+  else
+    v_folded := logloom_private.folded_text(v_text);
+    v_values := array(
+      select case when p.starts > 0 then substr(
+        v_text, p.starts, regexp_instr(v_folded, p_pattern, 1, 1, 1, '', p.n) - p.starts
+      ) end
+      from (
+        select n, regexp_instr(v_folded, p_pattern, 1, 1, 0, '', n) as starts
+        from generate_subscripts(p_names, 1) n
+      ) p
+      order by p.n
+    );
+  end if;
+  return jsonb_strip_nulls(coalesce(jsonb_object(p_names, v_values), '{}'));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.extraction_sql (
+  p_stage jsonb,
+  p_text  text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE (p_stage ->> 'stage'::text) WHEN 'extract'::text THEN
+  format('logloom_private.extract_pattern(%s, %L::text[], %L::text[])'::text, p_text, ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'literals'::text)) AS
+  jsonb_array_elements_text),
+  ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text)) AS jsonb_array_elements_text)) WHEN 'extract_regexp'::text THEN
+  format('logloom_private.extract_regexp(%s, %L, %L::text[], %L)'::text, p_text, (p_stage ->> 'pattern'::text), ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text))
+  AS jsonb_array_elements_text), (p_stage ->> 'fold'::text)) ELSE format('logloom_private.extract_%s(%s)'::text, (p_stage ->> 'stage'::text), p_text) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   p_tenant_id      text,
@@ -12392,6 +12475,37 @@ CREATE OR REPLACE FUNCTION logloom_private.query_excerpt (
   IMMUTABLE
 RETURN ((('"'::text || "left"(p_text, 40)) || CASE WHEN (char_length(p_text) > 40) THEN '…'::text ELSE ''::text END) || '"'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.query_extract_parts (
+  p_pattern  text,
+  p_position integer
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := array(
+    select m.match[1]
+    from regexp_matches(p_pattern, '<([^<>]*)>', 'g') with ordinality m (match, n)
+    order by m.n
+  );
+  v_literals constant text[] := regexp_split_to_array(p_pattern, '<[^<>]*>');
+  v_wrong constant text := (
+    select n from unnest(v_names) n where n !~ '^(?:[A-Za-z_][A-Za-z0-9_]{0,59})?$' limit 1
+  );
+begin
+  if v_wrong is not null then
+    perform logloom_private.refuse_at(
+      p_position, 'stages.extract_name_is_wrong', logloom_private.query_excerpt(v_wrong)
+    );
+  elsif '' = any(v_literals[2:cardinality(v_names)]) then
+    perform logloom_private.refuse_at(p_position, 'stages.extract_names_touch');
+  end if;
+  return jsonb_build_object('literals', v_literals, 'names', array_replace(v_names, '_', ''));
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_field (
   p_name     text,
   p_position integer,
@@ -12882,6 +12996,57 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_extract (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stage constant text := p_state.texts[1];
+  v_token constant text := p_state.texts[2];
+  v_position constant integer := p_state.positions[2];
+  v_parts jsonb;
+  v_named text[];
+begin
+  if v_token !~ '^"(?:[^"\\]|\\.)*"$' then
+    perform logloom_private.refuse_at(v_position, 'stages.extract_needs_a_pattern', v_stage);
+  elsif v_stage = 'extract' then
+    v_parts := logloom_private.query_extract_parts(
+      logloom_private.query_text(v_token), v_position
+    );
+  else
+    v_parts := logloom_private.query_regex(v_token, v_position, true);
+    p_state := logloom_private.query_spend(p_state, (v_parts -> 'steps')::integer);
+    v_parts := v_parts || jsonb_build_object(
+      'test', 'regex', 'values', array[v_parts ->> 'pattern']
+    );
+  end if;
+  v_named := array(select n from jsonb_array_elements_text(v_parts -> 'names') n where n <> '');
+  if v_named = '{}' then
+    perform logloom_private.refuse_at(
+      v_position, 'stages.extract_names_nothing', v_stage,
+      case v_stage when 'extract' then '"<method> <path>"' else '"took (?P<ms>[0-9]+)ms"' end
+    );
+  elsif (select count(distinct n) from unnest(v_named) n) < cardinality(v_named) then
+    perform logloom_private.refuse_at(v_position, 'stages.extract_names_twice', v_stage);
+  end if;
+  p_state."at" := 3;
+  p_state.node := logloom_private.query_field('msg', v_position);
+  if p_state.texts[3] = 'from' then
+    p_state."at" := 4;
+    p_state := logloom_private.query_text_field(p_state, v_stage);
+  end if;
+  p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]') || (
+    v_parts || jsonb_build_object('stage', v_stage, 'field', p_state.node)
+  ));
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_figure (
   p_state logloom_private.query_state,
   p_names text[]
@@ -13144,7 +13309,8 @@ CREATE OR REPLACE FUNCTION logloom_private.query_parse_stage (
 declare
   v_stage constant text := p_state.texts[1];
   v_is_aggregate constant boolean :=
-    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math');
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math', 'extract',
+      'extract_regexp');
   v_fields jsonb := '[]';
   v_meant text;
 begin
@@ -13154,12 +13320,11 @@ begin
   p_state."at" := 2;
   case v_stage
     when 'json', 'logfmt' then
-      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
-      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
-      end if;
+      p_state := logloom_private.query_text_field(p_state, v_stage);
       p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
         || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'extract', 'extract_regexp' then
+      p_state := logloom_private.query_parse_extract(p_state, p_plan);
     when 'sort' then
       p_state := logloom_private.query_parse_sort(p_state, p_plan);
     when 'limit' then
@@ -13336,7 +13501,8 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_regex (
   p_token    text,
-  p_position integer
+  p_position integer,
+  p_captures boolean DEFAULT false
 )
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -13357,6 +13523,7 @@ declare
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
   v_steps integer := char_length(p_token);
+  v_names text[] := '{}';
 begin
   if char_length(v_source) > 256 then
     perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
@@ -13370,7 +13537,8 @@ begin
     select m.match[1]
     from regexp_matches(
       v_source,
-      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|(?:\{[^}]*\}|[*+?])\??'
+      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|\(\?P?<[A-Za-z_][A-Za-z0-9_]{0,59}>'
+        || '|(?:\{[^}]*\}|[*+?])\??'
         || '|[^][\\(){}|*+?.^$]+(?![*+?{])|.', 'g'
     ) with ordinality as m (match, n)
     order by m.n
@@ -13384,6 +13552,8 @@ begin
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
+        elsif p_captures and v_part like '_%?' then
+          perform logloom_private.refuse_at(v_position, 'regex.lazy_repeat_in_extract', v_part);
         end if;
         v_bounds := logloom_private.query_regex_bounds(
           left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
@@ -13392,12 +13562,15 @@ begin
           + 3 * (v_bounds[2] - v_bounds[1]);
         v_atoms[v_depth] := null;
         v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
-      when v_part in ('(', '(?:') then
+      when v_part in ('(', '(?:') or p_captures and v_part ~ '^\(\?P?<' then
         v_depth := v_depth + 1;
         v_sizes[v_depth] := 1;
         v_atoms[v_depth] := null;
         v_opened[v_depth] := v_position;
-        v_sql := v_sql || '(?:';
+        v_sql := v_sql || case when right(v_part, 1) = '>' then '(' else '(?:' end;
+        if right(v_part, 1) = '>' then
+          v_names := v_names || substring(v_part from '<(.*)>');
+        end if;
       when v_part = ')' then
         if v_depth = 1 then
           perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
@@ -13433,7 +13606,7 @@ begin
   end if;
   return jsonb_build_object(
     'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
-    'steps', v_steps
+    'steps', v_steps, 'names', v_names
   );
 end;
 $function$;
@@ -13696,6 +13869,26 @@ begin
         p_node, logloom_private.query_value_sql(p_node, p_alias), p_now_sql
       ) || ')';
   end case;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_text_field (
+  p_state logloom_private.query_state,
+  p_stage text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_position constant integer := p_state.positions[p_state."at"];
+begin
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', p_stage);
+  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(v_position, 'stages.takes_a_text', p_stage);
+  end if;
+  return p_state;
 end;
 $function$;
 
@@ -15680,6 +15873,8 @@ begin
       'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
     ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed', null,
       null),
+    ('regex.lazy_repeat_in_extract', 400, 'Regular expression: extract_regexp takes no lazy repeat %s',
+      'Write [^ ]* for a text up to a space.', null),
     ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
     ('regex.has_lookaround', 400,
       'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
@@ -18459,10 +18654,11 @@ begin
     else
       -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
       v_sql := format(
-        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+        'select %s, coalesce(nullif(%s, ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
-        v_columns, v_stage ->> 'stage',
-        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+        v_columns, logloom_private.extraction_sql(
+          v_stage, logloom_private.query_group_sql(v_stage -> 'field', 'l')
+        ), v_sql
       );
     end if;
   end loop;
@@ -18484,7 +18680,7 @@ begin
       e.hint,
       'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
         'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-        'are where, sort, limit, fields, json, logfmt, math and patterns.'
+        'are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and patterns.'
     ),
     e.explanation
   from (
@@ -18528,6 +18724,15 @@ begin
       'math computes with numbers and with %2$s.', null),
     ('stages.math_needs_a_name', 400, 'as is missing before %s',
       'Write math errors / all * 100 as share.', null),
+    ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
+      'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
+    ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
+    ('stages.extract_names_twice', 400, 'The pattern of %s has two parts of one name',
+      'Rename one of them.', null),
+    ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
+      'A name has letters, digits and _. extract_regexp takes any other text.', null),
+    ('stages.extract_names_touch', 400, 'Two names have no text between them',
+      'Write the text that separates them, such as "<method> <path>".', null),
     ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
@@ -18555,7 +18760,7 @@ begin
     ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
-      'The order is json, logfmt and where, then an aggregate or patterns, then math and where, '
+      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and where, '
         'then sort and limit; without an aggregate, sort, limit and fields follow where. Each of '
         'the last stands once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',

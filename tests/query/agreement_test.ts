@@ -6,7 +6,7 @@ import { compareDecimals, numberOf } from "./decimal.ts";
 import { compareText, type Event, isRecord, type Json, QueryError } from "./event.ts";
 import { attributeOf, type Field, groupText } from "./field.ts";
 import { type Query, readQuery } from "./evaluator.ts";
-import { aggregateOf, extract, type Plan, type Results } from "./stages.ts";
+import { aggregateOf, type Plan, type Results } from "./stages.ts";
 import { tell } from "../support/trial_counts.ts";
 
 // The compiler and a simple evaluator run the same random queries over the same random events. They
@@ -211,7 +211,7 @@ function staged(plan: Plan, events: Event[]): Event[] {
     }
     left = left.map((event) => {
       const text = groupText(stage.field, event);
-      const found = text === null ? {} : extract(stage.extract, text);
+      const found = text === null ? {} : stage.extract(text);
       if (Object.keys(found).length === 0) return event;
       return { ...event, attrs: { ...found, ...event.attrs } };
     });

@@ -520,7 +520,23 @@ const aggregate = fc.tuple(
 
 /** Stages that extract attributes and filter. */
 const extraction = fc.tuple(
-  fc.constantFrom("json msg", "logfmt msg", "json @a", "logfmt service", "json host"),
+  fc.oneof(
+    fc.constantFrom("json msg", "logfmt msg", "json @a", "logfmt service", "json host"),
+    fc.constantFrom(
+      ...[
+        raw`extract "<a> <b>"`,
+        raw`extract "<a>p<_>"`,
+        raw`extract "/<b>/<>" from @a`,
+        raw`extract "a=<a>" from msg`,
+        raw`extract "<a>"<b>" <status>"`,
+        raw`extract_regexp "(?P<a>[0-9]+)"`,
+        raw`extract_regexp "(?P<a>\w+)=(?<b>\w+)" from msg`,
+        raw`extract_regexp "(?i)(?P<b>[A-Z]{2})p?i" from @a`,
+        raw`extract_regexp "^(?:a|(?P<b>[b-i]))(?P<a>.*)$" from service`,
+        raw`extract_regexp "(?P<a>1)(?P<b>0)?"`,
+      ],
+    ),
+  ),
   fc.oneof({ weight: 2, arbitrary: fc.constant("") }, fc.oneof(nearField, leaf)),
 ).map(([stage, where]) => stage + (where === "" ? "" : ` | where ${where}`));
 const recordStages = fc.array(
@@ -596,6 +612,11 @@ const shards = [
     " as n",
     ", ",
     "|math ",
+    "|extract ",
+    "|extract_regexp ",
+    " from ",
+    "(?P<a>",
+    "<a>",
     " if (",
   ],
 ];

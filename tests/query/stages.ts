@@ -1,12 +1,14 @@
 import { decimal, numberOf, quantityOf } from "./decimal.ts";
 import {
   type Event,
+  fold,
   isRecord,
   type Json,
   numberText,
   type Predicate,
   QueryError,
 } from "./event.ts";
+import { readRegex } from "./regex.ts";
 import { attributeOf, type Field, groupText, readField, space, type Token } from "./field.ts";
 
 // This is a second implementation of the stages, and of aggregates over events.
@@ -38,12 +40,23 @@ export interface SortKey {
 
 /** A stage for each record: extracts attributes from a field, or filters. */
 export type RowStage =
-  | { extract: "json" | "logfmt"; field: Field }
+  | { extract: (text: string) => { [key: string]: Json }; field: Field }
   | { where: Predicate };
 
 /** Punctuation of a stage. Everything else except white space is part of a name. */
 const marks = ["(", ")", ",", "|", "<", ">", "=", "!", "<=", ">=", "!=", '"'];
-const known = ["json", "logfmt", "sort", "limit", "fields", "where", "patterns", "math"];
+const known = [
+  "json",
+  "logfmt",
+  "sort",
+  "limit",
+  "fields",
+  "where",
+  "patterns",
+  "math",
+  "extract",
+  "extract_regexp",
+];
 
 export class Plan {
   rows: RowStage[] = [];
@@ -156,11 +169,21 @@ class StageReader {
     switch (name) {
       case "json":
       case "logfmt": {
+        const field = this.#textField();
+        this.plan.rows.push({ extract: (text) => extract(name, text), field });
+        break;
+      }
+      case "extract":
+      case "extract_regexp": {
         this.#at++;
         const token = this.#token;
-        const field = this.#field();
-        if (field.kind !== "text" && field.kind !== "attrs") this.#refuse("no text", token);
-        this.plan.rows.push({ extract: name, field });
+        if (!/^"([^"\\]|\\.)*"$/su.test(this.#text)) this.#refuse("a pattern is missing");
+        this.#at++;
+        const read = name === "extract"
+          ? readPattern(this.#refuse.bind(this), token)
+          : readRegexp(this.#refuse.bind(this), token);
+        const field = this.#is("from") ? this.#textField() : readField([..."msg"], token.at);
+        this.plan.rows.push({ extract: read, field });
         break;
       }
       case "patterns":
@@ -194,6 +217,14 @@ class StageReader {
     }
     if (this.#token.text.length > 0) this.#refuse("nothing may follow");
     this.plan.seen(known.includes(name) ? name : "an aggregate");
+  }
+
+  #textField(): Field {
+    this.#at++;
+    const token = this.#token;
+    const field = this.#field();
+    if (field.kind !== "text" && field.kind !== "attrs") this.#refuse("no text", token);
+    return field;
   }
 
   #field(): Field {
@@ -464,6 +495,52 @@ function countedNumber(value: Json | undefined): number | null {
   const number = numberOf(value) ??
     (typeof value === "string" ? quantityOf(value, "seconds") ?? quantityOf(value, "bytes") : null);
   return number === null ? null : Number(`${number.digits}e${-number.scale}`);
+}
+
+type Refuse = (message: string, token: Token) => never;
+
+function namesOf(named: string[], refuse: Refuse, token: Token): void {
+  if (named.length === 0) refuse("names nothing", token);
+  if (new Set(named).size < named.length) refuse("two of a name", token);
+}
+
+/** Reads the pattern of extract: names between texts. */
+function readPattern(refuse: Refuse, token: Token): (text: string) => { [key: string]: Json } {
+  const pattern = token.text.slice(1, -1).join("").replace(/\\(.)/gsu, "$1");
+  const parts = pattern.split(/<([^<>]*)>/su);
+  const names = parts.filter((_, i) => i % 2 === 1);
+  const literals = parts.filter((_, i) => i % 2 === 0);
+  if (names.some((name) => !/^([A-Za-z_]\w{0,59})?$/.test(name))) refuse("no name", token);
+  if (literals.slice(1, -1).includes("")) refuse("names touch", token);
+  const isNamed = (name: string) => name !== "" && name !== "_";
+  namesOf(names.filter(isNamed), refuse, token);
+  return (text) => {
+    const whole = [...text].slice(0, 65536).join("");
+    const found: { [key: string]: Json } = {};
+    let at = whole.indexOf(literals[0]);
+    for (const [i, name] of names.entries()) {
+      if (at < 0) return {};
+      const starts = at + literals[i].length;
+      at = literals[i + 1] === "" ? whole.length : whole.indexOf(literals[i + 1], starts);
+      if (isNamed(name)) found[name] = whole.slice(starts, Math.max(at, starts));
+    }
+    return at < 0 ? {} : found;
+  };
+}
+
+/** Reads the expression of extract_regexp, with the engine of JavaScript. */
+function readRegexp(refuse: Refuse, token: Token): (text: string) => { [key: string]: Json } {
+  const names: string[] = [];
+  const { regex, folded } = readRegex(token.text.slice(1, -1), token.at + 1, names);
+  namesOf(names, refuse, token);
+  return (text) => {
+    const whole = [...text].slice(0, 65536).join("");
+    const places = regex.exec(folded ? fold(whole) : whole)?.indices ?? [];
+    return Object.fromEntries(names.flatMap((name, i) => {
+      const place = places[i + 1];
+      return place === undefined ? [] : [[name, whole.slice(...place)]];
+    }));
+  };
 }
 
 /** Returns the attributes that json or logfmt extracts from a text. */

@@ -50,6 +50,8 @@ const stages: [string, Words][] = [
   ["patterns", "groups similar messages"],
   ["where ", "filters the rows before it"],
   ["sort by ", "sorts the rows"],
+  ["extract ", "takes parts out of a text"],
+  ["extract_regexp ", "takes out what an expression names"],
   ["math ", "computes with the results"],
   ["limit ", "at most this many"],
   ["json ", "parses JSON in a text"],

@@ -1,10 +1,22 @@
-import { type Can, fieldKind, type Found, isBlank, type Look, quotedAt } from "./read-word.ts";
+import {
+  type Can,
+  fieldKind,
+  type Found,
+  isBlank,
+  type Look,
+  quotedAt,
+  textOf,
+} from "./read-word.ts";
+import { namedGroups } from "./regex.ts";
 
 /** The fixed words of a stage. */
 const words: Record<string, string[]> = {
   Where: ["where"],
   Having: ["where"],
   Extract: ["json", "logfmt"],
+  ExtractText: ["extract"],
+  ExtractRegexp: ["extract_regexp"],
+  From: ["from"],
   Sort: ["sort"],
   Limit: ["limit"],
   Fields: ["fields"],
@@ -22,6 +34,23 @@ const words: Record<string, string[]> = {
   HavingOp: ["<", ">", "=", "<=", ">=", "!="],
 };
 
+const isQuoted = /^"(?:[^"\\]|\\[\s\S])*"$/;
+const isName = /^(?:[A-Za-z_][A-Za-z0-9_]{0,59})?$/;
+
+function namesOnce(names: string[] | null): boolean {
+  return names !== null && names.length > 0 && new Set(names).size === names.length;
+}
+
+/** Whether a text is a pattern of `extract`: names between texts that separate them. */
+function isPattern(text: string): boolean {
+  if (!isQuoted.test(text)) return false;
+  const parts = textOf(text).split(/<([^<>]*)>/);
+  const names = parts.filter((_, i) => i % 2 === 1);
+  return names.every((name) => isName.test(name)) &&
+    parts.every((part, i) => i % 2 === 1 || i === 0 || i === parts.length - 1 || part !== "") &&
+    namesOnce(names.filter((name) => name !== "" && name !== "_"));
+}
+
 /** Words that are recognised by their form. */
 const forms: Record<string, (text: string) => boolean> = {
   NumberFunction: (text) => /^(sum|avg|p(100|\d{1,2}(\.\d{1,4})?))$/.test(text),
@@ -29,6 +58,8 @@ const forms: Record<string, (text: string) => boolean> = {
   AttrFieldName: (text) => fieldKind(text) === "attrs",
   EdgeFieldName: (text) => /^(attrs|time)$/.test(fieldKind(text) ?? ""),
   AnyFieldName: (text) => !/^(any)?$/.test(fieldKind(text) ?? ""),
+  Pattern: isPattern,
+  Expression: (text) => isQuoted.test(text) && namesOnce(namedGroups(text.slice(1, -1))),
   NewName: (text) => /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(text),
   Duration: (text) => /^[1-9]\d{0,4}[smhdw]$/.test(text),
   Count: (text) => /^[1-9]\d{0,5}$/.test(text),

@@ -2,7 +2,8 @@
 
 -- The stages of a query make one object, the plan:
 --   rows        steps for each record, before anything is counted:
---               [{"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"}, …]
+--               {"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"},
+--               or what query_parse_extract returns
 --   aggregates  [{"kind", "fraction", "field", "name", "condition"}, …]; condition is a tree
 --   by          [field, …]
 --   bucket      width in seconds
@@ -62,6 +63,27 @@ begin
 end;
 $$;
 
+-- Parses a field that holds a text into node.
+create function logloom_private.query_text_field(
+  p_state logloom_private.query_state,
+  p_stage text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_position constant integer := p_state.positions[p_state."at"];
+begin
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', p_stage);
+  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(v_position, 'stages.takes_a_text', p_stage);
+  end if;
+  return p_state;
+end;
+$$;
+
 -- Raises PT400 if a stage may not follow the stages before it.
 create function logloom_private.query_check_order(
   p_plan jsonb,
@@ -112,7 +134,8 @@ as $$
 declare
   v_stage constant text := p_state.texts[1];
   v_is_aggregate constant boolean :=
-    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math');
+    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math', 'extract',
+      'extract_regexp');
   v_fields jsonb := '[]';
   v_meant text;
 begin
@@ -122,12 +145,11 @@ begin
   p_state."at" := 2;
   case v_stage
     when 'json', 'logfmt' then
-      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
-      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
-      end if;
+      p_state := logloom_private.query_text_field(p_state, v_stage);
       p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
         || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'extract', 'extract_regexp' then
+      p_state := logloom_private.query_parse_extract(p_state, p_plan);
     when 'sort' then
       p_state := logloom_private.query_parse_sort(p_state, p_plan);
     when 'limit' then

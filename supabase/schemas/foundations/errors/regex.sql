@@ -33,6 +33,8 @@ begin
       'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
     ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed', null,
       null),
+    ('regex.lazy_repeat_in_extract', 400, 'Regular expression: extract_regexp takes no lazy repeat %s',
+      'Write [^ ]* for a text up to a space.', null),
     ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
     ('regex.has_lookaround', 400,
       'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
