@@ -29,6 +29,12 @@ begin
 end;
 $$;
 
+-- A group of rules counts in parts from now on; the groups that there are have one.
+alter table logloom_private.alert_groups
+alter column number_sql type text[]
+using case when number_sql is not null then array['true, ' || number_sql] end;
+alter table logloom_private.alert_groups rename number_sql to parts;
+
 -- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();
@@ -101,6 +107,8 @@ DROP INDEX "logloom"."retention_runs_retention_idx";
 
 DROP INDEX "logloom_private"."blocks_last_ts_idx";
 
+DROP VIEW "logloom_private"."planned_alert_rules";
+
 ALTER TABLE "logloom"."alert_incidents"
   DROP CONSTRAINT "alert_incidents_resolution_is_known";
 
@@ -133,6 +141,9 @@ ALTER TABLE "logloom"."saved_searches"
 
 ALTER TABLE "logloom"."saved_searches"
   DROP CONSTRAINT "saved_searches_name_is_valid";
+
+ALTER TABLE "logloom_private"."alert_partials"
+  DROP CONSTRAINT "alert_partials_pkey";
 
 ALTER TABLE "logloom_private"."settings"
   DROP CONSTRAINT "settings_alert_absent_windows_are_positive";
@@ -169,6 +180,8 @@ DROP FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents);
 DROP FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."alert_number_sql"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."alert_partials_sql"(text, text, text);
 
@@ -802,6 +815,12 @@ ALTER TABLE "logloom"."log_streams"
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "turn_at" timestamp WITH time zone;
 
+ALTER TABLE "logloom_private"."alert_partials"
+  ADD COLUMN "part" smallint NOT NULL DEFAULT 1;
+
+ALTER TABLE "logloom_private"."alert_plans"
+  ADD COLUMN "results" jsonb;
+
 ALTER TABLE "logloom_private"."alert_rounds"
   ADD COLUMN "staged_by" integer;
 
@@ -1282,17 +1301,20 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_partials_sql (
-  p_source     text,
-  p_filter     text,
-  p_number_sql text
+  p_source text,
+  p_filter text,
+  p_parts  text[]
 )
   RETURNS text
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (((((((('select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '::text ||
-  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '::text) ||
-  p_number_sql) || ' as number from ('::text) || p_source) || ') l where ('::text) || p_filter) || ') offset 0) m group by m.group_id, m.minute'::text);
+  format((((('select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '::text ||
+  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) ||
+  'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '::text) ||
+  'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '::text) || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part'::text),
+  p_source,
+  (SELECT string_agg(format('(%s, %s)'::text, p.n, p.sql), ', '::text ORDER BY p.n) AS string_agg FROM unnest(alert_partials_sql.p_parts) WITH ORDINALITY p(sql, n)), p_filter);
 
 CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   p_source text,
@@ -1302,10 +1324,32 @@ CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (((((('insert into logloom_private.alert_partials as p '::text || '(group_id, minute, events, numbers, total, least, greatest) '::text) ||
-  logloom_private.alert_partials_sql(p_source, (p_group).filter, (p_group).number_sql)) || ' on conflict (group_id, minute) do update set '::text) ||
+  (((((('insert into logloom_private.alert_partials as p '::text || '(group_id, minute, part, events, numbers, total, least, greatest) '::text) ||
+  logloom_private.alert_partials_sql(p_source, (p_group).filter, (p_group).parts)) || ' on conflict (group_id, minute, part) do update set '::text) ||
   'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '::text) || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '::text) ||
   'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_parts (
+  p_query logloom_private.compiled_query
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select case when a.item ? 'condition'
+        then logloom_private.query_sql(a.item -> 'condition', 'l') else 'true' end
+      || ', ' || case when a.item ->> 'kind' in ('count', 'rate') then 'null::numeric'
+        else 'logloom_private.json_number('
+          || logloom_private.query_value_sql(a.item -> 'field', 'l') || ')' end
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query))
+      with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_piece_sql (
   p_tenant_id    text,
@@ -1510,8 +1554,8 @@ begin
     ('alerts.incident_note_is_too_long', 400, 'Invalid p_note: at most 2000 characters',
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
-      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      'Remove the other stages; the filter may stay before the bar.', null),
+      'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
+      'Remove the other stages, and a width such as (5m). The rule compares the last result.', null),
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
       'Remove ts from the query: each window has its own time.',
       '`preview_alert_rule`: `now` is different in each window.'),
@@ -3326,9 +3370,9 @@ declare
   v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
 begin
   if v_query.plan ? 'first' and (
-    (v_query.plan -> 'count')::integer > 1
-    or v_query.plan ? 'bucket'
-    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+    not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
+    or (v_query.plan -> 'count')::integer
+      > 1 + coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
   ) then
     perform logloom_private.refuse_at(
       (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
@@ -4195,6 +4239,44 @@ begin
   return logloom_private.fill_each(
     v_templates, v_counts, v_places, p_column.digits || ''::bytea
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.combined_value (
+  p_group_id bigint,
+  p_results  jsonb,
+  p_start    timestamp with time zone,
+  p_end      timestamp with time zone
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_minutes constant integer := extract(epoch from p_end - p_start) / 60;
+  v_values constant double precision[] := array(
+    select logloom_private.partial_value(
+      a.item ->> 'kind', v_minutes, sum(m.events), sum(m.numbers), sum(m.total), min(m.least),
+      max(m.greatest)
+    )
+    from jsonb_array_elements(p_results -> 'aggregates') with ordinality a (item, n)
+    left join logloom_private.alert_partials m
+      on m.group_id = p_group_id and m.part = a.n and m.minute >= p_start and m.minute < p_end
+    group by a.n, a.item
+    order by a.n
+  );
+  v_value double precision;
+begin
+  execute logloom_private.rule_value_sql(
+    'select ' || logloom_private.numbered_sql(
+      array(select format('$1[%s]', n) from generate_subscripts(v_values, 1) n order by n), 'v'
+    ),
+    p_results
+  )
+  into v_value
+  using v_values;
+  return v_value;
 end;
 $function$;
 
@@ -7423,8 +7505,9 @@ CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  ((COALESCE((p_query).aggregate, 'count'::text) = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 'avg'::text, 'min'::text, 'max'::text])) AND (NOT (p_query).names_now) AND
-  (cardinality((p_query).by_fields) = 0));
+  (COALESCE((NOT jsonb_path_exists(((p_query).plan -> 'aggregates'::text),
+  '$[*]?((!(@."kind" like_regex "^(count|rate|sum|avg|min|max)$") || @."field"."field" == "ts") || @."field"."field" == "received_at")'::jsonpath)),
+  true) AND (NOT (p_query).names_now) AND (cardinality((p_query).by_fields) = 0));
 
 CREATE OR REPLACE FUNCTION logloom_private.held_incident (
   p_rule   logloom.alert_rules,
@@ -8247,6 +8330,70 @@ begin
   end if;
   return case when v_number is not null
     then least(greatest(v_number, -1.7976931348623157e308), 1.7976931348623157e308) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.judge_alert_rules (
+  p_rule_ids uuid[],
+  p_round    logloom_private.alert_rounds,
+  p_now      timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+begin
+  return logloom_private.settle_alert_windows(
+    array(
+      with due as materialized (
+        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate, r.results, r.window_minutes,
+          min(d.window_start) over (partition by d.rule_id) as first_start
+        from logloom_private.due_alert_windows(p_rule_ids, p_round) d
+        join logloom_private.planned_alert_rules r on r.rule_id = d.rule_id
+      )
+      select row(
+        d.rule_id, d.window_start, d.window_end,
+        case when d.results is null
+          then logloom_private.partial_value(
+            d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
+          )
+          else logloom_private.combined_value(
+            d.group_id, d.results, d.window_start, d.window_end
+          )
+        end,
+        null, null, null
+      )::logloom_private.alert_window
+      from due d
+      join logloom_private.alert_groups g on g.group_id = d.group_id
+      cross join lateral (
+        select
+          sum(m.events) as events, sum(m.numbers) as numbers, sum(m.total) as total,
+          min(m.least) as least, max(m.greatest) as greatest
+        from logloom_private.alert_partials m
+        where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
+      ) t
+      where g.write_seq >= p_round.write_seq_to
+        and (
+          g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
+        )
+      union all
+      select row(
+        r.rule_id, p_round.window_end, p_round.window_end, null,
+        coalesce(r.refusal, g.last_error), null, null
+      )::logloom_private.alert_window
+      from logloom_private.planned_alert_rules r
+      left join logloom_private.alert_groups g on g.group_id = r.group_id
+      where r.rule_id = any(p_rule_ids)
+        and r.asked_at < p_round.window_end
+        and (
+          r.refusal is not null
+          or (g.last_error is not null and g.retry_at > p_round.window_end)
+        )
+    ),
+    p_round, p_now
+  );
 end;
 $function$;
 
@@ -11530,26 +11677,26 @@ begin
       );
       if logloom_private.has_partials(v_query) then
         v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
-        v_group.number_sql := logloom_private.alert_number_sql(v_query);
+        v_group.parts := logloom_private.alert_parts(v_query);
       end if;
       v_group.digest := sha256(convert_to(
         case
           when v_group.filter is null
             then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
               || coalesce(to_jsonb(v_rule.view_id), '[]')
-          else jsonb_build_array(v_group.filter, v_group.number_sql)
+          else jsonb_build_array(v_group.filter, v_group.parts)
         end::text,
         'UTF8'
       ));
-      insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
-      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
+      insert into logloom_private.alert_groups (tenant_id, digest, filter, parts)
+      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.parts)
       on conflict (tenant_id, digest) do nothing;
       insert into logloom_private.alert_plans (
-        rule_id, query_dsl, window_minutes, aggregate, group_id, view_id, view_updated_at
+        rule_id, query_dsl, window_minutes, aggregate, results, group_id, view_id, view_updated_at
       )
       select
         v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
-        coalesce(v_query.aggregate, 'count'), g.group_id, v_rule.view_id, v_updated_at
+        coalesce(v_query.aggregate, 'count'), logloom_private.rule_results(v_query), g.group_id, v_rule.view_id, v_updated_at
       from logloom_private.alert_groups g
       where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception
@@ -11710,6 +11857,57 @@ begin
     end if;
   end loop;
   return v_alerts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_partial_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_kinds constant text[] := array(
+    select a.item ->> 'kind'
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query))
+      with ordinality a (item, n)
+    order by a.n
+  );
+  v_values logloom_private.alert_window[];
+begin
+  execute 'with partials as materialized (' || logloom_private.alert_partials_sql(
+    'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
+    logloom_private.alert_parts(p_query)
+  )
+    || '), moving as (select e.at, k.n, logloom_private.partial_value(k.kind, $6, '
+    || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, min(p.least) over w, '
+    || 'max(p.greatest) over w) as value '
+    || 'from unnest($5) with ordinality k (kind, n) '
+    || 'cross join generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) '
+    || 'left join partials p on p.part = k.n and p.minute = e.at - interval ''1 minute'' '
+    || 'window w as (partition by k.n order by e.at rows between $6 - 1 preceding and current row)'
+    || ') select array(select row(null, v.at - $4, v.at, v.value, null, null, null)'
+    || '::logloom_private.alert_window from (' || logloom_private.rule_value_sql(
+      'select m.at, ' || logloom_private.numbered_sql(
+        array(
+          select format('max(m.value) filter (where m.n = %s)', n)
+          from generate_subscripts(v_kinds, 1) n
+        ),
+        'v'
+      ) || ' from moving m group by m.at',
+      p_query.plan
+    ) || ') v order by v.at offset $6 - 1)'
+  into v_values
+  using p_tenant_id, p_from - v_window, p_to, v_window, v_kinds, p_window_minutes;
+  return v_values;
 end;
 $function$;
 
@@ -15778,6 +15976,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.records_query (
+  p_query_dsl text,
+  p_group     jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl);
+  v_state logloom_private.query_state;
+  v_bar integer;
+  v_text text := p_query_dsl;
+  v_group text;
+begin
+  if v_query.aggregate is not null then
+    v_state := logloom_private.query_tokenize(p_query_dsl, now());
+    select min(t.position) into v_bar
+    from unnest(v_state.texts, v_state.positions) t (text, position)
+    where t.text = '|';
+    v_text := left(p_query_dsl, v_bar - 1);
+  end if;
+  v_text := coalesce(nullif(logloom_private.trim_space(v_text), ''), '*');
+  if p_group is null then
+    return v_text;
+  end if;
+  select string_agg(
+    case
+      when p_group ->> f is null then '-' || f || ':*'
+      when f = 'level' then f || ':' || (p_group ->> f)
+      else f || ':="' || replace(replace(p_group ->> f, '\', '\\'), '"', '\"') || '"'
+    end, ' ' order by n
+  )
+  into v_group
+  from unnest(v_query.by_fields) with ordinality b (f, n);
+  v_text := v_text || ' | where ' || v_group;
+  perform logloom_private.compile_query(v_text);
+  return v_text;
+exception when sqlstate 'PT400' then
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.records_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -16405,7 +16647,8 @@ CREATE OR REPLACE FUNCTION logloom_private.resolve_incidents (
   p_window_end timestamp with time zone,
   p_seen       jsonb[],
   p_held       jsonb[],
-  p_now        timestamp with time zone
+  p_now        timestamp with time zone,
+  p_decided    jsonb[]
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -16421,7 +16664,8 @@ begin
   where i.rule_id = p_rule.rule_id
     and i.resolved_at is null
     and i.held_until < p_window_end
-    and coalesce(i."group", 'null') <> all (p_held);
+    and coalesce(i."group", 'null') <> all (p_held)
+    and (p_decided is null or coalesce(i."group", 'null') = any (p_decided));
 end;
 $function$;
 
@@ -16806,6 +17050,41 @@ begin
   ));
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
+  p_rule_id uuid
+)
+  RETURNS boolean
+  LANGUAGE sql
+  STABLE
+RETURN COALESCE((SELECT (p.results ? 'math'::text) FROM logloom_private.alert_plans p WHERE (p.rule_id = rule_has_math.p_rule_id)), false);
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_results (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if cardinality(logloom_private.query_result_names(p_query.plan)) > 1 then
+    return jsonb_build_object('aggregates', p_query.plan -> 'aggregates')
+      || case when p_query.plan ? 'math'
+        then jsonb_build_object('math', p_query.plan -> 'math') else '{}' end;
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_value_sql (
+  p_select text,
+  p_plan   jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN format('select g.v%s as value, g.* from (%s) g'::text, GREATEST(cardinality(logloom_private.query_result_names(p_plan)), 1), logloom_private.math_sql(p_select, p_plan));
 
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
@@ -18036,6 +18315,7 @@ declare
   v_rule logloom.alert_rules;
   v_window logloom_private.alert_window;
   v_has_fired boolean;
+  v_decided jsonb[];
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
@@ -18063,11 +18343,15 @@ begin
       end;
     end loop;
     continue when v_told.error is not null;
+    -- A share without records is null, which says nothing about the incident.
+    v_decided := case when logloom_private.rule_has_math(v_rule.rule_id)
+      then array(select coalesce(s."group", 'null') from unnest(v_told.seen) s
+        where s.value is not null) end;
     begin
       perform logloom_private.resolve_incidents(
         v_rule, v_told.window_end,
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
-        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now, v_decided
       );
     exception
       when lock_not_available or disk_full then
@@ -20151,6 +20435,67 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
 
+CREATE OR REPLACE FUNCTION logloom_private.window_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer,
+  p_limit          integer                        DEFAULT NULL::integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value constant text := logloom_private.numbered_sql(
+    logloom_private.stats_values_sql(
+      logloom_private.stats_aggregates(p_query),
+      -- Counts a column, which a window without records does not have.
+      row(null, 'count(l.ts)', null, false)::logloom_private.counted_source, p_window_minutes
+    ),
+    'v'
+  );
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
+  v_values logloom_private.alert_window[];
+begin
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
+    select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+      || ']::text[])'
+    into v_group
+    from unnest(p_query.by_sql) b;
+  elsif p_from + v_window = p_to then
+    -- A single window needs no grouping by time.
+    execute 'select array[row(null, $2, $3, w.value, null, null, null)'
+      || '::logloom_private.alert_window] from (' || logloom_private.rule_value_sql(
+        'select ' || v_value || ' from (' || p_source || ') l where (' || p_query.filter || ')',
+        p_query.plan
+      ) || ') w'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
+  end if;
+  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
+    || '::logloom_private.alert_window) from (' || logloom_private.rule_value_sql(
+      'select w.starts, ' || v_value || ', ' || v_group
+        || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+        || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
+        || p_query.filter || ')) l on l.starts = w.starts group by '
+        || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5',
+      p_query.plan
+    ) || ') v'
+  into v_values
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
+  return coalesce(v_values, '{}');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -21177,6 +21522,9 @@ ALTER TABLE "logloom"."retention_runs"
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_kind_is_known" CHECK ((kind = ANY (ARRAY['retention'::text, 'erasure'::text, 'storage'::text])));
 
+ALTER TABLE "logloom_private"."alert_partials"
+  ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);
+
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_alert_grace_is_whole_minutes" CHECK (((alert_grace >= '00:00:00'::interval) AND (alert_grace = date_trunc('minute'::text, alert_grace))));
 
@@ -21185,6 +21533,25 @@ ALTER TABLE "logloom_private"."settings"
 
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_storage_policy_is_known" CHECK ((storage_policy = ANY (ARRAY['drop_oldest'::text, 'refuse'::text])));
+
+CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true) AS  SELECT p.rule_id,
+    p.query_dsl,
+    p.window_minutes,
+    p.aggregate,
+    p.results,
+    p.group_id,
+    p.refusal,
+    p.view_id,
+    p.view_updated_at,
+    r.tenant_id,
+    r.asked_at,
+    r.last_evaluated_at,
+    (s.alert_grace * (((r.for_minutes > 0))::integer)::double precision) AS delay
+   FROM (((logloom.alert_rules r
+     CROSS JOIN logloom_private.settings s)
+     JOIN logloom_private.alert_plans p ON (((p.rule_id = r.rule_id) AND (p.query_dsl = r.query_dsl) AND (p.window_minutes = r.window_minutes) AND (NOT (p.view_id IS DISTINCT FROM r.view_id)))))
+     LEFT JOIN logloom.log_views v ON ((v.view_id = r.view_id)))
+  WHERE (r.enabled AND (NOT (p.view_updated_at IS DISTINCT FROM v.updated_at)));
 
 CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING btree (tenant_id, ts_to, kind)
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
@@ -21968,9 +22335,9 @@ COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant
 
 COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records, so that they share partial values. The values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are null, the group must be filled. A group without a filter has no partial values: its rules read their windows.';
 
-COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Partial values per group and minute of ts: the number of records, the number of records with a number, and the sum and bounds of these numbers.';
+COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Partial values per group, minute of ts and part of the group: the number of records, the number of records with a number, and the sum and bounds of these numbers.';
 
-COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. Valid while the rule still has this query_dsl, window_minutes and view_id, and the view still has view_updated_at.';
+COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. results: the aggregates and math of a rule with more than one result. Valid while the rule still has this query_dsl, window_minutes and view_id, and the view still has view_updated_at.';
 
 COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'For each tenant with rules: how many records arrived for the last round, and their earliest ts. It decides which evaluated windows are evaluated again.';
 

@@ -22,6 +22,12 @@ begin
 end;
 $$;
 
+-- A group of rules counts in parts from now on; the groups that there are have one.
+alter table logloom_private.alert_groups
+alter column number_sql type text[]
+using case when number_sql is not null then array['true, ' || number_sql] end;
+alter table logloom_private.alert_groups rename number_sql to parts;
+
 -- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();

@@ -134,8 +134,10 @@ as $$
 declare
   v_stage constant text := p_state.texts[1];
   v_is_aggregate constant boolean :=
-    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math', 'extract',
-      'extract_regexp');
+    v_stage not in (
+      'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
+      'fields'
+    );
   v_fields jsonb := '[]';
   v_meant text;
 begin

@@ -17,8 +17,8 @@ return case p_stage ->> 'stage'
   else format('logloom_private.extract_%s(%s)', p_stage ->> 'stage', p_text)
 end;
 
--- Builds a source of the records of p_rows after the stages that extract, and where. It raises PT400
--- if it would read more than search_stage_records.
+-- Builds a source of the records of p_rows after the stages that extract, and where. It raises
+-- PT400 if it would read more than search_stage_records.
 create function logloom_private.staged_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source

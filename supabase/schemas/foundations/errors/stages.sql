@@ -93,9 +93,9 @@ begin
     ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
-      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and where, '
-        'then sort and limit; without an aggregate, sort, limit and fields follow where. Each of '
-        'the last stands once.', null),
+      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
+        'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
+        'Each of the last stands once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
