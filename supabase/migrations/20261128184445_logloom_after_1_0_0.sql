@@ -29,11 +29,8 @@ begin
 end;
 $$;
 
--- A group of rules counts in parts from now on; the groups that there are have one.
-alter table logloom_private.alert_groups
-alter column number_sql type text[]
-using case when number_sql is not null then array['true, ' || number_sql] end;
-alter table logloom_private.alert_groups rename number_sql to parts;
+-- A group of rules counts in parts from now on. The next round plans and fills the groups again.
+delete from logloom_private.alert_groups where filter is not null;
 
 -- Functions take these names.
 drop procedure logloom_private.write_logs();
@@ -141,6 +138,9 @@ ALTER TABLE "logloom"."saved_searches"
 
 ALTER TABLE "logloom"."saved_searches"
   DROP CONSTRAINT "saved_searches_name_is_valid";
+
+ALTER TABLE "logloom_private"."alert_groups"
+  DROP CONSTRAINT "alert_groups_partials_are_whole";
 
 ALTER TABLE "logloom_private"."alert_partials"
   DROP CONSTRAINT "alert_partials_pkey";
@@ -455,6 +455,9 @@ ALTER TYPE "logloom_private"."ingest_state" DROP ATTRIBUTE "batch_max_events" CA
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
+
+ALTER TABLE "logloom_private"."alert_groups"
+  DROP COLUMN "number_sql";
 
 ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "alert_absent_windows";
@@ -811,6 +814,9 @@ ALTER TABLE "logloom"."log_streams"
 
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "test_answer" text;
+
+ALTER TABLE "logloom_private"."alert_groups"
+  ADD COLUMN "parts" text[];
 
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "turn_at" timestamp WITH time zone;
@@ -1555,7 +1561,8 @@ begin
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
-      'Remove the other stages, and a width such as (5m). The rule compares the last result.', null),
+      'Remove the other stages, and a width such as (5m). The rule compares the last result.',
+      null),
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
       'Remove ts from the query: each window has its own time.',
       '`preview_alert_rule`: `now` is different in each window.'),
@@ -8348,7 +8355,8 @@ begin
   return logloom_private.settle_alert_windows(
     array(
       with due as materialized (
-        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate, r.results, r.window_minutes,
+        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate,
+          r.results, r.window_minutes,
           min(d.window_start) over (partition by d.rule_id) as first_start
         from logloom_private.due_alert_windows(p_rule_ids, p_round) d
         join logloom_private.planned_alert_rules r on r.rule_id = d.rule_id
@@ -11696,7 +11704,8 @@ begin
       )
       select
         v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
-        coalesce(v_query.aggregate, 'count'), logloom_private.rule_results(v_query), g.group_id, v_rule.view_id, v_updated_at
+        coalesce(v_query.aggregate, 'count'), logloom_private.rule_results(v_query),
+        g.group_id, v_rule.view_id, v_updated_at
       from logloom_private.alert_groups g
       where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception
@@ -13507,8 +13516,10 @@ CREATE OR REPLACE FUNCTION logloom_private.query_parse_stage (
 declare
   v_stage constant text := p_state.texts[1];
   v_is_aggregate constant boolean :=
-    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns', 'math', 'extract',
-      'extract_regexp');
+    v_stage not in (
+      'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
+      'fields'
+    );
   v_fields jsonb := '[]';
   v_meant text;
 begin
@@ -16115,7 +16126,8 @@ begin
       'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
     ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed', null,
       null),
-    ('regex.lazy_repeat_in_extract', 400, 'Regular expression: extract_regexp takes no lazy repeat %s',
+    ('regex.lazy_repeat_in_extract', 400,
+      'Regular expression: extract_regexp takes no lazy repeat %s',
       'Write [^ ]* for a text up to a space.', null),
     ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
     ('regex.has_lookaround', 400,
@@ -19044,9 +19056,9 @@ begin
     ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
-      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and where, '
-        'then sort and limit; without an aggregate, sort, limit and fields follow where. Each of '
-        'the last stands once.', null),
+      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
+        'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
+        'Each of the last stands once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
@@ -21521,6 +21533,9 @@ ALTER TABLE "logloom"."retention_runs"
 
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_kind_is_known" CHECK ((kind = ANY (ARRAY['retention'::text, 'erasure'::text, 'storage'::text])));
+
+ALTER TABLE "logloom_private"."alert_groups"
+  ADD CONSTRAINT "alert_groups_partials_are_whole" CHECK (((filter IS NULL) = (parts IS NULL)));
 
 ALTER TABLE "logloom_private"."alert_partials"
   ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);

@@ -22,11 +22,8 @@ begin
 end;
 $$;
 
--- A group of rules counts in parts from now on; the groups that there are have one.
-alter table logloom_private.alert_groups
-alter column number_sql type text[]
-using case when number_sql is not null then array['true, ' || number_sql] end;
-alter table logloom_private.alert_groups rename number_sql to parts;
+-- A group of rules counts in parts from now on. The next round plans and fills the groups again.
+delete from logloom_private.alert_groups where filter is not null;
 
 -- Functions take these names.
 drop procedure logloom_private.write_logs();
