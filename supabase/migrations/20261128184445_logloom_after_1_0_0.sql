@@ -29,6 +29,9 @@ begin
 end;
 $$;
 
+-- A group of rules counts in parts from now on. The next round plans and fills the groups again.
+delete from logloom_private.alert_groups where filter is not null;
+
 -- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();
@@ -104,6 +107,8 @@ DROP INDEX "logloom"."retention_runs_retention_idx";
 
 DROP INDEX "logloom_private"."blocks_last_ts_idx";
 
+DROP VIEW "logloom_private"."planned_alert_rules";
+
 ALTER TABLE "logloom"."alert_incidents"
   DROP CONSTRAINT "alert_incidents_resolution_is_known";
 
@@ -136,6 +141,12 @@ ALTER TABLE "logloom"."saved_searches"
 
 ALTER TABLE "logloom"."saved_searches"
   DROP CONSTRAINT "saved_searches_name_is_valid";
+
+ALTER TABLE "logloom_private"."alert_groups"
+  DROP CONSTRAINT "alert_groups_partials_are_whole";
+
+ALTER TABLE "logloom_private"."alert_partials"
+  DROP CONSTRAINT "alert_partials_pkey";
 
 ALTER TABLE "logloom_private"."settings"
   DROP CONSTRAINT "settings_alert_absent_windows_are_positive";
@@ -172,6 +183,8 @@ DROP FUNCTION "logloom_private"."alert_incident_of"(logloom.alert_incidents);
 DROP FUNCTION "logloom_private"."alert_incident_state"(timestamp WITH time zone, timestamp WITH time zone);
 
 DROP FUNCTION "logloom_private"."alert_needs"(logloom_private.alert_rounds);
+
+DROP FUNCTION "logloom_private"."alert_number_sql"(logloom_private.compiled_query);
 
 DROP FUNCTION "logloom_private"."alert_partials_sql"(text, text, text);
 
@@ -293,6 +306,8 @@ DROP FUNCTION "logloom_private"."pending_alert_groups"(logloom_private.alert_rou
 
 DROP FUNCTION "logloom_private"."provide_partitions"();
 
+DROP FUNCTION "logloom_private"."query_aggregate_sql"(jsonb, text);
+
 DROP FUNCTION "logloom_private"."query_any_text_sql"(jsonb, text);
 
 DROP FUNCTION "logloom_private"."query_check_like"(logloom_private.query_state, jsonb, text, integer);
@@ -314,6 +329,14 @@ DROP FUNCTION "logloom_private"."query_like_text"(text);
 DROP FUNCTION "logloom_private"."query_meant_aggregate"(text);
 
 DROP FUNCTION "logloom_private"."query_meant_term"(text, text);
+
+DROP FUNCTION "logloom_private"."query_parse_aggregate"(logloom_private.query_state, jsonb);
+
+DROP FUNCTION "logloom_private"."query_parse_aggregates"(logloom_private.query_state, jsonb);
+
+DROP FUNCTION "logloom_private"."query_parse_stage"(logloom_private.query_state, jsonb);
+
+DROP FUNCTION "logloom_private"."query_regex"(text, integer);
 
 DROP FUNCTION "logloom_private"."query_regex_literal"(text);
 
@@ -435,6 +458,9 @@ ALTER TYPE "logloom_private"."ingest_state" DROP ATTRIBUTE "batch_max_events" CA
 
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "queue_hard_limit_bytes" DROP DEFAULT;
+
+ALTER TABLE "logloom_private"."alert_groups"
+  DROP COLUMN "number_sql";
 
 ALTER TABLE "logloom_private"."settings"
   DROP COLUMN "alert_absent_windows";
@@ -793,7 +819,16 @@ ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "test_answer" text;
 
 ALTER TABLE "logloom_private"."alert_groups"
+  ADD COLUMN "parts" text[];
+
+ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "turn_at" timestamp WITH time zone;
+
+ALTER TABLE "logloom_private"."alert_partials"
+  ADD COLUMN "part" smallint NOT NULL DEFAULT 1;
+
+ALTER TABLE "logloom_private"."alert_plans"
+  ADD COLUMN "results" jsonb;
 
 ALTER TABLE "logloom_private"."alert_rounds"
   ADD COLUMN "staged_by" integer;
@@ -1275,17 +1310,20 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_partials_sql (
-  p_source     text,
-  p_filter     text,
-  p_number_sql text
+  p_source text,
+  p_filter text,
+  p_parts  text[]
 )
   RETURNS text
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (((((((('select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '::text ||
-  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '::text) ||
-  p_number_sql) || ' as number from ('::text) || p_source) || ') l where ('::text) || p_filter) || ') offset 0) m group by m.group_id, m.minute'::text);
+  format((((('select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '::text ||
+  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) ||
+  'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '::text) ||
+  'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '::text) || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part'::text),
+  p_source,
+  (SELECT string_agg(format('(%s, %s)'::text, p.n, p.sql), ', '::text ORDER BY p.n) AS string_agg FROM unnest(alert_partials_sql.p_parts) WITH ORDINALITY p(sql, n)), p_filter);
 
 CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   p_source text,
@@ -1295,10 +1333,32 @@ CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  (((((('insert into logloom_private.alert_partials as p '::text || '(group_id, minute, events, numbers, total, least, greatest) '::text) ||
-  logloom_private.alert_partials_sql(p_source, (p_group).filter, (p_group).number_sql)) || ' on conflict (group_id, minute) do update set '::text) ||
+  (((((('insert into logloom_private.alert_partials as p '::text || '(group_id, minute, part, events, numbers, total, least, greatest) '::text) ||
+  logloom_private.alert_partials_sql(p_source, (p_group).filter, (p_group).parts)) || ' on conflict (group_id, minute, part) do update set '::text) ||
   'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '::text) || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '::text) ||
   'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_parts (
+  p_query logloom_private.compiled_query
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select case when a.item ? 'condition'
+        then logloom_private.query_sql(a.item -> 'condition', 'l') else 'true' end
+      || ', ' || case when a.item ->> 'kind' in ('count', 'rate') then 'null::numeric'
+        else 'logloom_private.json_number('
+          || logloom_private.query_value_sql(a.item -> 'field', 'l') || ')' end
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query))
+      with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.alert_piece_sql (
   p_tenant_id    text,
@@ -1503,8 +1563,9 @@ begin
     ('alerts.incident_note_is_too_long', 400, 'Invalid p_note: at most 2000 characters',
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
-      'Invalid p_query_dsl: an alert rule compares one number, so it takes one aggregate',
-      'Remove the other stages; the filter may stay before the bar.', null),
+      'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
+      'Remove the other stages, and a width such as (5m). The rule compares the last result.',
+      null),
     ('alerts.preview_names_now', 400, 'A query that names now has no preview',
       'Remove ts from the query: each window has its own time.',
       '`preview_alert_rule`: `now` is different in each window.'),
@@ -2653,6 +2714,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.block_names (
+  p_fields jsonb
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY(SELECT concat_ws('.'::text, (f.field ->> 'field'::text), ((f.field -> 'path'::text) ->> 0)) AS concat_ws FROM jsonb_array_elements(block_names.p_fields)
+  WITH ORDINALITY f(field, n) ORDER BY f.n);
+
 CREATE OR REPLACE FUNCTION logloom_private.block_range (
   p_tenant_id text,
   p_day       date,
@@ -3312,9 +3382,9 @@ declare
   v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
 begin
   if v_query.plan ? 'first' and (
-    (v_query.plan -> 'count')::integer > 1
-    or v_query.plan ? 'bucket'
-    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+    not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
+    or (v_query.plan -> 'count')::integer
+      > 1 + coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
   ) then
     perform logloom_private.refuse_at(
       (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'
@@ -4240,6 +4310,44 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.combined_value (
+  p_group_id bigint,
+  p_results  jsonb,
+  p_start    timestamp with time zone,
+  p_end      timestamp with time zone
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_minutes constant integer := extract(epoch from p_end - p_start) / 60;
+  v_values constant double precision[] := array(
+    select logloom_private.partial_value(
+      a.item ->> 'kind', v_minutes, sum(m.events), sum(m.numbers), sum(m.total), min(m.least),
+      max(m.greatest)
+    )
+    from jsonb_array_elements(p_results -> 'aggregates') with ordinality a (item, n)
+    left join logloom_private.alert_partials m
+      on m.group_id = p_group_id and m.part = a.n and m.minute >= p_start and m.minute < p_end
+    group by a.n, a.item
+    order by a.n
+  );
+  v_value double precision;
+begin
+  execute logloom_private.rule_value_sql(
+    'select ' || logloom_private.numbered_sql(
+      array(select format('$1[%s]', n) from generate_subscripts(v_values, 1) n order by n), 'v'
+    ),
+    p_results
+  )
+  into v_value
+  using v_values;
+  return v_value;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.compact_log_counts()
   RETURNS interval
   LANGUAGE plpgsql
@@ -4455,6 +4563,80 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.condition_fields (
+  p_aggregates jsonb
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  (SELECT COALESCE(jsonb_agg(DISTINCT f.field), '[]'::jsonb) AS "coalesce" FROM (jsonb_array_elements(condition_fields.p_aggregates) a(item) CROSS JOIN LATERAL
+  jsonb_path_query(jsonb_build_array((a.item -> 'condition'::text)), 'strict $.**?(@."field".type() == "string")'::jsonpath) f(field)));
+
+CREATE OR REPLACE FUNCTION logloom_private.conditional_percentiles_sql (
+  p_rows       text,
+  p_aggregates jsonb,
+  p_keys       text[],
+  p_others     text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first bigint;
+  v_has_condition boolean;
+  v_percentiles jsonb;
+begin
+  for v_first, v_has_condition, v_percentiles in
+    select
+      min(a.n), bool_or(a.item ? 'condition'), jsonb_object_agg('q' || a.n, a.item -> 'fraction')
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    where a.item ->> 'fraction' is not null
+    group by a.item -> 'condition'
+    order by 1
+  loop
+    p_rows := logloom_private.percentiles_sql(
+      format(
+        'select %s, %s as doubles, l.doubles as numbers_of_all from (%s) l',
+        array_to_string(array(select 'l.' || c from unnest(p_keys || p_others) c), ', '),
+        case when v_has_condition then format('case when l.c%s then l.doubles end', v_first)
+          else 'l.doubles' end,
+        p_rows
+      ),
+      p_keys, p_others || '{doubles,numbers_of_all}', v_percentiles
+    );
+    p_others := p_others || array(select jsonb_object_keys(v_percentiles));
+    p_rows := format(
+      'select %s, l.numbers_of_all as doubles from (%s) l',
+      array_to_string(array(select 'l.' || c from unnest(p_keys || p_others) c), ', '), p_rows
+    );
+  end loop;
+  return p_rows;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.conditions_sql (
+  p_aggregates jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(
+      format('%s as c%s, ', logloom_private.query_sql(a.item -> 'condition', 'l'), a.n),
+      '' order by a.n
+    )
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    where a.item ? 'condition'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.confirm_address (
   p_email text,
   p_code  text
@@ -4665,7 +4847,8 @@ CREATE OR REPLACE FUNCTION logloom_private.counted_rows_sql (
   AS $function$
 declare
   v_fields constant text[] :=
-    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
+    logloom_private.query_reads(jsonb_build_array(p_query.tree, p_query.plan))
+    || p_query.by_fields;
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');
@@ -4737,7 +4920,7 @@ begin
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     'select %s as ts%s, %s as count %s group by 1%2$s',
-    logloom_private.bucket_sql(p_seconds), v_by, v_source.count_sql,
+    logloom_private.bucket_sql(p_seconds), v_by, logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
   );
 end;
@@ -5677,6 +5860,40 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.empty_value (
+  p_query logloom_private.compiled_query
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_value double precision;
+begin
+  execute format(
+    'select g.v%s from (%s) g', logloom_private.value_number(p_query.plan),
+    logloom_private.math_sql(
+      'select ' || logloom_private.numbered_sql(
+        array(
+          select case
+            when a.item ->> 'kind' in ('count', 'rate', 'sum', 'count_distinct')
+              then '0::double precision'
+            else 'null::double precision' end
+          from jsonb_array_elements(logloom_private.series_aggregates(p_query))
+            with ordinality a (item, n)
+          order by a.n
+        ),
+        'v'
+      ),
+      p_query.plan
+    )
+  )
+  into v_value;
+  return v_value;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.encode_cursor (
   p_parts text[]
 )
@@ -6092,7 +6309,7 @@ begin
         )
       from facets f
     $query$,
-    (coalesce(v_source.keys_sql, v_query.by_sql))[1], v_source.count_sql,
+    (coalesce(v_source.keys_sql, v_query.by_sql))[1], logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
   )
   into p_field.count, p_field.records, p_field.values;
@@ -6205,6 +6422,87 @@ begin
   return logloom_private.encode_page_cursor(v_cursor);
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.extract_pattern (
+  p_text     text,
+  p_literals text[],
+  p_names    text[]
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rest text := left(p_text, 65536);
+  v_place integer := strpos(v_rest, p_literals[1]);
+  v_found jsonb := '{}';
+begin
+  for v_n in 1 .. cardinality(p_names) loop
+    if v_place = 0 then
+      return '{}';
+    end if;
+    v_rest := substr(v_rest, v_place + char_length(p_literals[v_n]));
+    v_place := case p_literals[v_n + 1] when '' then char_length(v_rest) + 1
+      else strpos(v_rest, p_literals[v_n + 1]) end;
+    if p_names[v_n] <> '' then
+      v_found := v_found || jsonb_build_object(p_names[v_n], left(v_rest, v_place - 1));
+    end if;
+  end loop;
+  return case when v_place > 0 then v_found else '{}' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.extract_regexp (
+  p_text    text,
+  p_pattern text,
+  p_names   text[],
+  p_folds   boolean
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := left(p_text, 65536);
+  v_folded text collate "C";
+  v_values text[];
+begin
+  if not p_folds then
+    v_values := regexp_match(v_text collate "C", p_pattern);
+  else
+    v_folded := logloom_private.folded_text(v_text);
+    v_values := array(
+      select case when p.starts > 0 then substr(
+        v_text, p.starts, regexp_instr(v_folded, p_pattern, 1, 1, 1, '', p.n) - p.starts
+      ) end
+      from (
+        select n, regexp_instr(v_folded, p_pattern, 1, 1, 0, '', n) as starts
+        from generate_subscripts(p_names, 1) n
+      ) p
+      order by p.n
+    );
+  end if;
+  return jsonb_strip_nulls(coalesce(jsonb_object(p_names, v_values), '{}'));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.extraction_sql (
+  p_stage jsonb,
+  p_text  text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE (p_stage ->> 'stage'::text) WHEN 'extract'::text THEN
+  format('logloom_private.extract_pattern(%s, %L::text[], %L::text[])'::text, p_text, ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'literals'::text)) AS
+  jsonb_array_elements_text),
+  ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text)) AS jsonb_array_elements_text)) WHEN 'extract_regexp'::text THEN
+  format('logloom_private.extract_regexp(%s, %L, %L::text[], %L)'::text, p_text, (p_stage ->> 'pattern'::text), ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text))
+  AS jsonb_array_elements_text), (p_stage ->> 'fold'::text)) ELSE format('logloom_private.extract_%s(%s)'::text, (p_stage ->> 'stage'::text), p_text) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   p_tenant_id      text,
@@ -6334,6 +6632,43 @@ begin
     update logloom.log_streams s set failing_told_at = now()
     where s.stream_id = p_stream.stream_id;
   end if;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fields_of_keys_sql (
+  p_names text[],
+  p_by    text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(
+      case
+        when n.field <> 'attrs' then format('g.keys[%s] as %I, ', n.places[1], n.field)
+        else '(' || (
+          select string_agg(
+            format(
+              'case when g.keys[%1$s] is null then ''{}'' '
+                || 'else jsonb_build_object(%2$L, g.keys[%1$s]::jsonb) end',
+              p.place, substr(p_by[p.place], 7)
+            ),
+            ' || '
+          )
+          from unnest(n.places) p (place)
+        ) || ') as attrs, '
+      end,
+      ''
+    )
+    from (
+      select split_part(u.name, '.', 1) as field, array_agg(array_position(p_by, u.name)) as places
+      from unnest(p_names) u (name)
+      group by 1
+    ) n
+  );
 end;
 $function$;
 
@@ -6936,6 +7271,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.formula_sql (
+  p_formula jsonb,
+  p_names   text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when p_formula ? 'number' then format('%L::double precision', p_formula ->> 'number')
+    when p_formula ? 'result' then 'g.v' || array_position(p_names, p_formula ->> 'result')
+    else format(
+      'logloom_private.math_step(%s, %L, %s)',
+      logloom_private.formula_sql(p_formula -> 'items' -> 0, p_names), p_formula ->> 'operator',
+      logloom_private.formula_sql(p_formula -> 'items' -> 1, p_names)
+    )
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.found_page (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -7119,52 +7476,45 @@ CREATE OR REPLACE FUNCTION logloom_private.groups_source (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_by constant jsonb := p_query.plan -> 'by';
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_read constant jsonb := logloom_private.condition_fields(v_aggregates);
   v_exact constant boolean := p_key is not null and jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+    v_aggregates, '$[*] ? (@.fraction == null && @.field != null)'
   );
-  v_percentiles constant jsonb := (
-    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
-    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
-    where p_key is not null and a.item ->> 'fraction' is not null
+  v_doubles constant boolean := p_key is not null and jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.fraction != null)'
   );
-  v_doubles constant boolean := v_percentiles is not null;
+  v_names constant text[] := logloom_private.block_names(p_query.plan -> 'by');
+  v_read_names constant text[] := logloom_private.block_names(v_read);
+  v_by_names constant text[] := array(
+    select distinct n from unnest(v_names || v_read_names) n order by 1
+  );
+  v_conditions constant text := logloom_private.conditions_sql(v_aggregates);
+  v_keys constant text[] := array(
+    select 'k' || n from generate_subscripts(v_names, 1) n order by n
+  );
+  v_columns constant text[] := array(
+    select 'c' || a.n from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    where a.item ? 'condition'
+    order by a.n
+  );
   v_sums constant text[] := case when v_exact
     then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
-  v_names constant text[] := array(
-    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
-    from jsonb_array_elements(v_by) with ordinality f (field, n)
-    order by f.n
-  );
-  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
   v_group constant text := array_to_string(
-    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+    array(select 'l.' || c || ', ' from unnest(v_keys || v_columns) c), ''
   );
-  v_keys text;
   v_sql text;
 begin
-  if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
-    or exists (
-      select
-      from jsonb_array_elements(v_by) f
-      where f ->> 'field' <> all(
+  if exists (
+    select
+    from jsonb_array_elements(p_query.plan -> 'by' || v_read) f
+    where jsonb_array_length(f -> 'path') > 1
+      or f ->> 'field' <> all(
         logloom_private.column_fields() || array['attrs', 'level', 'service']
       )
-    )
-  then
+  ) then
     return null;
   end if;
-  v_keys := (
-    select string_agg(
-      format(
-        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
-          || ' as k%s, ',
-        array_position(v_by_names, k.name), k.n
-      ),
-      '' order by k.n
-    )
-    from unnest(v_names) with ordinality k (name, n)
-  );
   v_sql := format(
     'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -7174,15 +7524,26 @@ begin
     v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
   end if;
   v_sql := concat(
-    'select ', v_keys, 'g.events',
-    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
-    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
+    'select ',
+    (
+      select string_agg(
+        format(
+          case when k.name like 'attrs.%' then '(l.keys[%s]::jsonb #>> ''{}'')'
+            else 'l.keys[%s]' end
+            || ' as k%s, ',
+          array_position(v_by_names, k.name), k.n
+        ),
+        '' order by k.n
+      )
+      from unnest(v_names) with ordinality k (name, n)
+    ),
+    v_conditions, 'l.events',
+    array_to_string(array(select ', l.' || s from unnest(v_sums) s), ''),
+    case when v_doubles then ', l.doubles' end,
+    ' from (select ', logloom_private.fields_of_keys_sql(v_read_names, v_by_names),
+    'g.* from ', v_sql, ' g) l'
   );
   if p_rows_from < p_query.ts_to then
-    v_keys := (
-      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
-      from unnest(p_query.by_sql) with ordinality b (sql, n)
-    );
     v_sql := v_sql || concat(
       ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
       case when v_exact
@@ -7190,13 +7551,18 @@ begin
       case when v_doubles
         then ', array_agg(logloom_private.finite_double(l.number)) '
           || 'filter (where l.number is not null)' end,
-      ' from (select ', v_keys,
+      ' from (select ',
+      (
+        select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
+        from unnest(p_query.by_sql) with ordinality b (sql, n)
+      ),
+      v_conditions,
       case when p_key is null then 'null'
         else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
       ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
       logloom_private.source_sql(logloom_private.rows_sql(
         p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
+        array_remove('ts'::text || v_by_names || ('attrs.' || p_key), null)
       )),
       ' offset 0) l',
       -- Grouping by parts of ten minutes keeps the arrays short.
@@ -7204,15 +7570,13 @@ begin
     );
   end if;
   if v_doubles then
-    v_sql := logloom_private.percentiles_sql(
-      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
-      'events'::text || v_sums || 'doubles'::text, v_percentiles
+    v_sql := logloom_private.conditional_percentiles_sql(
+      v_sql, v_aggregates, v_keys, v_columns || 'events'::text || v_sums
     );
   end if;
   return (
-    logloom_private.rows_from('(' || v_sql || ') l'),
-    'coalesce(sum(l.events), 0)::double precision',
-    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
+    logloom_private.rows_from('(' || v_sql || ') l'), 'sum(l.events)',
+    array(select 'l.' || k from unnest(v_keys) k), p_key is not null
   )::logloom_private.counted_source;
 end;
 $function$;
@@ -7224,8 +7588,9 @@ CREATE OR REPLACE FUNCTION logloom_private.has_partials (
   LANGUAGE sql
   IMMUTABLE
 RETURN
-  ((COALESCE((p_query).aggregate, 'count'::text) = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 'avg'::text, 'min'::text, 'max'::text])) AND (NOT (p_query).names_now) AND
-  (cardinality((p_query).by_fields) = 0));
+  (COALESCE((NOT jsonb_path_exists(((p_query).plan -> 'aggregates'::text),
+  '$[*]?((!(@."kind" like_regex "^(count|rate|sum|avg|min|max)$") || @."field"."field" == "ts") || @."field"."field" == "received_at")'::jsonpath)),
+  true) AND (NOT (p_query).names_now) AND (cardinality((p_query).by_fields) = 0));
 
 CREATE OR REPLACE FUNCTION logloom_private.held_incident (
   p_rule   logloom.alert_rules,
@@ -8048,6 +8413,71 @@ begin
   end if;
   return case when v_number is not null
     then least(greatest(v_number, -1.7976931348623157e308), 1.7976931348623157e308) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.judge_alert_rules (
+  p_rule_ids uuid[],
+  p_round    logloom_private.alert_rounds,
+  p_now      timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+begin
+  return logloom_private.settle_alert_windows(
+    array(
+      with due as materialized (
+        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate,
+          r.results, r.window_minutes,
+          min(d.window_start) over (partition by d.rule_id) as first_start
+        from logloom_private.due_alert_windows(p_rule_ids, p_round) d
+        join logloom_private.planned_alert_rules r on r.rule_id = d.rule_id
+      )
+      select row(
+        d.rule_id, d.window_start, d.window_end,
+        case when d.results is null
+          then logloom_private.partial_value(
+            d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
+          )
+          else logloom_private.combined_value(
+            d.group_id, d.results, d.window_start, d.window_end
+          )
+        end,
+        null, null, null
+      )::logloom_private.alert_window
+      from due d
+      join logloom_private.alert_groups g on g.group_id = d.group_id
+      cross join lateral (
+        select
+          sum(m.events) as events, sum(m.numbers) as numbers, sum(m.total) as total,
+          min(m.least) as least, max(m.greatest) as greatest
+        from logloom_private.alert_partials m
+        where m.group_id = d.group_id and m.minute >= d.window_start and m.minute < d.window_end
+      ) t
+      where g.write_seq >= p_round.write_seq_to
+        and (
+          g.filled_from < d.first_start or (g.filled_from = d.first_start and g.filled_id is null)
+        )
+      union all
+      select row(
+        r.rule_id, p_round.window_end, p_round.window_end, null,
+        coalesce(r.refusal, g.last_error), null, null
+      )::logloom_private.alert_window
+      from logloom_private.planned_alert_rules r
+      left join logloom_private.alert_groups g on g.group_id = r.group_id
+      where r.rule_id = any(p_rule_ids)
+        and r.asked_at < p_round.window_end
+        and (
+          r.refusal is not null
+          or (g.last_error is not null and g.retry_at > p_round.window_end)
+        )
+    ),
+    p_round, p_now
+  );
 end;
 $function$;
 
@@ -9004,8 +9434,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_series_sql (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_aggregate constant jsonb :=
-    jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_aggregates constant jsonb := logloom_private.series_aggregates(p_query);
   v_bucket constant text := logloom_private.bucket_sql(p_seconds);
   v_keys text[] := p_query.by_sql;
   v_key text := '0';
@@ -9013,17 +9442,18 @@ declare
 begin
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
-    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
+    not jsonb_path_exists(v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'),
+    p_seconds
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Find the series once for each group of a bucket, not for each minute.
     v_source.rows_sql := logloom_private.rows_from(
-      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
+      '(select ' || v_bucket || ' as ts, l.level, l.service, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
+      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2, 3, '
+      || array_to_string(array(select n + 4 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
     );
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
@@ -9035,11 +9465,18 @@ begin
       || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(v_keys) b)
       || '])::text)::integer';
   end if;
-  return 'select ' || v_bucket || ', ' || v_key || ', '
-    || (logloom_private.stats_values_sql(
-      v_aggregate, v_source, p_seconds::numeric / 60
-    ))[1]
-    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
+  return format(
+    'select g.ts, g.series, g.v%s from (%s) g',
+    logloom_private.value_number(p_query.plan),
+    logloom_private.math_sql(
+      'select ' || v_bucket || ' as ts, ' || v_key || ' as series, '
+        || logloom_private.numbered_sql(
+          logloom_private.stats_values_sql(v_aggregates, v_source, p_seconds::numeric / 60), 'v'
+        )
+        || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2',
+      p_query.plan
+    )
+  );
 end;
 $function$;
 
@@ -9093,6 +9530,10 @@ declare
   v_texts text[];
   v_sorted jsonb;
   v_grouped text;
+  -- Results without a name in the query are those of the default, count().
+  v_results constant text[] := case when p_query.plan ? 'aggregates'
+    then logloom_private.query_result_names(p_query.plan) else '{count}' end;
+  v_value constant text := 'g.v' || logloom_private.value_number(p_query.plan);
 begin
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
@@ -9107,20 +9548,16 @@ begin
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 
-  -- The columns k1, k2 … are the groups; v1, v2 … are the aggregates.
-  v_grouped := 'select ' || (
-    select string_agg(c.sql || ' as ' || c.name, ', ')
-    from (
-      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
-      union all
-      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
-    ) c
+  -- The columns k1, k2 … are the groups; v1, v2 … are the results.
+  v_grouped := 'select ' || concat_ws(
+    ', ', logloom_private.numbered_sql(v_keys, 'k'), logloom_private.numbered_sql(v_values, 'v')
   ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
       || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
   end if;
+  v_grouped := logloom_private.math_sql(v_grouped, p_query.plan);
   -- Text columns need no cast.
   v_texts := array(
     select case
@@ -9147,8 +9584,8 @@ begin
         end as sql
       from unnest(v_names) with ordinality k (name, n)
       union all
-      select a.item ->> 'name', jsonb_build_array('g.v' || a.n)
-      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+      select r.name, jsonb_build_array('g.v' || r.n)
+      from unnest(v_results) with ordinality r (name, n)
     ) c
   );
   v_grouped := 'select g.*, count(*) over () as total '
@@ -9163,7 +9600,7 @@ begin
       concat_ws(
         ', ',
         case when v_bucket is not null then 'g.k1' end,
-        'g.v1 desc nulls last',
+        v_value || ' desc nulls last',
         (
           select string_agg(v_texts[n] || ' collate "C"', ', ')
           from generate_series(
@@ -9178,10 +9615,10 @@ begin
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')
-    || ']::text[]), g.v1, jsonb_build_object('
+    || ']::text[]), ' || v_value || ', jsonb_build_object('
     || (
-      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
-      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+      select string_agg(quote_literal(r.name) || ', g.v' || r.n, ', ')
+      from unnest(v_results) with ordinality r (name, n)
     )
     || '), g.total from (' || v_grouped || ') g';
 end;
@@ -9580,6 +10017,54 @@ begin
     from unnest(logloom_private.record_fields()) with ordinality f
   ) || ' ' || logloom_private.source_sql(p_rows) || ') l';
   return v_masked;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.math_sql (
+  p_select text,
+  p_plan   jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.query_result_names(p_plan);
+  v_first constant integer := cardinality(v_names) - jsonb_array_length(p_plan -> 'math');
+begin
+  for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'math'), 0) - 1 loop
+    -- "offset 0" computes each result once, however often the next ones use it.
+    p_select := format(
+      'select g.*, %s as v%s from (%s) g offset 0',
+      logloom_private.formula_sql(p_plan -> 'math' -> v_at -> 'formula', v_names[:v_first + v_at]),
+      v_first + v_at + 1, p_select
+    );
+  end loop;
+  return p_select;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.math_step (
+  p_left     double precision,
+  p_operator text,
+  p_right    double precision
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case p_operator
+    when '+' then p_left + p_right
+    when '-' then p_left - p_right
+    when '*' then p_left * p_right
+    when '/' then p_left / p_right
+    else mod(p_left::text::numeric, p_right::text::numeric)::double precision
+  end;
+exception when numeric_value_out_of_range or division_by_zero then
+  return null;
 end;
 $function$;
 
@@ -10641,17 +11126,28 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.numbered_sql (
+  p_expressions text[],
+  p_prefix      text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (SELECT string_agg(format('%s as %s%s'::text, e.sql, numbered_sql.p_prefix, e.n), ', '::text ORDER BY e.n) AS string_agg FROM unnest(numbered_sql.p_expressions)
+  WITH ORDINALITY e(sql, n));
+
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
-  p_n         bigint
+  p_n         bigint,
+  p_filter    text
 )
   RETURNS text
   LANGUAGE sql
   STABLE
 RETURN
-  (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN 'coalesce(sum(l.total), 0)'::text WHEN 'avg'::text THEN
-  'sum(l.total) / nullif(sum(l.numbers), 0)'::text WHEN 'min'::text THEN 'min(l.minimum)'::text WHEN 'max'::text THEN 'max(l.maximum)'::text ELSE
-  (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
+  (('logloom_private.finite_double('::text || CASE (p_aggregate ->> 'kind'::text) WHEN 'sum'::text THEN (('coalesce(sum(l.total)'::text || p_filter) || ', 0)'::text) WHEN
+  'avg'::text THEN (((('sum(l.total)'::text || p_filter) || ' / nullif(sum(l.numbers)'::text) || p_filter) || ', 0)'::text) WHEN 'min'::text THEN
+  ('min(l.minimum)'::text || p_filter) WHEN 'max'::text THEN ('max(l.maximum)'::text || p_filter) ELSE (('max(l.q'::text || p_n) || ')'::text) END) || ')'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.odd_paths_pattern (
   p_paths text[]
@@ -11018,7 +11514,9 @@ begin
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(
+      v_aggregate, 'l', logloom_private.query_condition_sql(v_aggregate, 'l')
+    );
     for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
       v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
       v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');
@@ -11364,26 +11862,27 @@ begin
       );
       if logloom_private.has_partials(v_query) then
         v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
-        v_group.number_sql := logloom_private.alert_number_sql(v_query);
+        v_group.parts := logloom_private.alert_parts(v_query);
       end if;
       v_group.digest := sha256(convert_to(
         case
           when v_group.filter is null
             then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
               || coalesce(to_jsonb(v_rule.view_id), '[]')
-          else jsonb_build_array(v_group.filter, v_group.number_sql)
+          else jsonb_build_array(v_group.filter, v_group.parts)
         end::text,
         'UTF8'
       ));
-      insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
-      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
+      insert into logloom_private.alert_groups (tenant_id, digest, filter, parts)
+      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.parts)
       on conflict (tenant_id, digest) do nothing;
       insert into logloom_private.alert_plans (
-        rule_id, query_dsl, window_minutes, aggregate, group_id, view_id, view_updated_at
+        rule_id, query_dsl, window_minutes, aggregate, results, group_id, view_id, view_updated_at
       )
       select
         v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
-        coalesce(v_query.aggregate, 'count'), g.group_id, v_rule.view_id, v_updated_at
+        coalesce(v_query.aggregate, 'count'), logloom_private.rule_results(v_query),
+        g.group_id, v_rule.view_id, v_updated_at
       from logloom_private.alert_groups g
       where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception
@@ -11544,6 +12043,57 @@ begin
     end if;
   end loop;
   return v_alerts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_partial_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_kinds constant text[] := array(
+    select a.item ->> 'kind'
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query))
+      with ordinality a (item, n)
+    order by a.n
+  );
+  v_values logloom_private.alert_window[];
+begin
+  execute 'with partials as materialized (' || logloom_private.alert_partials_sql(
+    'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
+    logloom_private.alert_parts(p_query)
+  )
+    || '), moving as (select e.at, k.n, logloom_private.partial_value(k.kind, $6, '
+    || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, min(p.least) over w, '
+    || 'max(p.greatest) over w) as value '
+    || 'from unnest($5) with ordinality k (kind, n) '
+    || 'cross join generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) '
+    || 'left join partials p on p.part = k.n and p.minute = e.at - interval ''1 minute'' '
+    || 'window w as (partition by k.n order by e.at rows between $6 - 1 preceding and current row)'
+    || ') select array(select row(null, v.at - $4, v.at, v.value, null, null, null)'
+    || '::logloom_private.alert_window from (' || logloom_private.rule_value_sql(
+      'select m.at, ' || logloom_private.numbered_sql(
+        array(
+          select format('max(m.value) filter (where m.n = %s)', n)
+          from generate_subscripts(v_kinds, 1) n
+        ),
+        'v'
+      ) || ' from moving m group by m.at',
+      p_query.plan
+    ) || ') v order by v.at offset $6 - 1)'
+  into v_values
+  using p_tenant_id, p_from - v_window, p_to, v_window, v_kinds, p_window_minutes;
+  return v_values;
 end;
 $function$;
 
@@ -11849,6 +12399,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
+  p_aggregate jsonb,
+  p_alias     text,
+  p_filter    text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_kind constant text := p_aggregate ->> 'kind';
+  v_number text;
+  v_text text;
+begin
+  if v_kind in ('count', 'rate') then
+    return 'count(*)' || p_filter || '::double precision';
+  elsif v_kind = 'count_distinct' then
+    -- PostgreSQL sorts all distinct values in memory. So long texts are counted by their digests.
+    v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
+    if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
+      v_text := format(
+        'case when octet_length(%1$s) <= 200 then %1$s '
+          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
+        v_text
+      );
+    end if;
+    return 'count(distinct ' || v_text || ')' || p_filter || '::double precision';
+  elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
+    return format(
+      'extract(epoch from %s(%s)%s)::double precision',
+      v_kind, logloom_private.query_value_sql(p_aggregate -> 'field', p_alias), p_filter
+    );
+  end if;
+  v_number := 'logloom_private.json_number('
+    || logloom_private.query_value_sql(p_aggregate -> 'field', p_alias) || ')';
+  return case
+    when v_kind = 'sum'
+      then 'logloom_private.finite_double(coalesce(sum(' || v_number || ')' || p_filter || ', 0))'
+    when v_kind in ('avg', 'min', 'max')
+      then 'logloom_private.finite_double(' || v_kind || '(' || v_number || ')' || p_filter || ')'
+    else 'logloom_private.finite_double(percentile_cont(' || (p_aggregate ->> 'fraction')
+      || ') within group (order by logloom_private.finite_double(' || v_number || '))' || p_filter
+      || ')'
+  end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_any_sql (
   p_leaf  jsonb,
   p_alias text
@@ -11934,6 +12532,22 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_check_double (
+  p_number   text,
+  p_position integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if not pg_input_is_valid(p_number, 'double precision') then
+    perform logloom_private.refuse_at(p_position, 'query.number_is_out_of_range');
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_check_equal (
   p_state      logloom_private.query_state,
   p_field      jsonb,
@@ -11970,6 +12584,40 @@ begin
     'test', 'equal', 'values', jsonb_build_array(v_text), 'folds_case', p_folds_case
   ));
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_check_order (
+  p_plan     jsonb,
+  p_stage    text,
+  p_position integer
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_rows constant boolean := p_plan ?| array['aggregates', 'patterns'];
+  v_cannot boolean;
+begin
+  v_cannot := case p_stage
+    when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
+    when 'sort' then p_plan ?| array['sort', 'limit']
+    when 'math' then p_plan ?| array['sort', 'limit']
+    when 'limit' then p_plan ? 'limit'
+    when 'fields' then v_rows or p_plan ? 'fields'
+    else v_rows or p_plan ?| array['sort', 'limit', 'fields']
+  end;
+  if p_stage = 'math' and not p_plan ? 'aggregates' then
+    perform logloom_private.refuse_at(p_position, 'stages.math_needs_an_aggregate');
+  elsif v_cannot then
+    perform logloom_private.refuse_at(
+      p_position, 'stages.order_is_wrong', p_stage, p_plan ->> 'last'
+    );
+  elsif coalesce((p_plan ->> 'count')::integer, 0) >= 10 then
+    perform logloom_private.refuse_at(p_position, 'stages.too_many');
+  end if;
 end;
 $function$;
 
@@ -12057,6 +12705,25 @@ begin
     ]
   ));
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_condition_sql (
+  p_aggregate jsonb,
+  p_alias     text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if not p_aggregate ? 'condition' then
+    return '';
+  end if;
+  return format(
+    ' filter (where %s)', logloom_private.query_sql(p_aggregate -> 'condition', p_alias)
+  );
 end;
 $function$;
 
@@ -12191,6 +12858,37 @@ CREATE OR REPLACE FUNCTION logloom_private.query_excerpt (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((('"'::text || "left"(p_text, 40)) || CASE WHEN (char_length(p_text) > 40) THEN '…'::text ELSE ''::text END) || '"'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.query_extract_parts (
+  p_pattern  text,
+  p_position integer
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := array(
+    select m.match[1]
+    from regexp_matches(p_pattern, '<([^<>]*)>', 'g') with ordinality m (match, n)
+    order by m.n
+  );
+  v_literals constant text[] := regexp_split_to_array(p_pattern, '<[^<>]*>');
+  v_wrong constant text := (
+    select n from unnest(v_names) n where n !~ '^(?:[A-Za-z_][A-Za-z0-9_]{0,59})?$' limit 1
+  );
+begin
+  if v_wrong is not null then
+    perform logloom_private.refuse_at(
+      p_position, 'stages.extract_name_is_wrong', logloom_private.query_excerpt(v_wrong)
+    );
+  elsif '' = any(v_literals[2:cardinality(v_names)]) then
+    perform logloom_private.refuse_at(p_position, 'stages.extract_names_touch');
+  end if;
+  return jsonb_build_object('literals', v_literals, 'names', array_replace(v_names, '_', ''));
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_field (
   p_name     text,
@@ -12344,6 +13042,12 @@ CREATE OR REPLACE FUNCTION logloom_private.query_like_text (
   IMMUTABLE
 RETURN regexp_replace(p_text, '([\\%_])'::text, '\\\1'::text, 'g'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.query_math_tokens()
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN '[0-9](?:[eE][+-]?[0-9]|[A-Za-z0-9_.])*|[A-Za-z_][A-Za-z0-9_.]*'::text;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_meant_aggregate (
   p_name text
 )
@@ -12390,8 +13094,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregate (
-  p_state logloom_private.query_state,
-  p_plan  jsonb
+  p_state   logloom_private.query_state,
+  p_plan    jsonb,
+  p_filters logloom_private.query_state
 )
   RETURNS logloom_private.query_state
   LANGUAGE plpgsql
@@ -12403,6 +13108,7 @@ declare
   v_kind constant text := p_state.texts[v_first];
   v_name text := v_kind;
   v_field jsonb;
+  v_condition jsonb;
   v_meant text;
 begin
   if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
@@ -12458,6 +13164,11 @@ begin
     );
   end if;
   p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] = 'if' then
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_condition(p_state, p_filters);
+    v_condition := p_state.node;
+  end if;
   if p_state.texts[p_state."at"] = 'as' then
     v_name := p_state.texts[p_state."at" + 1];
     if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
@@ -12470,7 +13181,48 @@ begin
   p_state.node := jsonb_build_object(
     'kind', v_kind, 'fraction', substring(v_kind from '^p([0-9.]+)$')::numeric / 100,
     'field', v_field, 'name', v_name
-  );
+  ) || jsonb_strip_nulls(jsonb_build_object('condition', v_condition));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_aggregates (
+  p_state   logloom_private.query_state,
+  p_plan    jsonb,
+  p_filters logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_aggregates jsonb := '[]';
+  v_first integer;
+begin
+  loop
+    v_first := p_state."at";
+    p_state := logloom_private.query_parse_aggregate(p_state, p_plan, p_filters);
+    if v_first = 1 then
+      perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
+    elsif v_aggregates @> jsonb_build_array(
+      jsonb_build_object('name', p_state.node ->> 'name')
+    ) then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'stages.two_columns_of_one_name', p_state.node ->> 'name'
+      );
+    elsif jsonb_array_length(v_aggregates) >= 8 then
+      perform logloom_private.refuse_at(p_state.positions[v_first], 'stages.too_many_aggregates');
+    end if;
+    v_aggregates := v_aggregates || p_state.node;
+    exit when p_state.texts[p_state."at"] <> ',';
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  p_plan := p_plan || jsonb_build_object('aggregates', v_aggregates, 'by', '[]'::jsonb);
+  p_state.node := p_plan;
+  if p_state.texts[p_state."at"] = 'by' then
+    return logloom_private.query_parse_by(p_state, p_plan);
+  end if;
   return p_state;
 end;
 $function$;
@@ -12596,6 +13348,273 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_condition (
+  p_state   logloom_private.query_state,
+  p_filters logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_filter logloom_private.query_state := p_state;
+begin
+  v_filter."at" := array_position(p_filters.positions, p_state.positions[p_state."at"]);
+  if p_state.texts[p_state."at"] <> '(' or v_filter."at" is null then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'stages.condition_is_missing'
+    );
+  end if;
+  v_filter.texts := p_filters.texts;
+  v_filter.positions := p_filters.positions;
+  v_filter := logloom_private.query_parse_item(v_filter);
+  v_filter.texts := p_state.texts;
+  v_filter.positions := p_state.positions;
+  v_filter."at" := (
+    select min(t.n)
+    from unnest(p_state.positions) with ordinality t (position, n)
+    where t.position >= p_filters.positions[v_filter."at"]
+  );
+  return v_filter;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_extract (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stage constant text := p_state.texts[1];
+  v_token constant text := p_state.texts[2];
+  v_position constant integer := p_state.positions[2];
+  v_parts jsonb;
+  v_named text[];
+begin
+  if v_token !~ '^"(?:[^"\\]|\\.)*"$' then
+    perform logloom_private.refuse_at(v_position, 'stages.extract_needs_a_pattern', v_stage);
+  elsif v_stage = 'extract' then
+    v_parts := logloom_private.query_extract_parts(
+      logloom_private.query_text(v_token), v_position
+    );
+  else
+    v_parts := logloom_private.query_regex(v_token, v_position, true);
+    p_state := logloom_private.query_spend(p_state, (v_parts -> 'steps')::integer);
+    v_parts := v_parts || jsonb_build_object(
+      'test', 'regex', 'values', array[v_parts ->> 'pattern']
+    );
+  end if;
+  v_named := array(select n from jsonb_array_elements_text(v_parts -> 'names') n where n <> '');
+  if v_named = '{}' then
+    perform logloom_private.refuse_at(
+      v_position, 'stages.extract_names_nothing', v_stage,
+      case v_stage when 'extract' then '"<method> <path>"' else '"took (?P<ms>[0-9]+)ms"' end
+    );
+  elsif (select count(distinct n) from unnest(v_named) n) < cardinality(v_named) then
+    perform logloom_private.refuse_at(v_position, 'stages.extract_names_twice', v_stage);
+  end if;
+  p_state."at" := 3;
+  p_state.node := logloom_private.query_field('msg', v_position);
+  if p_state.texts[3] = 'from' then
+    p_state."at" := 4;
+    p_state := logloom_private.query_text_field(p_state, v_stage);
+  end if;
+  p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]') || (
+    v_parts || jsonb_build_object('stage', v_stage, 'field', p_state.node)
+  ));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_figure (
+  p_state logloom_private.query_state,
+  p_names text[]
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+begin
+  if v_token in ('-', '(') then
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    if v_token = '-' then
+      p_state := logloom_private.query_parse_figure(p_state, p_names);
+      p_state.node := jsonb_build_object(
+        'operator', '-', 'items', jsonb_build_array('{"number": "0"}'::jsonb, p_state.node)
+      );
+    else
+      p_state := logloom_private.query_parse_formula(p_state, p_names, 1);
+      if p_state.texts[p_state."at"] <> ')' then
+        perform logloom_private.refuse_at(
+          p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+        );
+      end if;
+      p_state."at" := p_state."at" + 1;
+    end if;
+    p_state.depth := v_depth;
+    return p_state;
+  end if;
+  if v_token ~ '^[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
+    perform logloom_private.query_check_double(v_token, v_position);
+    p_state.node := jsonb_build_object('number', v_token);
+  elsif v_token = any(p_names) then
+    p_state.node := jsonb_build_object('result', v_token);
+  else
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'stages.math_ends_early' else 'stages.math_result_is_unknown' end,
+      logloom_private.query_excerpt(v_token), array_to_string(p_names, ', ')
+    );
+  end if;
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  p_state."at" := p_state."at" + 1;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_formula (
+  p_state logloom_private.query_state,
+  p_names text[],
+  p_level integer
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_operators constant text[] := case p_level when 1 then '{+,-}' else '{*,/,%}' end;
+  v_operator text;
+  v_left jsonb;
+begin
+  loop
+    p_state := case p_level
+      when 1 then logloom_private.query_parse_formula(p_state, p_names, 2)
+      else logloom_private.query_parse_figure(p_state, p_names)
+    end;
+    if v_operator is not null then
+      p_state.node := jsonb_build_object(
+        'operator', v_operator, 'items', jsonb_build_array(v_left, p_state.node)
+      );
+    end if;
+    v_operator := p_state.texts[p_state."at"];
+    exit when v_operator <> all(v_operators);
+    v_left := p_state.node;
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_having (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_columns constant text[] := case when p_plan ? 'patterns' then array['count']
+    else logloom_private.query_result_names(p_plan) end;
+  v_having jsonb := coalesce(p_plan -> 'having', '[]');
+  v_operator text;
+  v_number text;
+begin
+  p_state."at" := 1;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    p_state."at" := p_state."at" + 1;
+    if not p_state.texts[p_state."at"] = any(v_columns) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        case p_state.texts[p_state."at"] when '' then 'stages.where_is_empty'
+          else 'stages.where_column_is_unknown' end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        array_to_string(v_columns, ', '),
+        coalesce(v_columns[1], 'n')
+      );
+    end if;
+    v_operator := p_state.texts[p_state."at" + 1];
+    if v_operator not in ('>', '>=', '<', '<=', '=', '!=') then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1],
+        'stages.comparison_is_missing',
+        p_state.texts[p_state."at"]
+      );
+    end if;
+    v_number := p_state.texts[p_state."at" + 2];
+    if v_number !~ '^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
+      );
+    end if;
+    perform logloom_private.query_check_double(v_number, p_state.positions[p_state."at" + 2]);
+    v_having := v_having || jsonb_build_object(
+      'name', p_state.texts[p_state."at"], 'operator', v_operator, 'number', v_number
+    );
+    p_state."at" := p_state."at" + 3;
+    exit when p_state.texts[p_state."at"] <> 'AND';
+  end loop;
+  p_state.node := p_plan || jsonb_build_object('having', v_having);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_math (
+  p_state logloom_private.query_state,
+  p_plan  jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.query_result_names(p_plan);
+  v_name text;
+begin
+  p_state := logloom_private.query_parse_formula(p_state, v_names, 1);
+  if p_state.texts[p_state."at"] <> 'as' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'stages.math_needs_a_name',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  v_name := p_state.texts[p_state."at" + 1];
+  if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at" + 1], 'stages.name_is_missing'
+    );
+  elsif v_name = any(v_names) or v_name = 'ts' and p_plan ? 'bucket'
+    or p_plan -> 'by' @> jsonb_build_array(jsonb_build_object('name', v_name))
+  then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at" + 1], 'stages.two_columns_of_one_name', v_name
+    );
+  end if;
+  p_state."at" := p_state."at" + 2;
+  p_state.node := p_plan || jsonb_build_object(
+    'math', coalesce(p_plan -> 'math', '[]') || jsonb_build_object(
+      'name', v_name, 'formula', p_state.node
+    )
+  );
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -12610,7 +13629,7 @@ declare
   v_columns constant text[] := case
     when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
     when not v_rows then array['ts']
-    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+    else logloom_private.query_result_names(p_plan)
       || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
       || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
   end;
@@ -12661,6 +13680,182 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_stage (
+  p_state   logloom_private.query_state,
+  p_plan    jsonb,
+  p_filters logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stage constant text := p_state.texts[1];
+  v_is_aggregate constant boolean :=
+    v_stage not in (
+      'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
+      'fields'
+    );
+  v_fields jsonb := '[]';
+  v_meant text;
+begin
+  if not v_is_aggregate then
+    perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
+  end if;
+  p_state."at" := 2;
+  case v_stage
+    when 'json', 'logfmt' then
+      p_state := logloom_private.query_text_field(p_state, v_stage);
+      p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
+        || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'extract', 'extract_regexp' then
+      p_state := logloom_private.query_parse_extract(p_state, p_plan);
+    when 'sort' then
+      p_state := logloom_private.query_parse_sort(p_state, p_plan);
+    when 'limit' then
+      if p_state.texts[2] !~ '^[1-9][0-9]{0,5}$' then
+        perform logloom_private.refuse_at(p_state.positions[2], 'stages.limit_is_out_of_range');
+      end if;
+      p_state."at" := 3;
+      p_state.node := p_plan || jsonb_build_object('limit', p_state.texts[2]::integer);
+    when 'fields' then
+      loop
+        -- Each field costs time for every record of an export's page.
+        if jsonb_array_length(v_fields) >= 50 then
+          perform logloom_private.refuse_at(
+            p_state.positions[p_state."at"], 'stages.too_many_fields'
+          );
+        end if;
+        p_state := logloom_private.query_stage_field(
+          p_state, 'stages.fields_needs_a_field', 'fields'
+        );
+        v_fields := v_fields || p_state.node;
+        exit when p_state.texts[p_state."at"] <> ',';
+        p_state."at" := p_state."at" + 1;
+      end loop;
+      p_state.node := p_plan || jsonb_build_object('fields', v_fields);
+    when 'where' then
+      p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'math' then
+      p_state := logloom_private.query_parse_math(p_state, p_plan);
+    when 'patterns' then
+      p_state.node := p_plan || '{"patterns": true}';
+    else
+      p_state."at" := 1;
+      p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
+  end case;
+  if p_state.texts[p_state."at"] <> '' then
+    v_meant := logloom_private.query_meant_stage(
+      p_state.texts[p_state."at":cardinality(p_state.texts) - 1], p_state.node
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.bar_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'stages.comma_is_missing',
+        case when v_is_aggregate then 'the aggregate' else v_stage end,
+        logloom_private.query_excerpt(p_state.texts[p_state."at"])
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'stages.something_follows',
+      case when v_is_aggregate then 'the aggregate' else v_stage end,
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  p_state.node := p_state.node || jsonb_build_object(
+    'last', case when v_is_aggregate then 'an aggregate' else v_stage end
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_stages (
+  p_state  logloom_private.query_state,
+  p_source text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan jsonb := '{}';
+  v_bar integer;
+  v_next integer;
+  v_meant text;
+  v_read logloom_private.query_state;
+begin
+  while p_state.texts[p_state."at"] = '|' loop
+    v_bar := p_state."at";
+    if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
+      perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
+    end if;
+    if logloom_private.query_is_adjacent(p_state, v_bar)
+      and logloom_private.query_is_adjacent(p_state, v_bar + 1)
+    then
+      v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
+      if v_meant is not null then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_bar + 1], 'stages.or_joins_values', v_meant
+        );
+      end if;
+    end if;
+    if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
+      perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
+      p_state."at" := v_bar + 1;
+      p_state := logloom_private.query_parse_filter(logloom_private.query_advance(p_state));
+      v_plan := v_plan || jsonb_build_object(
+        'last', 'where',
+        'rows', coalesce(v_plan -> 'rows', '[]')
+          || jsonb_build_object('stage', 'where', 'tree', p_state.node)
+      );
+    else
+      v_next := v_bar + 1;
+      while p_state.texts[v_next] not in ('|', '') loop
+        v_next := v_next + 1;
+      end loop;
+      v_read := logloom_private.query_parse_stage(
+        logloom_private.query_split(
+          p_state,
+          substr(
+            p_source, p_state.positions[v_bar] + 1,
+            p_state.positions[v_next] - p_state.positions[v_bar] - 1
+          ),
+          p_state.positions[v_bar] + 1,
+          case when p_state.texts[v_bar + 1] = 'math' then logloom_private.query_math_tokens()
+            else '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=' end
+        ),
+        v_plan,
+        p_state
+      );
+      v_plan := v_read.node;
+      p_state."at" := v_next;
+      p_state.steps := v_read.steps;
+      p_state.leaves := v_read.leaves;
+      p_state.searched := v_read.searched;
+      p_state.names_now := v_read.names_now;
+      p_state.warnings := v_read.warnings;
+    end if;
+    v_plan := jsonb_build_object('first', jsonb_build_object(
+      'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
+    )) || v_plan || jsonb_build_object('count', coalesce((v_plan -> 'count')::integer, 0) + 1);
+  end loop;
+  p_state.node := v_plan;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_path_sql (
   p_path text[]
 )
@@ -12692,7 +13887,8 @@ $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_regex (
   p_token    text,
-  p_position integer
+  p_position integer,
+  p_captures boolean DEFAULT false
 )
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -12713,6 +13909,7 @@ declare
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
   v_steps integer := char_length(p_token);
+  v_names text[] := '{}';
 begin
   if char_length(v_source) > 256 then
     perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
@@ -12726,7 +13923,8 @@ begin
     select m.match[1]
     from regexp_matches(
       v_source,
-      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|(?:\{[^}]*\}|[*+?])\??'
+      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|\(\?P?<[A-Za-z_][A-Za-z0-9_]{0,59}>'
+        || '|(?:\{[^}]*\}|[*+?])\??'
         || '|[^][\\(){}|*+?.^$]+(?![*+?{])|.', 'g'
     ) with ordinality as m (match, n)
     order by m.n
@@ -12740,6 +13938,8 @@ begin
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
+        elsif p_captures and v_part like '_%?' then
+          perform logloom_private.refuse_at(v_position, 'regex.lazy_repeat_in_extract', v_part);
         end if;
         v_bounds := logloom_private.query_regex_bounds(
           left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
@@ -12748,12 +13948,15 @@ begin
           + 3 * (v_bounds[2] - v_bounds[1]);
         v_atoms[v_depth] := null;
         v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
-      when v_part in ('(', '(?:') then
+      when v_part in ('(', '(?:') or p_captures and v_part ~ '^\(\?P?<' then
         v_depth := v_depth + 1;
         v_sizes[v_depth] := 1;
         v_atoms[v_depth] := null;
         v_opened[v_depth] := v_position;
-        v_sql := v_sql || '(?:';
+        v_sql := v_sql || case when right(v_part, 1) = '>' then '(' else '(?:' end;
+        if right(v_part, 1) = '>' then
+          v_names := v_names || substring(v_part from '<(.*)>');
+        end if;
       when v_part = ')' then
         if v_depth = 1 then
           perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
@@ -12789,7 +13992,7 @@ begin
   end if;
   return jsonb_build_object(
     'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
-    'steps', v_steps
+    'steps', v_steps, 'names', v_names
   );
 end;
 $function$;
@@ -12992,6 +14195,16 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_result_names (
+  p_plan jsonb
+)
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  ARRAY(SELECT (r.item ->> 'name'::text) FROM jsonb_array_elements((COALESCE((query_result_names.p_plan -> 'aggregates'::text), '[]'::jsonb) || COALESCE((query_result_names.p_plan
+  -> 'math'::text), '[]'::jsonb))) WITH ORDINALITY r(item, n) ORDER BY r.n);
+
 CREATE OR REPLACE FUNCTION logloom_private.query_sql (
   p_node    jsonb,
   p_alias   text,
@@ -13042,6 +14255,26 @@ begin
         p_node, logloom_private.query_value_sql(p_node, p_alias), p_now_sql
       ) || ')';
   end case;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_text_field (
+  p_state logloom_private.query_state,
+  p_stage text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_position constant integer := p_state.positions[p_state."at"];
+begin
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', p_stage);
+  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(v_position, 'stages.takes_a_text', p_stage);
+  end if;
+  return p_state;
 end;
 $function$;
 
@@ -14613,8 +15846,7 @@ begin
   into v_series
   using
     v_query.by_fields, v_groups,
-    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
-      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
   return row(
     v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
@@ -14935,6 +16167,50 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.records_query (
+  p_query_dsl text,
+  p_group     jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query := logloom_private.compile_query(p_query_dsl);
+  v_state logloom_private.query_state;
+  v_bar integer;
+  v_text text := p_query_dsl;
+  v_group text;
+begin
+  if v_query.aggregate is not null then
+    v_state := logloom_private.query_tokenize(p_query_dsl, now());
+    select min(t.position) into v_bar
+    from unnest(v_state.texts, v_state.positions) t (text, position)
+    where t.text = '|';
+    v_text := left(p_query_dsl, v_bar - 1);
+  end if;
+  v_text := coalesce(nullif(logloom_private.trim_space(v_text), ''), '*');
+  if p_group is null then
+    return v_text;
+  end if;
+  select string_agg(
+    case
+      when p_group ->> f is null then '-' || f || ':*'
+      when f = 'level' then f || ':' || (p_group ->> f)
+      else f || ':="' || replace(replace(p_group ->> f, '\', '\\'), '"', '\"') || '"'
+    end, ' ' order by n
+  )
+  into v_group
+  from unnest(v_query.by_fields) with ordinality b (f, n);
+  v_text := v_text || ' | where ' || v_group;
+  perform logloom_private.compile_query(v_text);
+  return v_text;
+exception when sqlstate 'PT400' then
+  return null;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.records_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -15030,6 +16306,9 @@ begin
       'Regular expression: a repeat is {m}, {m,} or {m,n} up to 100', null, null),
     ('regex.has_a_back_reference', 400, 'Regular expression: back-references are not allowed', null,
       null),
+    ('regex.lazy_repeat_in_extract', 400,
+      'Regular expression: extract_regexp takes no lazy repeat %s',
+      'Write [^ ]* for a text up to a space.', null),
     ('regex.too_long', 400, 'Regular expression: it is longer than 256 characters', null, null),
     ('regex.has_lookaround', 400,
       'Regular expression: lookaround and options are not allowed; (?i) must be at the start', null,
@@ -15560,7 +16839,8 @@ CREATE OR REPLACE FUNCTION logloom_private.resolve_incidents (
   p_window_end timestamp with time zone,
   p_seen       jsonb[],
   p_held       jsonb[],
-  p_now        timestamp with time zone
+  p_now        timestamp with time zone,
+  p_decided    jsonb[]
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -15576,7 +16856,8 @@ begin
   where i.rule_id = p_rule.rule_id
     and i.resolved_at is null
     and i.held_until < p_window_end
-    and coalesce(i."group", 'null') <> all (p_held);
+    and coalesce(i."group", 'null') <> all (p_held)
+    and (p_decided is null or coalesce(i."group", 'null') = any (p_decided));
 end;
 $function$;
 
@@ -15962,6 +17243,41 @@ begin
   ));
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
+  p_rule_id uuid
+)
+  RETURNS boolean
+  LANGUAGE sql
+  STABLE
+RETURN COALESCE((SELECT (p.results ? 'math'::text) FROM logloom_private.alert_plans p WHERE (p.rule_id = rule_has_math.p_rule_id)), false);
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_results (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if cardinality(logloom_private.query_result_names(p_query.plan)) > 1 then
+    return jsonb_build_object('aggregates', p_query.plan -> 'aggregates')
+      || case when p_query.plan ? 'math'
+        then jsonb_build_object('math', p_query.plan -> 'math') else '{}' end;
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rule_value_sql (
+  p_select text,
+  p_plan   jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN format('select g.v%s as value, g.* from (%s) g'::text, GREATEST(cardinality(logloom_private.query_result_names(p_plan)), 1), logloom_private.math_sql(p_select, p_plan));
 
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
@@ -16711,7 +18027,8 @@ CREATE OR REPLACE FUNCTION logloom_private.sealed_counts_sql (
   STABLE
 RETURN
   (('select l.level, l.service, l.events from logloom_private.sealed_counts('::text || format('%s, %L, %L, %L, %L'::text,
-  logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)), p_from, p_to, (p_query).tree, (p_query).by_fields)) || ') l'::text);
+  logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
+  p_from, p_to, (p_query).tree, ((p_query).by_fields || logloom_private.query_reads((p_query).plan)))) || ') l'::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.sealed_tail_sql (
   p_tenant_id text,
@@ -17192,6 +18509,7 @@ declare
   v_rule logloom.alert_rules;
   v_window logloom_private.alert_window;
   v_has_fired boolean;
+  v_decided jsonb[];
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
@@ -17219,11 +18537,15 @@ begin
       end;
     end loop;
     continue when v_told.error is not null;
+    -- A share without records is null, which says nothing about the incident.
+    v_decided := case when logloom_private.rule_has_math(v_rule.rule_id)
+      then array(select coalesce(s."group", 'null') from unnest(v_told.seen) s
+        where s.value is not null) end;
     begin
       perform logloom_private.resolve_incidents(
         v_rule, v_told.window_end,
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
-        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now, v_decided
       );
     exception
       when lock_not_available or disk_full then
@@ -17592,6 +18914,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.source_count_sql (
+  p_source logloom_private.counted_source,
+  p_filter text                           DEFAULT ''::text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN format('coalesce(%s%s, 0)::double precision'::text, (p_source).count_sql, p_filter);
+
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
 )
@@ -17802,10 +19133,11 @@ begin
     else
       -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
       v_sql := format(
-        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+        'select %s, coalesce(nullif(%s, ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
-        v_columns, v_stage ->> 'stage',
-        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+        v_columns, logloom_private.extraction_sql(
+          v_stage, logloom_private.query_group_sql(v_stage -> 'field', 'l')
+        ), v_sql
       );
     end if;
   end loop;
@@ -17827,7 +19159,7 @@ begin
       e.hint,
       'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
         'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-        'are where, sort, limit, fields, json, logfmt and patterns.'
+        'are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and patterns.'
     ),
     e.explanation
   from (
@@ -17860,6 +19192,26 @@ begin
       'A name is letters, digits and _: count() as n', null),
     ('stages.width_is_missing', 400, 'A width of time is missing after by (',
       'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.condition_is_missing', 400, 'A condition is missing after if',
+      'Write count() if (level:error).', null),
+    ('stages.math_needs_an_aggregate', 400, 'math needs an aggregate before it',
+      'Write | count() if (level:error) as errors, count() as all | math errors / all as share',
+      null),
+    ('stages.math_ends_early', 400, 'A number is missing at the end',
+      'math computes with numbers and with %2$s.', null),
+    ('stages.math_result_is_unknown', 400, 'No number to compute with: %s',
+      'math computes with numbers and with %2$s.', null),
+    ('stages.math_needs_a_name', 400, 'as is missing before %s',
+      'Write math errors / all * 100 as share.', null),
+    ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
+      'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
+    ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
+    ('stages.extract_names_twice', 400, 'The pattern of %s has two parts of one name',
+      'Rename one of them.', null),
+    ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
+      'A name has letters, digits and _. extract_regexp takes any other text.', null),
+    ('stages.extract_names_touch', 400, 'Two names have no text between them',
+      'Write the text that separates them, such as "<method> <path>".', null),
     ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
@@ -17887,9 +19239,9 @@ begin
     ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
-      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
-        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
-        'stands once.', null),
+      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
+        'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
+        'Each of the last stands once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
@@ -17914,6 +19266,14 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   IMMUTABLE
 RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
 
+CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_query).plan ? 'math'::text) THEN ((p_query).plan -> 'aggregates'::text) ELSE jsonb_build_array((logloom_private.stats_aggregates(p_query) -> 0)) END;
+
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
   p_query       logloom_private.compiled_query,
@@ -17937,6 +19297,9 @@ declare
   v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
+  -- The fields of groups and of conditions.
+  v_fields constant text[] := p_query.by_fields
+    || logloom_private.query_reads(logloom_private.stats_aggregates(p_query));
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
@@ -17946,7 +19309,7 @@ begin
   end if;
   if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
-    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
+    v_counts_sealed := v_is_sealed and v_fields <@ array['level', 'service'];
     -- For days without rows, counting blocks is faster than reading log_counts.
     if v_counts_sealed and v_to - v_from >= interval '1 day' then
       v_counted_from := v_rows_from;
@@ -17971,7 +19334,7 @@ begin
       );
     end if;
     if v_rows.from_sql is not null then
-      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
+      return (v_rows, 'sum(l.events)', null, false)
         ::logloom_private.counted_source;
     end if;
   end if;
@@ -18000,8 +19363,44 @@ begin
   -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
   -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
-    v_rows, 'count(l.tenant_id)::double precision', null, false
+    v_rows, 'count(l.tenant_id)', null, false
   )::logloom_private.counted_source;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stats_values_sql (
+  p_aggregates jsonb,
+  p_source     logloom_private.counted_source,
+  p_minutes    numeric
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select case
+      when a.item ->> 'kind' = 'count'
+        then logloom_private.source_count_sql(p_source, f.sql)
+      when a.item ->> 'kind' = 'rate'
+        then logloom_private.source_count_sql(p_source, f.sql)
+          || format(' / %L::double precision', p_minutes)
+      when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n, f.sql)
+      else logloom_private.query_aggregate_sql(a.item, 'l', f.sql)
+    end
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    cross join lateral (
+      -- The columns c1, c2 … of groups say whether the aggregate's condition holds.
+      select case
+        when p_source.keys_sql is not null and a.item ? 'condition'
+          then format(' filter (where l.c%s)', a.n)
+        else logloom_private.query_condition_sql(a.item, 'l')
+      end as sql
+      offset 0
+    ) f
+    order by a.n
+  );
 end;
 $function$;
 
@@ -18909,6 +20308,14 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
 
+CREATE OR REPLACE FUNCTION logloom_private.value_number (
+  p_plan jsonb
+)
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_plan ? 'math'::text) THEN cardinality(logloom_private.query_result_names(p_plan)) ELSE 1 END;
+
 CREATE OR REPLACE FUNCTION logloom_private.verification_health()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -19224,6 +20631,67 @@ CREATE OR REPLACE FUNCTION logloom_private.watermark (
   LANGUAGE sql
   STABLE
 RETURN LEAST(p_oldest_queued, (now() - logloom_private.enqueue_timeout()));
+
+CREATE OR REPLACE FUNCTION logloom_private.window_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer,
+  p_limit          integer                        DEFAULT NULL::integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_window constant interval := make_interval(mins => p_window_minutes);
+  v_value constant text := logloom_private.numbered_sql(
+    logloom_private.stats_values_sql(
+      logloom_private.stats_aggregates(p_query),
+      -- Counts a column, which a window without records does not have.
+      row(null, 'count(l.ts)', null, false)::logloom_private.counted_source, p_window_minutes
+    ),
+    'v'
+  );
+  v_join text := 'left join ';
+  v_group text := 'null::jsonb';
+  v_values logloom_private.alert_window[];
+begin
+  if cardinality(p_query.by_sql) > 0 then
+    v_join := 'join ';
+    select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
+      || ']::text[])'
+    into v_group
+    from unnest(p_query.by_sql) b;
+  elsif p_from + v_window = p_to then
+    -- A single window needs no grouping by time.
+    execute 'select array[row(null, $2, $3, w.value, null, null, null)'
+      || '::logloom_private.alert_window] from (' || logloom_private.rule_value_sql(
+        'select ' || v_value || ' from (' || p_source || ') l where (' || p_query.filter || ')',
+        p_query.plan
+      ) || ') w'
+    into v_values
+    using p_tenant_id, p_from, p_to;
+    return v_values;
+  end if;
+  execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
+    || '::logloom_private.alert_window) from (' || logloom_private.rule_value_sql(
+      'select w.starts, ' || v_value || ', ' || v_group
+        || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+        || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
+        || p_query.filter || ')) l on l.starts = w.starts group by '
+        || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5',
+      p_query.plan
+    ) || ') v'
+  into v_values
+  using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
+  return coalesce(v_values, '{}');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   p_tenant_id text,
@@ -20326,6 +21794,12 @@ ALTER TABLE "logloom"."retention_runs"
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_kind_is_known" CHECK ((kind = ANY (ARRAY['retention'::text, 'erasure'::text, 'storage'::text])));
 
+ALTER TABLE "logloom_private"."alert_groups"
+  ADD CONSTRAINT "alert_groups_partials_are_whole" CHECK (((filter IS NULL) = (parts IS NULL)));
+
+ALTER TABLE "logloom_private"."alert_partials"
+  ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);
+
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_alert_grace_is_whole_minutes" CHECK (((alert_grace >= '00:00:00'::interval) AND (alert_grace = date_trunc('minute'::text, alert_grace))));
 
@@ -20334,6 +21808,25 @@ ALTER TABLE "logloom_private"."settings"
 
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_storage_policy_is_known" CHECK ((storage_policy = ANY (ARRAY['drop_oldest'::text, 'refuse'::text])));
+
+CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true) AS  SELECT p.rule_id,
+    p.query_dsl,
+    p.window_minutes,
+    p.aggregate,
+    p.results,
+    p.group_id,
+    p.refusal,
+    p.view_id,
+    p.view_updated_at,
+    r.tenant_id,
+    r.asked_at,
+    r.last_evaluated_at,
+    (s.alert_grace * (((r.for_minutes > 0))::integer)::double precision) AS delay
+   FROM (((logloom.alert_rules r
+     CROSS JOIN logloom_private.settings s)
+     JOIN logloom_private.alert_plans p ON (((p.rule_id = r.rule_id) AND (p.query_dsl = r.query_dsl) AND (p.window_minutes = r.window_minutes) AND (NOT (p.view_id IS DISTINCT FROM r.view_id)))))
+     LEFT JOIN logloom.log_views v ON ((v.view_id = r.view_id)))
+  WHERE (r.enabled AND (NOT (p.view_updated_at IS DISTINCT FROM v.updated_at)));
 
 CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING btree (tenant_id, ts_to, kind)
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
@@ -21117,9 +22610,9 @@ COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant
 
 COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records, so that they share partial values. The values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are null, the group must be filled. A group without a filter has no partial values: its rules read their windows.';
 
-COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Partial values per group and minute of ts: the number of records, the number of records with a number, and the sum and bounds of these numbers.';
+COMMENT ON TABLE "logloom_private"."alert_partials" IS 'Partial values per group, minute of ts and part of the group: the number of records, the number of records with a number, and the sum and bounds of these numbers.';
 
-COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. Valid while the rule still has this query_dsl, window_minutes and view_id, and the view still has view_updated_at.';
+COMMENT ON TABLE "logloom_private"."alert_plans" IS 'The group and aggregate of a rule. results: the aggregates and math of a rule with more than one result. Valid while the rule still has this query_dsl, window_minutes and view_id, and the view still has view_updated_at.';
 
 COMMENT ON TABLE "logloom_private"."alert_round_writes" IS 'For each tenant with rules: how many records arrived for the last round, and their earliest ts. It decides which evaluated windows are evaluated again.';
 
@@ -21223,7 +22716,7 @@ COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of o
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions, if they differ from by_sql of the query. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of a source of groups, which also has the conditions. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 

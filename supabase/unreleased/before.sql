@@ -22,6 +22,9 @@ begin
 end;
 $$;
 
+-- A group of rules counts in parts from now on. The next round plans and fills the groups again.
+delete from logloom_private.alert_groups where filter is not null;
+
 -- Functions take these names.
 drop procedure logloom_private.write_logs();
 drop procedure logloom_private.evaluate_alerts();

@@ -6,7 +6,7 @@ import { compareDecimals, numberOf } from "./decimal.ts";
 import { compareText, type Event, isRecord, type Json, QueryError } from "./event.ts";
 import { attributeOf, type Field, groupText } from "./field.ts";
 import { type Query, readQuery } from "./evaluator.ts";
-import { aggregateOf, extract, type Plan } from "./stages.ts";
+import { aggregateOf, type Plan, type Results } from "./stages.ts";
 import { tell } from "../support/trial_counts.ts";
 
 // The compiler and a simple evaluator run the same random queries over the same random events. They
@@ -101,16 +101,24 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
     groups.set(name, [...(groups.get(name) ?? []), event]);
   }
   const minutes = (plan.bucket ?? (range.to - range.from) / 1e6) / 60;
-  const valuesOf = (members: Event[]) =>
-    plan.aggregates.map((aggregate) =>
-      aggregate.kind === "rate" ? members.length / minutes : aggregateOf(aggregate, members)
-    );
-  const names = plan.aggregates.map(({ name }) => name);
+  const valuesOf = (members: Event[]) => {
+    const results: Results = {};
+    for (const aggregate of plan.aggregates) {
+      const value = aggregateOf(aggregate, members);
+      results[aggregate.name] = aggregate.kind === "rate" ? (value ?? 0) / minutes : value;
+    }
+    for (const { name, formula } of plan.math) results[name] = formula(results);
+    return names.map((name) => results[name]);
+  };
+  const names = plan.results;
   // A sum may differ in its last digit, and the stage where may depend on this digit.
-  const isExact = plan.having.every(({ name }) => {
-    const kind = plan.aggregates.find((one) => one.name === name)?.kind ?? "";
-    return ["count", "count_distinct", "min", "max"].includes(kind);
-  });
+  const exact = ["count", "count_distinct", "min", "max"];
+  const isExact = plan.having.every(({ name }) =>
+    plan.aggregates.every((one) =>
+      exact.includes(one.kind) || plan.results.indexOf(name) < plan.aggregates.length &&
+        one.name !== name
+    )
+  );
   const left = [...groups].filter(([, members]) => {
     const values = valuesOf(members);
     return plan.having.every(({ name, operator, number }) =>
@@ -143,9 +151,9 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
 function compareOrder(plan: Plan, a: Row, b: Row): number {
   const byDefault = [
     ...(plan.bucket === null ? [] : [{ name: "ts", descending: false }]),
-    { name: plan.aggregates[0].name, descending: true },
+    { name: plan.value, descending: true },
   ];
-  const isValue = (name: string) => plan.aggregates.some((one) => one.name === name);
+  const isValue = (name: string) => plan.results.includes(name);
   for (const { name, descending } of [...plan.sort, ...byDefault]) {
     const [x, y] = [a, b].map((row) => isValue(name) ? row.values[name] : row.group[name]);
     if (x === y) continue;
@@ -203,7 +211,7 @@ function staged(plan: Plan, events: Event[]): Event[] {
     }
     left = left.map((event) => {
       const text = groupText(stage.field, event);
-      const found = text === null ? {} : extract(stage.extract, text);
+      const found = text === null ? {} : stage.extract(text);
       if (Object.keys(found).length === 0) return event;
       return { ...event, attrs: { ...found, ...event.attrs } };
     });

@@ -38,6 +38,8 @@ const inWords: Record<string, (text: string[], at: number) => number> = {
   "0 to 9": (text, at) => /^[0-9]$/.test(text[at] ?? "") ? at + 1 : -1,
   "no white space follows": (text, at) => isBlank(text[at]) ? -1 : at,
   "no = follows": (text, at) => text[at] === "=" ? -1 : at,
+  "no letter, digit, _ or . follows": (text, at) =>
+    /^[A-Za-z0-9_.]$/.test(text[at] ?? "") ? -1 : at,
   "white space, a bracket, | or the end follows": (text, at) => isEnd(text[at]) ? at : -1,
   "white space, one of ( ) | , < > = ! or the end follows": (text, at) =>
     isBlank(text[at]) || /^[()|,<>=!]?$/.test(text[at] ?? "") ? at : -1,

@@ -56,6 +56,7 @@ class Reader {
     if (!this.#ends("|")) matches = this.#or(0);
     if (this.#is(")")) this.#refuse("closes nothing");
     const plan = new Plan();
+    plan.terms = (position) => this.#leaf(position);
     while (this.#is("|")) {
       this.#at++;
       if (this.#is("where") && !plan.makesRows) {
@@ -67,7 +68,14 @@ class Reader {
       } else {
         const from = this.#tokens[this.#at - 1].at;
         while (!this.#ends("|")) this.#at++;
-        readStage(plan, this.source.slice(from, this.#token.at - 1), from + 1);
+        const end = this.#at;
+        readStage(
+          plan,
+          this.source.slice(from, this.#token.at - 1),
+          from + 1,
+          (at) => this.#condition(at),
+        );
+        this.#at = end;
       }
     }
     // A where before the first json or logfmt is part of the filter.
@@ -78,6 +86,14 @@ class Reader {
       ...wheres.map((stage) => "where" in stage ? stage.where : () => true),
     ];
     return { matches: (event) => filters.every((filter) => filter(event)), plan };
+  }
+
+  /** Reads the filter in the bracket at a position; null if no token begins there. */
+  #condition(position: number): { test: Predicate; end: number } | null {
+    this.#at = this.#tokens.findIndex(({ at }) => at === position);
+    if (this.#at < 0) return null;
+    const test = this.#primary(0);
+    return { test, end: this.#token.at };
   }
 
   get #token(): Token {

@@ -449,11 +449,22 @@ const oneAggregate = fc.oneof(
     .map(([kind, name]) => `${kind}(${name})`),
   groupField.map((name) => `count_distinct(${name})`),
 );
+/** The condition of an aggregate. */
+const condition = fc.oneof(
+  { weight: 4, arbitrary: fc.constant("") },
+  fc.tuple(
+    fc.constantFrom(" if (", " if(", "if ( "),
+    fc.oneof(nearField, leaf, filter),
+    fc.constantFrom(")", " )"),
+  )
+    .map((parts) => parts.join("")),
+);
+const conditional = fc.tuple(oneAggregate, condition).map((parts) => parts.join(""));
 const width = fc.constantFrom("(5m)", "(1h)", "( 1d )", "(90s)", "(1w)");
 
 /** Aggregates with names for where and sort. */
 const aggregates = fc.tuple(
-  fc.array(oneAggregate, { minLength: 1, maxLength: 3 }),
+  fc.array(conditional, { minLength: 1, maxLength: 3 }),
   fc.array(fc.oneof({ weight: 3, arbitrary: groupField }, width), { maxLength: 2 }),
 ).map(([all, keys]) => {
   const by = [...new Set(keys)].filter((key, i) => !key.startsWith("(") || i === 0);
@@ -465,13 +476,40 @@ const aggregates = fc.tuple(
   };
 });
 
+/** A formula over results, in which @ stands for one of them. */
+const formula: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: "small" },
+    { weight: 4, arbitrary: fc.constantFrom("@", "@", "@", "2", "100", "0", "0.5", "1e300") },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(
+        tie("node"),
+        fc.constantFrom(" + ", "-", " * ", "/", " / ", " % "),
+        tie("node"),
+      ).map((parts) => parts.join("")),
+    },
+    { weight: 1, arbitrary: tie("node").map((node) => `(${node})`) },
+    { weight: 1, arbitrary: tie("node").map((node) => `-${node}`) },
+  ),
+})).node;
+
 const aggregate = fc.tuple(
   aggregates,
+  fc.option(fc.array(formula, { minLength: 1, maxLength: 2 }), { freq: 2, nil: [] }),
   fc.nat(),
   fc.constantFrom(">", ">=", "<", "<=", "=", "!="),
   fc.constantFrom("0", "1", "2", "-0.5", "1e1"),
   fc.integer({ min: 0, max: 15 }),
-).map(([{ text: written, names, keys }, pick, operator, bound, parts]) => {
+).map(([{ text, names: counted, keys }, formulas, pick, operator, bound, parts]) => {
+  const names = [...counted];
+  let written = text;
+  for (const one of formulas) {
+    written += ` | math ${
+      one.replaceAll("@", () => names[pick % names.length])
+    } as m${names.length}`;
+    names.push(`m${names.length}`);
+  }
   const name = names[pick % names.length];
   const column = [...names, ...keys][pick % (names.length + keys.length)];
   return written +
@@ -482,7 +520,23 @@ const aggregate = fc.tuple(
 
 /** Stages that extract attributes and filter. */
 const extraction = fc.tuple(
-  fc.constantFrom("json msg", "logfmt msg", "json @a", "logfmt service", "json host"),
+  fc.oneof(
+    fc.constantFrom("json msg", "logfmt msg", "json @a", "logfmt service", "json host"),
+    fc.constantFrom(
+      ...[
+        raw`extract "<a> <b>"`,
+        raw`extract "<a>p<_>"`,
+        raw`extract "/<b>/<>" from @a`,
+        raw`extract "a=<a>" from msg`,
+        raw`extract "<a>"<b>" <status>"`,
+        raw`extract_regexp "(?P<a>[0-9]+)"`,
+        raw`extract_regexp "(?P<a>\w+)=(?<b>\w+)" from msg`,
+        raw`extract_regexp "(?i)(?P<b>[A-Z]{2})p?i" from @a`,
+        raw`extract_regexp "^(?:a|(?P<b>[b-i]))(?P<a>.*)$" from service`,
+        raw`extract_regexp "(?P<a>1)(?P<b>0)?"`,
+      ],
+    ),
+  ),
   fc.oneof({ weight: 2, arbitrary: fc.constant("") }, fc.oneof(nearField, leaf)),
 ).map(([stage, where]) => stage + (where === "" ? "" : ` | where ${where}`));
 const recordStages = fc.array(
@@ -557,6 +611,13 @@ const shards = [
     "|fields msg",
     " as n",
     ", ",
+    "|math ",
+    "|extract ",
+    "|extract_regexp ",
+    " from ",
+    "(?P<a>",
+    "<a>",
+    " if (",
   ],
 ];
 

@@ -5,6 +5,16 @@ import { fold, QueryError } from "./event.ts";
  * position of the first one. Only the compiler limits complexity.
  */
 export function compileRegex(source: string[], position: number): (text: string) => boolean {
+  const { regex, folded } = readRegex(source, position, null);
+  return (text) => regex.test(folded ? fold(text) : text);
+}
+
+/** Reads an expression. With `names`, groups may have names, which are added to it. */
+export function readRegex(
+  source: string[],
+  position: number,
+  names: string[] | null,
+): { regex: RegExp; folded: boolean } {
   const folded = source.slice(0, 4).join("") === "(?i)";
   const chars = folded ? source.slice(4) : source;
   const first = folded ? position + 4 : position;
@@ -98,15 +108,22 @@ export function compileRegex(source: string[], position: number): (text: string)
     const where = at;
     const c = chars[at];
     if (c === "(") {
+      let opens = "(?:";
       if (chars[at + 1] === "?") {
-        if (chars[at + 2] !== ":") fail(where, "lookaround or options");
-        at += 2;
-      }
-      at++;
+        const name = /^\(\?P?<([A-Za-z_]\w{0,59})>/.exec(chars.slice(at).join(""));
+        if (names !== null && name) {
+          names.push(name[1]);
+          at += name[0].length;
+          opens = "(";
+        } else {
+          if (chars[at + 2] !== ":") fail(where, "lookaround or options");
+          at += 3;
+        }
+      } else at++;
       const inner = alternatives();
       if (chars[at] !== ")") fail(where, "group not closed");
       at++;
-      return `(?:${inner})`;
+      return `${opens}${inner})`;
     }
     if (c === "[") return charClass();
     if (c === "\\") {
@@ -122,7 +139,9 @@ export function compileRegex(source: string[], position: number): (text: string)
   }
 
   function quantifier(): string {
+    const where = at;
     const repeat = repetition();
+    if (repeat !== "" && chars[at] === "?" && names !== null) fail(where, "lazy");
     // Whether a text matches does not depend on laziness.
     if (repeat !== "" && chars[at] === "?") at++;
     return repeat;
@@ -166,6 +185,5 @@ export function compileRegex(source: string[], position: number): (text: string)
   const pattern = alternatives();
   if (at < chars.length) fail(at, ") closes nothing");
   // Flag v, because with flag u V8 (Deno 2.9) does not find 👍 by [!-\u{10ffff}]$.
-  const regex = new RegExp(pattern, "sv");
-  return (text) => regex.test(folded ? fold(text) : text);
+  return { regex: new RegExp(pattern, "svd"), folded };
 }

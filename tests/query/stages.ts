@@ -1,12 +1,14 @@
 import { decimal, numberOf, quantityOf } from "./decimal.ts";
 import {
   type Event,
+  fold,
   isRecord,
   type Json,
   numberText,
   type Predicate,
   QueryError,
 } from "./event.ts";
+import { readRegex } from "./regex.ts";
 import { attributeOf, type Field, groupText, readField, space, type Token } from "./field.ts";
 
 // This is a second implementation of the stages, and of aggregates over events.
@@ -15,7 +17,15 @@ export interface Aggregate {
   kind: string;
   field: Field | null;
   name: string;
+  /** Only events that pass it are counted. */
+  condition: Predicate;
 }
+
+/** Computes a number from the results so far. */
+type Formula = (results: Results) => number | null;
+export type Results = { [name: string]: number | null };
+/** Reads the condition in the bracket at a position of the query. */
+type ReadCondition = (position: number) => { test: Predicate; end: number } | null;
 
 export interface Having {
   name: string;
@@ -30,16 +40,28 @@ export interface SortKey {
 
 /** A stage for each record: extracts attributes from a field, or filters. */
 export type RowStage =
-  | { extract: "json" | "logfmt"; field: Field }
+  | { extract: (text: string) => { [key: string]: Json }; field: Field }
   | { where: Predicate };
 
 /** Punctuation of a stage. Everything else except white space is part of a name. */
 const marks = ["(", ")", ",", "|", "<", ">", "=", "!", "<=", ">=", "!=", '"'];
-const known = ["json", "logfmt", "sort", "limit", "fields", "where", "patterns"];
+const known = [
+  "json",
+  "logfmt",
+  "sort",
+  "limit",
+  "fields",
+  "where",
+  "patterns",
+  "math",
+  "extract",
+  "extract_regexp",
+];
 
 export class Plan {
   rows: RowStage[] = [];
   aggregates: Aggregate[] = [];
+  math: { name: string; formula: Formula }[] = [];
   by: { field: Field; name: string }[] = [];
   /** Seconds. */
   bucket: number | null = null;
@@ -48,6 +70,8 @@ export class Plan {
   sort: SortKey[] = [];
   limit: number | null = null;
   fields: Field[] = [];
+  /** Counts a term at a position; throws if there are too many. */
+  terms: (position: number) => void = () => {};
   #seen = new Set<string>();
   #count = 0;
 
@@ -55,11 +79,20 @@ export class Plan {
     return this.patterns || this.aggregates.length > 0;
   }
 
+  /** The names of all numbers of a row; the last of math, or else the first, stands for the row. */
+  get results(): string[] {
+    return [...this.aggregates, ...this.math].map(({ name }) => name);
+  }
+
+  get value(): string {
+    return (this.math.at(-1) ?? this.aggregates[0]).name;
+  }
+
   get columns(): string[] {
     if (this.patterns) return ["count", "first", "last", "pattern"];
     const time = this.bucket === null ? [] : ["ts"];
     return [
-      ...this.aggregates.map(({ name }) => name),
+      ...this.results,
       ...time,
       ...this.by.map(({ name }) => name),
     ];
@@ -77,6 +110,8 @@ export class Plan {
       ? has("limit", "fields") || (has("sort") && !this.makesRows)
       : stage === "sort"
       ? has("sort", "limit")
+      : stage === "math"
+      ? this.aggregates.length === 0 || has("sort", "limit")
       : stage === "limit"
       ? has("limit")
       : stage === "fields"
@@ -87,14 +122,25 @@ export class Plan {
   }
 }
 
-export function readStage(plan: Plan, source: string[], position: number): void {
-  new StageReader(plan, tokenize(source, position)).stage();
+export function readStage(
+  plan: Plan,
+  source: string[],
+  position: number,
+  condition: ReadCondition,
+): void {
+  const isMath = /^[ \t\r\n\u00a0]*math(?![^ \t\r\n\u00a0()[\]{}|"])/.test(source.join(""));
+  const tokens = isMath ? tokenizeMath(source, position) : tokenize(source, position);
+  new StageReader(plan, tokens, condition).stage();
 }
 
 class StageReader {
   #at = 0;
 
-  constructor(readonly plan: Plan, readonly tokens: Token[]) {}
+  constructor(
+    readonly plan: Plan,
+    readonly tokens: Token[],
+    readonly condition: ReadCondition,
+  ) {}
 
   get #token(): Token {
     return this.tokens[Math.min(this.#at, this.tokens.length - 1)];
@@ -123,11 +169,21 @@ class StageReader {
     switch (name) {
       case "json":
       case "logfmt": {
+        const field = this.#textField();
+        this.plan.rows.push({ extract: (text) => extract(name, text), field });
+        break;
+      }
+      case "extract":
+      case "extract_regexp": {
         this.#at++;
         const token = this.#token;
-        const field = this.#field();
-        if (field.kind !== "text" && field.kind !== "attrs") this.#refuse("no text", token);
-        this.plan.rows.push({ extract: name, field });
+        if (!/^"([^"\\]|\\.)*"$/su.test(this.#text)) this.#refuse("a pattern is missing");
+        this.#at++;
+        const read = name === "extract"
+          ? readPattern(this.#refuse.bind(this), token)
+          : readRegexp(this.#refuse.bind(this), token);
+        const field = this.#is("from") ? this.#textField() : readField([..."msg"], token.at);
+        this.plan.rows.push({ extract: read, field });
         break;
       }
       case "patterns":
@@ -150,6 +206,9 @@ class StageReader {
       case "sort":
         this.#sort();
         break;
+      case "math":
+        this.#math();
+        break;
       case "where":
         this.#having();
         break;
@@ -158,6 +217,14 @@ class StageReader {
     }
     if (this.#token.text.length > 0) this.#refuse("nothing may follow");
     this.plan.seen(known.includes(name) ? name : "an aggregate");
+  }
+
+  #textField(): Field {
+    this.#at++;
+    const token = this.#token;
+    const field = this.#field();
+    if (field.kind !== "text" && field.kind !== "attrs") this.#refuse("no text", token);
+    return field;
   }
 
   #field(): Field {
@@ -185,7 +252,7 @@ class StageReader {
   }
 
   #having(): void {
-    const columns = this.plan.patterns ? ["count"] : this.plan.aggregates.map(({ name }) => name);
+    const columns = this.plan.patterns ? ["count"] : this.plan.results;
     do {
       this.#at++;
       if (!columns.includes(this.#text)) this.#refuse("no number to compare");
@@ -201,6 +268,56 @@ class StageReader {
       this.plan.having.push({ name, operator, number });
       this.#at++;
     } while (this.#is("AND"));
+  }
+
+  #math(): void {
+    this.#at++;
+    const formula = this.#formula(["+", "-"], 0);
+    this.#expect("as");
+    const token = this.#token;
+    const name = this.#text;
+    if (!/^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)) this.#refuse("a name is missing");
+    if (this.plan.columns.includes(name)) this.#refuse("two of a name", token);
+    this.#at++;
+    this.plan.math.push({ name, formula });
+  }
+
+  #formula(operators: string[], depth: number): Formula {
+    const next = () =>
+      operators[0] === "+" ? this.#formula(["*", "/", "%"], depth) : this.#figure(depth);
+    let formula = next();
+    while (operators.includes(this.#text)) {
+      const [left, operator] = [formula, this.#text];
+      this.#at++;
+      const right = next();
+      formula = (results) => compute(left(results), operator, right(results));
+    }
+    return formula;
+  }
+
+  #figure(depth: number): Formula {
+    const text = this.#text;
+    const token = this.#token;
+    if (text === "-" || text === "(") {
+      if (depth === 16) this.#refuse("too deep");
+      this.#at++;
+      if (text === "-") {
+        const figure = this.#figure(depth + 1);
+        return (results) => compute(0, "-", figure(results));
+      }
+      const formula = this.#formula(["+", "-"], depth + 1);
+      this.#expect(")");
+      return formula;
+    }
+    const isNumber = /^\d+(\.\d+)?([eE][+-]?\d{1,3})?$/.test(text);
+    const number = Number(text);
+    if (isNumber) {
+      if (!Number.isFinite(number)) this.#refuse("out of range");
+      if (number === 0 && decimal(text).digits !== 0n) this.#refuse("out of range");
+    } else if (!this.plan.results.includes(text)) this.#refuse("no number to compute with");
+    this.plan.terms(token.at);
+    this.#at++;
+    return isNumber ? () => number : (results) => results[text];
   }
 
   #aggregates(): void {
@@ -240,13 +357,21 @@ class StageReader {
     }
     this.#expect(")");
     let name = kind;
+    let condition: Predicate = () => true;
+    if (this.#is("if")) {
+      this.#at++;
+      const read = this.#is("(") ? this.condition(this.#token.at) : null;
+      if (read === null) return this.#refuse("a condition is missing");
+      condition = read.test;
+      this.#at = this.tokens.findIndex(({ at }) => at >= read.end);
+    }
     if (this.#is("as")) {
       this.#at++;
       name = this.#text;
       if (!/^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)) this.#refuse("a name is missing");
       this.#at++;
     }
-    return { kind, field, name };
+    return { kind, field, name, condition };
   }
 
   #by(): void {
@@ -271,6 +396,40 @@ class StageReader {
       this.plan.bucket = Number(width[1]) * unit;
     } while (this.#is(","));
   }
+}
+
+/** A result, or null: of the division by zero, and of what a double does not hold. */
+function compute(left: number | null, operator: string, right: number | null): number | null {
+  if (left === null || right === null) return null;
+  if (operator === "+" || operator === "-") {
+    const sum = operator === "+" ? left + right : left - right;
+    return Number.isFinite(sum) ? sum : null;
+  }
+  if (operator === "*" || operator === "/") {
+    const result = operator === "*" ? left * right : left / right;
+    const isTooSmall = result === 0 && left !== 0 && right !== 0;
+    return Number.isFinite(result) && !isTooSmall ? result : null;
+  }
+  const [a, b] = [decimal(String(left)), decimal(String(right))];
+  if (b.digits === 0n) return null;
+  const scale = BigInt(Math.max(a.scale, b.scale));
+  const [x, y] = [a, b].map(({ digits, scale: own }) => digits * 10n ** (scale - BigInt(own)));
+  return Number(`${x % y}e-${scale}`);
+}
+
+/** Numbers and names are tokens; so is each other character. */
+function tokenizeMath(source: string[], position: number): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < source.length) {
+    const rest = source.slice(at).join("");
+    const [found] = /^(\d([eE][+-]?\d|[\w.])*|[A-Za-z_][\w.]*|.)/su.exec(rest) ?? [""];
+    const length = [...found].length;
+    if (!space.has(source[at])) tokens.push({ text: [...found], at: position + at });
+    at += length;
+  }
+  tokens.push({ text: [], at: position + source.length });
+  return tokens;
 }
 
 function tokenize(source: string[], position: number): Token[] {
@@ -300,8 +459,12 @@ function tokenize(source: string[], position: number): Token[] {
   return tokens;
 }
 
-/** Returns the value of an aggregate (except rate) over events. */
-export function aggregateOf({ kind, field }: Aggregate, events: Event[]): number | null {
+/** Returns the value of an aggregate over events; rate gives their number. */
+export function aggregateOf(
+  { kind, field, condition }: Aggregate,
+  all: Event[],
+): number | null {
+  const events = all.filter(condition);
   if (field === null) return events.length;
   if (kind === "count_distinct") {
     return new Set(events.map((event) => groupText(field, event)).filter((t) => t !== null)).size;
@@ -332,6 +495,52 @@ function countedNumber(value: Json | undefined): number | null {
   const number = numberOf(value) ??
     (typeof value === "string" ? quantityOf(value, "seconds") ?? quantityOf(value, "bytes") : null);
   return number === null ? null : Number(`${number.digits}e${-number.scale}`);
+}
+
+type Refuse = (message: string, token: Token) => never;
+
+function namesOf(named: string[], refuse: Refuse, token: Token): void {
+  if (named.length === 0) refuse("names nothing", token);
+  if (new Set(named).size < named.length) refuse("two of a name", token);
+}
+
+/** Reads the pattern of extract: names between texts. */
+function readPattern(refuse: Refuse, token: Token): (text: string) => { [key: string]: Json } {
+  const pattern = token.text.slice(1, -1).join("").replace(/\\(.)/gsu, "$1");
+  const parts = pattern.split(/<([^<>]*)>/su);
+  const names = parts.filter((_, i) => i % 2 === 1);
+  const literals = parts.filter((_, i) => i % 2 === 0);
+  if (names.some((name) => !/^([A-Za-z_]\w{0,59})?$/.test(name))) refuse("no name", token);
+  if (literals.slice(1, -1).includes("")) refuse("names touch", token);
+  const isNamed = (name: string) => name !== "" && name !== "_";
+  namesOf(names.filter(isNamed), refuse, token);
+  return (text) => {
+    const whole = [...text].slice(0, 65536).join("");
+    const found: { [key: string]: Json } = {};
+    let at = whole.indexOf(literals[0]);
+    for (const [i, name] of names.entries()) {
+      if (at < 0) return {};
+      const starts = at + literals[i].length;
+      at = literals[i + 1] === "" ? whole.length : whole.indexOf(literals[i + 1], starts);
+      if (isNamed(name)) found[name] = whole.slice(starts, Math.max(at, starts));
+    }
+    return at < 0 ? {} : found;
+  };
+}
+
+/** Reads the expression of extract_regexp, with the engine of JavaScript. */
+function readRegexp(refuse: Refuse, token: Token): (text: string) => { [key: string]: Json } {
+  const names: string[] = [];
+  const { regex, folded } = readRegex(token.text.slice(1, -1), token.at + 1, names);
+  namesOf(names, refuse, token);
+  return (text) => {
+    const whole = [...text].slice(0, 65536).join("");
+    const places = regex.exec(folded ? fold(whole) : whole)?.indices ?? [];
+    return Object.fromEntries(names.flatMap((name, i) => {
+      const place = places[i + 1];
+      return place === undefined ? [] : [[name, whole.slice(...place)]];
+    }));
+  };
 }
 
 /** Returns the attributes that json or logfmt extracts from a text. */

@@ -77,6 +77,11 @@ const setup = `
     v_source logloom_private.counted_source;
     v_aggregates jsonb;
     v_keys text[];
+    -- Every second aggregate has a condition; the first three are on level and service alone.
+    v_conditions constant text[] := array[
+      'level:error', 'service:a*', 'level:>=warn -service:api', 'env:*', '@a:>0', '@b:null',
+      '-host:api @a:5', '@"a.b":* OR -@n:>0'
+    ];
     v_by constant logloom_private.compiled_query := logloom_private.compile_query(
       '| count()' || (array[
         '', ' by service', ' by level, service', ' by level', ' by env', ' by host, level',
@@ -93,7 +98,11 @@ const setup = `
         'field', case when k <> 'count' then jsonb_build_object(
           'field', 'attrs', 'path', array[(array['a', 'n', 'b'])[1 + p_at % 3]], 'joined', null
         ) end
-      ))
+      ) || case when (p_at + length(k)) % 2 = 0 then jsonb_build_object(
+        'condition', (logloom_private.compile_query(
+          v_conditions[1 + (p_at + length(k)) % case v_part when 2 then 3 else 8 end]
+        )).tree
+      ) else '{}' end)
       from unnest((array['p99.9 count', 'sum avg min max p50 p37.5 count', 'count', 'avg'])[v_part + 1:v_part + 1]) p,
         string_to_table(p, ' ') k
     );
@@ -102,14 +111,14 @@ const setup = `
     );
     if p_tenant is null then
       v_source := (
-        logloom_private.rows_from(p_rows), 'count(*)::double precision', null, false
+        logloom_private.rows_from(p_rows), 'count(*)', null, false
       );
     elsif v_part = 2 then
       v_source := (
         logloom_private.rows_from(
           '(' || logloom_private.sealed_counts_sql(p_tenant, p_query, '-infinity', 'infinity')
             || ') l'
-        ), 'coalesce(sum(l.events), 0)::double precision', null, false
+        ), 'sum(l.events)', null, false
       );
     else
       p_query.ts_from := '-infinity';

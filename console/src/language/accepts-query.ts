@@ -4,6 +4,8 @@ import { hasWildcard, measureOf, textOf } from "./read-word.ts";
 import { stagesAgree } from "./stages.ts";
 
 const most = { bytes: 2048, terms: 64, depth: 16, searched: 512 };
+const isTerm = /^(FreeText|Condition|Amount|ResultName)$/;
+const isDeeper = /^(Group|Negation|Nested|Negative)$/;
 const listed = /^(Time|Id|Level|Search|Text|Network|Signed|Word)Value$|^Star$/;
 
 /** Whether the service would accept the query: checks the grammar and the rules that a grammar cannot express. */
@@ -25,8 +27,8 @@ function keepsLimits(tree: Tree, query: string): boolean {
     enter(node) {
       const { name, isError } = node.type;
       if (isError) isRight = false;
-      if (name === "FreeText" || name === "Condition") terms += 1;
-      if (name === "Group" || name === "Negation") depth += 1;
+      if (isTerm.test(name)) terms += 1;
+      if (isDeeper.test(name)) depth += 1;
       if (name === "Range" || name === "Comparison") measure = null;
       if (name === "AnyOf") {
         // Each value of a list counts as a term, the condition around the list does not.
@@ -43,7 +45,7 @@ function keepsLimits(tree: Tree, query: string): boolean {
       if (depth > most.depth || terms > most.terms || searched > most.searched) isRight = false;
     },
     leave({ type }) {
-      if (type.name === "Group" || type.name === "Negation") depth -= 1;
+      if (isDeeper.test(type.name)) depth -= 1;
       if (type.name === "AnyOf") isListed = false;
     },
   });

@@ -33,6 +33,7 @@ const remarkOn = (name: string) =>
 
 const aggregates: [string, Words][] = [
   ["count()", "how many"],
+  ["count() if ()", "how many that pass a filter"],
   ["rate()", "how many a minute"],
   ["count_distinct()", "different values of a field"],
   ["sum()", "of an attribute's numbers"],
@@ -49,6 +50,9 @@ const stages: [string, Words][] = [
   ["patterns", "groups similar messages"],
   ["where ", "filters the rows before it"],
   ["sort by ", "sorts the rows"],
+  ["extract ", "takes parts out of a text"],
+  ["extract_regexp ", "takes out what an expression names"],
+  ["math ", "computes with the results"],
   ["limit ", "at most this many"],
   ["json ", "parses JSON in a text"],
   ["logfmt ", "parses key=value in a text"],

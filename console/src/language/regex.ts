@@ -7,6 +7,20 @@ export function isRegex(source: string): boolean {
   return end !== null && end === (isFolded ? chars.length - 4 : chars.length);
 }
 
+/** The names of an expression's groups, or null if `extract_regexp` does not accept it. */
+export function namedGroups(source: string): string[] | null {
+  const names: string[] = [];
+  let isLazy = false;
+  const parts =
+    /\\[\s\S]|\[(?:\[:[a-z]+:\]|[^\]\\]|\\[\s\S])*\]|\(\?P?<([A-Za-z_]\w{0,59})>|[*+?}]\?/g;
+  const plain = source.replace(parts, (part, name?: string) => {
+    if (name !== undefined) names.push(name);
+    else if (/^[*+?}]\?$/.test(part)) isLazy = true;
+    return name === undefined ? part : "(";
+  });
+  return !isLazy && [...source].length <= 256 && isRegex(plain) ? names : null;
+}
+
 /** Letters that may follow a backslash, besides punctuation. */
 const known = /[dwsDWSntr]/;
 const named = new Set("alpha digit alnum upper lower space blank punct xdigit word".split(" "));

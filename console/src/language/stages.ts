@@ -12,7 +12,8 @@ const stageNames: Record<string, string> = {
   LimitStage: "limit",
   FieldsStage: "fields",
   Aggregate: "rows",
-  Patterns: "rows",
+  Patterns: "patterns",
+  MathStage: "math",
 };
 
 /** Whether the stages are in a valid order and name columns that exist. */
@@ -25,7 +26,7 @@ export function stagesAgree(tree: Tree, query: string): boolean {
     const name = stageNames[stage.name];
     if (name === undefined) continue;
     if (!mayStand(name, seen) || seen.length >= mostStages) return false;
-    const makesRows = seen.includes("rows");
+    const makesRows = seen.includes("rows") || seen.includes("patterns");
     seen.push(name);
     if (stage.name === "Patterns") {
       columns = ["count", "first", "last", "pattern"];
@@ -38,6 +39,12 @@ export function stagesAgree(tree: Tree, query: string): boolean {
       numbers = names;
       columns = [...names, ...(widths ? ["ts"] : []), ...keys];
       if (new Set(columns).size < columns.length) return false;
+    } else if (name === "math") {
+      const computed = stage.getChild("NewName");
+      if (!computed || columns.includes(textOf(computed))) return false;
+      if (resultsOf(stage).some((one) => !numbers.includes(textOf(one)))) return false;
+      numbers = [...numbers, textOf(computed)];
+      columns = [...columns, textOf(computed)];
     } else if (name === "sort") {
       const named = stage.getChildren("ColumnName").map(textOf);
       if (named.some((one) => !columns.includes(one))) return false;
@@ -58,11 +65,18 @@ function nameOf(call: SyntaxNode, textOf: (node: SyntaxNode) => string): string 
   return named ? textOf(named) : "";
 }
 
+/** The results that the formula of a stage names. */
+function resultsOf(stage: SyntaxNode): SyntaxNode[] {
+  const inner = [...stage.getChildren("Nested"), ...stage.getChildren("Negative")];
+  return [...stage.getChildren("ResultName"), ...inner.flatMap(resultsOf)];
+}
+
 function mayStand(stage: string, seen: string[]): boolean {
   const has = (...names: string[]) => names.some((name) => seen.includes(name));
-  const makesRows = has("rows");
+  const makesRows = has("rows", "patterns");
   if (stage === "where") return !has("limit", "fields") && (!has("sort") || makesRows);
   if (stage === "sort") return !has("sort", "limit");
+  if (stage === "math") return has("rows") && !has("sort", "limit");
   if (stage === "limit") return !has("limit");
   if (stage === "fields") return !makesRows && !has("fields");
   return !makesRows && !has("sort", "limit", "fields");

@@ -1,5 +1,5 @@
--- Raises PT400 and PT429 like check_query. Also PT400 if the query has any stage besides one
--- aggregate, or if it would get a warning.
+-- Raises PT400 and PT429 like check_query. Also PT400 if the query has any stage besides aggregates
+-- and math, or if it would get a warning.
 create function logloom_private.check_rule_query(p_query_dsl text)
 returns void
 language plpgsql
@@ -11,9 +11,9 @@ declare
   v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
 begin
   if v_query.plan ? 'first' and (
-    (v_query.plan -> 'count')::integer > 1
-    or v_query.plan ? 'bucket'
-    or jsonb_array_length(v_query.plan -> 'aggregates') is distinct from 1
+    not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
+    or (v_query.plan -> 'count')::integer
+      > 1 + coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
   ) then
     perform logloom_private.refuse_at(
       (v_query.plan -> 'first' ->> 'position')::integer, 'alerts.query_gives_no_number'

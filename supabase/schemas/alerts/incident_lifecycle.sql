@@ -77,13 +77,14 @@ $$;
 
 -- Ends the incidents of a rule whose condition no longer holds in a window, except for the groups
 -- in p_held. An incident of a missing group that is not in p_seen ends because the group is no
--- longer watched: it did not recover.
+-- longer watched: it did not recover. p_decided: ends only incidents of these groups (null: all).
 create function logloom_private.resolve_incidents(
   p_rule logloom.alert_rules,
   p_window_end timestamptz,
   p_seen jsonb[],
   p_held jsonb[],
-  p_now timestamptz
+  p_now timestamptz,
+  p_decided jsonb[]
 )
 returns void
 language plpgsql
@@ -99,7 +100,8 @@ begin
   where i.rule_id = p_rule.rule_id
     and i.resolved_at is null
     and i.held_until < p_window_end
-    and coalesce(i."group", 'null') <> all (p_held);
+    and coalesce(i."group", 'null') <> all (p_held)
+    and (p_decided is null or coalesce(i."group", 'null') = any (p_decided));
 end;
 $$;
 

@@ -89,6 +89,62 @@ return case p_aggregate
   when 'max' then logloom_private.finite_double(p_greatest)
 end;
 
+-- Returns the value of a rule with more than one result, its last one, from the sums over the
+-- minutes of a window.
+create function logloom_private.combined_value(
+  p_group_id bigint,
+  p_results jsonb,
+  p_start timestamptz,
+  p_end timestamptz
+)
+returns double precision
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_minutes constant integer := extract(epoch from p_end - p_start) / 60;
+  v_values constant double precision[] := array(
+    select logloom_private.partial_value(
+      a.item ->> 'kind', v_minutes, sum(m.events), sum(m.numbers), sum(m.total), min(m.least),
+      max(m.greatest)
+    )
+    from jsonb_array_elements(p_results -> 'aggregates') with ordinality a (item, n)
+    left join logloom_private.alert_partials m
+      on m.group_id = p_group_id and m.part = a.n and m.minute >= p_start and m.minute < p_end
+    group by a.n, a.item
+    order by a.n
+  );
+  v_value double precision;
+begin
+  execute logloom_private.rule_value_sql(
+    'select ' || logloom_private.numbered_sql(
+      array(select format('$1[%s]', n) from generate_subscripts(v_values, 1) n order by n), 'v'
+    ),
+    p_results
+  )
+  into v_value
+  using v_values;
+  return v_value;
+end;
+$$;
+
+-- Adds the value of a rule to a select of its aggregates v1, v2 …: its last result.
+create function logloom_private.rule_value_sql(p_select text, p_plan jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format(
+    'select g.v%s as value, g.* from (%s) g',
+    greatest(cardinality(logloom_private.query_result_names(p_plan)), 1),
+    logloom_private.math_sql(p_select, p_plan)
+  );
+end;
+$$;
+
 -- Returns the values of a query in adjacent windows from p_from to p_to. A query with by has one
 -- value for each group that has records, so that each group fires on its own; at most p_limit
 -- values. p_source: SQL with the columns of logloom.logs, before the query's filter. In it, $1 is
@@ -110,14 +166,18 @@ set timezone = 'UTC'
 as $$
 declare
   v_window constant interval := make_interval(mins => p_window_minutes);
-  v_value text := coalesce(p_query.aggregate_sql, 'count(*)::double precision');
+  v_value constant text := logloom_private.numbered_sql(
+    logloom_private.stats_values_sql(
+      logloom_private.stats_aggregates(p_query),
+      -- Counts a column, which a window without records does not have.
+      row(null, 'count(l.ts)', null, false)::logloom_private.counted_source, p_window_minutes
+    ),
+    'v'
+  );
   v_join text := 'left join ';
   v_group text := 'null::jsonb';
   v_values logloom_private.alert_window[];
 begin
-  if p_query.aggregate = 'rate' then
-    v_value := v_value || ' / ' || p_window_minutes;
-  end if;
   if cardinality(p_query.by_sql) > 0 then
     v_join := 'join ';
     select 'jsonb_object($6, array[' || string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ')
@@ -126,19 +186,24 @@ begin
     from unnest(p_query.by_sql) b;
   elsif p_from + v_window = p_to then
     -- A single window needs no grouping by time.
-    execute 'select array[row(null, $2, $3, ' || v_value
-      || ', null, null, null)::logloom_private.alert_window] from (' || p_source || ') l where ('
-      || p_query.filter || ')'
+    execute 'select array[row(null, $2, $3, w.value, null, null, null)'
+      || '::logloom_private.alert_window] from (' || logloom_private.rule_value_sql(
+        'select ' || v_value || ' from (' || p_source || ') l where (' || p_query.filter || ')',
+        p_query.plan
+      ) || ') w'
     into v_values
     using p_tenant_id, p_from, p_to;
     return v_values;
   end if;
   execute 'select array_agg(row(null, v.starts, v.starts + $4, v.value, null, v."group", null)'
-    || '::logloom_private.alert_window) from (select w.starts, ' || v_value || ' as value, '
-    || v_group || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
-    || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
-    || p_query.filter || ')) l on l.starts = w.starts group by '
-    || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5) v'
+    || '::logloom_private.alert_window) from (' || logloom_private.rule_value_sql(
+      'select w.starts, ' || v_value || ', ' || v_group
+        || ' as "group" from generate_series($2, $3 - $4, $4) w (starts) ' || v_join
+        || '(select l.*, date_bin($4, l.ts, $2) as starts from (' || p_source || ') l where ('
+        || p_query.filter || ')) l on l.starts = w.starts group by '
+        || array_to_string(array['w.starts'] || p_query.by_sql, ', ') || ' limit $5',
+      p_query.plan
+    ) || ') v'
   into v_values
   using p_tenant_id, p_from, p_to, v_window, p_limit, p_query.by_fields;
   return coalesce(v_values, '{}');
@@ -162,16 +227,22 @@ begin
   return logloom_private.settle_alert_windows(
     array(
       with due as materialized (
-        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate, r.window_minutes,
+        select d.rule_id, d.window_start, d.window_end, r.group_id, r.aggregate,
+          r.results, r.window_minutes,
           min(d.window_start) over (partition by d.rule_id) as first_start
         from logloom_private.due_alert_windows(p_rule_ids, p_round) d
         join logloom_private.planned_alert_rules r on r.rule_id = d.rule_id
       )
       select row(
         d.rule_id, d.window_start, d.window_end,
-        logloom_private.partial_value(
-          d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
-        ),
+        case when d.results is null
+          then logloom_private.partial_value(
+            d.aggregate, d.window_minutes, t.events, t.numbers, t.total, t.least, t.greatest
+          )
+          else logloom_private.combined_value(
+            d.group_id, d.results, d.window_start, d.window_end
+          )
+        end,
         null, null, null
       )::logloom_private.alert_window
       from due d

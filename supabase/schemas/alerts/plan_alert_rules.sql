@@ -1,18 +1,38 @@
--- Returns SQL for the number that the query's aggregate reads from a record. l is the record's
--- alias.
-create function logloom_private.alert_number_sql(p_query logloom_private.compiled_query)
-returns text
+-- Returns the parts of a query's partial values (alert_groups.parts), one for each aggregate.
+create function logloom_private.alert_parts(p_query logloom_private.compiled_query)
+returns text[]
 language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if coalesce(p_query.aggregate, 'count') in ('count', 'rate') then
-    return 'null::numeric';
+  return array(
+    select case when a.item ? 'condition'
+        then logloom_private.query_sql(a.item -> 'condition', 'l') else 'true' end
+      || ', ' || case when a.item ->> 'kind' in ('count', 'rate') then 'null::numeric'
+        else 'logloom_private.json_number('
+          || logloom_private.query_value_sql(a.item -> 'field', 'l') || ')' end
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query))
+      with ordinality a (item, n)
+    order by a.n
+  );
+end;
+$$;
+
+-- Returns the aggregates and math of a rule with more than one result; null for other rules.
+create function logloom_private.rule_results(p_query logloom_private.compiled_query)
+returns jsonb
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if cardinality(logloom_private.query_result_names(p_query.plan)) > 1 then
+    return jsonb_build_object('aggregates', p_query.plan -> 'aggregates')
+      || case when p_query.plan ? 'math'
+        then jsonb_build_object('math', p_query.plan -> 'math') else '{}' end;
   end if;
-  return 'logloom_private.json_number(' || logloom_private.query_value_sql(
-    logloom_private.query_field(p_query.aggregate_field, 1), 'l'
-  ) || ')';
+  return null;
 end;
 $$;
 
@@ -21,7 +41,14 @@ create function logloom_private.has_partials(p_query logloom_private.compiled_qu
 returns boolean
 language sql
 immutable
-return coalesce(p_query.aggregate, 'count') in ('count', 'rate', 'sum', 'avg', 'min', 'max')
+return coalesce(
+    not jsonb_path_exists(
+      p_query.plan -> 'aggregates',
+      '$[*] ? (!(@.kind like_regex "^(count|rate|sum|avg|min|max)$") || @.field.field == "ts"
+        || @.field.field == "received_at")'
+    ),
+    true
+  )
   and not p_query.names_now
   and cardinality(p_query.by_fields) = 0;
 
@@ -157,26 +184,27 @@ begin
       );
       if logloom_private.has_partials(v_query) then
         v_group.filter := logloom_private.query_sql(v_query.tree, 'l');
-        v_group.number_sql := logloom_private.alert_number_sql(v_query);
+        v_group.parts := logloom_private.alert_parts(v_query);
       end if;
       v_group.digest := sha256(convert_to(
         case
           when v_group.filter is null
             then jsonb_build_array('window', v_rule.query_dsl, v_rule.window_minutes)
               || coalesce(to_jsonb(v_rule.view_id), '[]')
-          else jsonb_build_array(v_group.filter, v_group.number_sql)
+          else jsonb_build_array(v_group.filter, v_group.parts)
         end::text,
         'UTF8'
       ));
-      insert into logloom_private.alert_groups (tenant_id, digest, filter, number_sql)
-      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.number_sql)
+      insert into logloom_private.alert_groups (tenant_id, digest, filter, parts)
+      values (v_rule.tenant_id, v_group.digest, v_group.filter, v_group.parts)
       on conflict (tenant_id, digest) do nothing;
       insert into logloom_private.alert_plans (
-        rule_id, query_dsl, window_minutes, aggregate, group_id, view_id, view_updated_at
+        rule_id, query_dsl, window_minutes, aggregate, results, group_id, view_id, view_updated_at
       )
       select
         v_rule.rule_id, v_rule.query_dsl, v_rule.window_minutes,
-        coalesce(v_query.aggregate, 'count'), g.group_id, v_rule.view_id, v_updated_at
+        coalesce(v_query.aggregate, 'count'), logloom_private.rule_results(v_query),
+        g.group_id, v_rule.view_id, v_updated_at
       from logloom_private.alert_groups g
       where g.tenant_id = v_rule.tenant_id and g.digest = v_group.digest;
     exception

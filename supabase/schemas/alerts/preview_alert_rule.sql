@@ -15,22 +15,38 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_window constant interval := make_interval(mins => p_window_minutes);
+  v_kinds constant text[] := array(
+    select a.item ->> 'kind'
+    from jsonb_array_elements(logloom_private.stats_aggregates(p_query))
+      with ordinality a (item, n)
+    order by a.n
+  );
   v_values logloom_private.alert_window[];
 begin
-  execute 'select array(select row(null, e.at - $4, e.at, logloom_private.partial_value($5, $6, '
+  execute 'with partials as materialized (' || logloom_private.alert_partials_sql(
+    'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
+    logloom_private.alert_parts(p_query)
+  )
+    || '), moving as (select e.at, k.n, logloom_private.partial_value(k.kind, $6, '
     || 'sum(p.events) over w, sum(p.numbers) over w, sum(p.total) over w, min(p.least) over w, '
-    || 'max(p.greatest) over w), null, null, null)::logloom_private.alert_window '
-    || 'from generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) left join ('
-    || logloom_private.alert_partials_sql(
-      'select 1 as group_id, s.* from (' || p_source || ') s', p_query.filter,
-      logloom_private.alert_number_sql(p_query)
-    )
-    || ') p on p.minute = e.at - interval ''1 minute'' '
-    || 'window w as (order by e.at rows between $6 - 1 preceding and current row) '
-    || 'order by e.at offset $6 - 1)'
+    || 'max(p.greatest) over w) as value '
+    || 'from unnest($5) with ordinality k (kind, n) '
+    || 'cross join generate_series($2 + interval ''1 minute'', $3, ''1 minute'') e (at) '
+    || 'left join partials p on p.part = k.n and p.minute = e.at - interval ''1 minute'' '
+    || 'window w as (partition by k.n order by e.at rows between $6 - 1 preceding and current row)'
+    || ') select array(select row(null, v.at - $4, v.at, v.value, null, null, null)'
+    || '::logloom_private.alert_window from (' || logloom_private.rule_value_sql(
+      'select m.at, ' || logloom_private.numbered_sql(
+        array(
+          select format('max(m.value) filter (where m.n = %s)', n)
+          from generate_subscripts(v_kinds, 1) n
+        ),
+        'v'
+      ) || ' from moving m group by m.at',
+      p_query.plan
+    ) || ') v order by v.at offset $6 - 1)'
   into v_values
-  using p_tenant_id, p_from - v_window, p_to, v_window,
-    coalesce(p_query.aggregate, 'count'), p_window_minutes;
+  using p_tenant_id, p_from - v_window, p_to, v_window, v_kinds, p_window_minutes;
   return v_values;
 end;
 $$;

@@ -5,18 +5,31 @@ language sql
 immutable
 return 1024;
 
--- Returns SQL for the partial values per group and minute. p_source: SQL with group_id and the
--- columns of logloom.logs.
-create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_number_sql text)
+-- Returns SQL for the partial values per group, minute and part. p_source: SQL with group_id and
+-- the columns of logloom.logs.
+create function logloom_private.alert_partials_sql(p_source text, p_filter text, p_parts text[])
 returns text
-language sql
+language plpgsql
 immutable
--- "offset 0": the number is computed once per record instead of once per aggregate.
-return 'select m.group_id, m.minute, count(*) as events, count(m.number) as numbers, '
-  || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
-  || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
-  || p_number_sql || ' as number from (' || p_source || ') l where (' || p_filter
-  || ') offset 0) m group by m.group_id, m.minute';
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- "offset 0": the number is computed once per record instead of once per aggregate.
+  return format(
+    'select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '
+      || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
+      || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '
+      || 'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '
+      || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part',
+    p_source,
+    (
+      select string_agg(format('(%s, %s)', p.n, p.sql), ', ' order by p.n)
+      from unnest(p_parts) with ordinality p (sql, n)
+    ),
+    p_filter
+  );
+end;
+$$;
 
 -- Returns SQL that adds the rows of alert_partials_sql to the stored partial values.
 create function logloom_private.add_alert_partials_sql(
@@ -27,9 +40,9 @@ returns text
 language sql
 immutable
 return 'insert into logloom_private.alert_partials as p '
-  || '(group_id, minute, events, numbers, total, least, greatest) '
-  || logloom_private.alert_partials_sql(p_source, p_group.filter, p_group.number_sql)
-  || ' on conflict (group_id, minute) do update set '
+  || '(group_id, minute, part, events, numbers, total, least, greatest) '
+  || logloom_private.alert_partials_sql(p_source, p_group.filter, p_group.parts)
+  || ' on conflict (group_id, minute, part) do update set '
   || 'events = p.events + excluded.events, numbers = p.numbers + excluded.numbers, '
   || 'total = coalesce(p.total + excluded.total, p.total, excluded.total), '
   || 'least = least(p.least, excluded.least), greatest = greatest(p.greatest, excluded.greatest)';

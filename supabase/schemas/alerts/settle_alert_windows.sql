@@ -93,6 +93,20 @@ begin
 end;
 $$;
 
+create function logloom_private.rule_has_math(p_rule_id uuid)
+returns boolean
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
+    false
+  );
+end;
+$$;
+
 -- Fires alerts, ends incidents whose condition no longer holds, and stores the value or error of
 -- each rule. Returns how many alerts fired.
 create function logloom_private.settle_alert_windows(
@@ -109,6 +123,7 @@ declare
   v_rule logloom.alert_rules;
   v_window logloom_private.alert_window;
   v_has_fired boolean;
+  v_decided jsonb[];
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
@@ -136,11 +151,15 @@ begin
       end;
     end loop;
     continue when v_told.error is not null;
+    -- A share without records is null, which says nothing about the incident.
+    v_decided := case when logloom_private.rule_has_math(v_rule.rule_id)
+      then array(select coalesce(s."group", 'null') from unnest(v_told.seen) s
+        where s.value is not null) end;
     begin
       perform logloom_private.resolve_incidents(
         v_rule, v_told.window_end,
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
-        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now, v_decided
       );
     exception
       when lock_not_available or disk_full then

@@ -15,7 +15,7 @@ declare
 begin
   if v_query.aggregate is not null then
     v_state := logloom_private.query_tokenize(p_query_dsl, now());
-    select max(t.position) into v_bar
+    select min(t.position) into v_bar
     from unnest(v_state.texts, v_state.positions) t (text, position)
     where t.text = '|';
     v_text := left(p_query_dsl, v_bar - 1);

@@ -79,13 +79,19 @@ begin
             p_state.positions[v_next] - p_state.positions[v_bar] - 1
           ),
           p_state.positions[v_bar] + 1,
-          '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]='
+          case when p_state.texts[v_bar + 1] = 'math' then logloom_private.query_math_tokens()
+            else '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=' end
         ),
-        v_plan
+        v_plan,
+        p_state
       );
       v_plan := v_read.node;
       p_state."at" := v_next;
       p_state.steps := v_read.steps;
+      p_state.leaves := v_read.leaves;
+      p_state.searched := v_read.searched;
+      p_state.names_now := v_read.names_now;
+      p_state.warnings := v_read.warnings;
     end if;
     v_plan := jsonb_build_object('first', jsonb_build_object(
       'stage', p_state.texts[v_bar + 1], 'position', p_state.positions[v_bar + 1]
@@ -160,7 +166,9 @@ begin
     v_aggregate := v_query.plan -> 'aggregates' -> 0;
     v_query.aggregate := v_aggregate ->> 'kind';
     v_query.aggregate_field := v_aggregate -> 'field' ->> 'name';
-    v_query.aggregate_sql := logloom_private.query_aggregate_sql(v_aggregate, 'l');
+    v_query.aggregate_sql := logloom_private.query_aggregate_sql(
+      v_aggregate, 'l', logloom_private.query_condition_sql(v_aggregate, 'l')
+    );
     for v_field in select jsonb_array_elements(v_query.plan -> 'by') loop
       v_query.by_fields := v_query.by_fields || (v_field ->> 'name');
       v_query.by_sql := v_query.by_sql || logloom_private.query_group_sql(v_field, 'l');

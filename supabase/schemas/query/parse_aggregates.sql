@@ -1,3 +1,5 @@
+-- Parses aggregates: count() if (level:error) as n, p95(@duration_ms) by (5m), service
+
 -- Returns the aggregate for a name of this or another language, or null.
 create function logloom_private.query_meant_aggregate(p_name text)
 returns text
@@ -14,12 +16,45 @@ return case
     then 'count_distinct'
 end;
 
--- Parses aggregates: count() as n, p95(@duration_ms) by (5m), service
+-- Parses the condition (level:error) of an aggregate: a filter, so its tokens are those of
+-- p_filters. Returns its tree in node.
+create function logloom_private.query_parse_condition(
+  p_state logloom_private.query_state,
+  p_filters logloom_private.query_state
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_filter logloom_private.query_state := p_state;
+begin
+  v_filter."at" := array_position(p_filters.positions, p_state.positions[p_state."at"]);
+  if p_state.texts[p_state."at"] <> '(' or v_filter."at" is null then
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"], 'stages.condition_is_missing'
+    );
+  end if;
+  v_filter.texts := p_filters.texts;
+  v_filter.positions := p_filters.positions;
+  v_filter := logloom_private.query_parse_item(v_filter);
+  v_filter.texts := p_state.texts;
+  v_filter.positions := p_state.positions;
+  v_filter."at" := (
+    select min(t.n)
+    from unnest(p_state.positions) with ordinality t (position, n)
+    where t.position >= p_filters.positions[v_filter."at"]
+  );
+  return v_filter;
+end;
+$$;
 
--- Parses one aggregate and its name. Returns it in node.
+-- Parses one aggregate, its condition and its name. Returns it in node.
 create function logloom_private.query_parse_aggregate(
   p_state logloom_private.query_state,
-  p_plan jsonb
+  p_plan jsonb,
+  p_filters logloom_private.query_state
 )
 returns logloom_private.query_state
 language plpgsql
@@ -31,6 +66,7 @@ declare
   v_kind constant text := p_state.texts[v_first];
   v_name text := v_kind;
   v_field jsonb;
+  v_condition jsonb;
   v_meant text;
 begin
   if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
@@ -86,6 +122,11 @@ begin
     );
   end if;
   p_state."at" := p_state."at" + 1;
+  if p_state.texts[p_state."at"] = 'if' then
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_condition(p_state, p_filters);
+    v_condition := p_state.node;
+  end if;
   if p_state.texts[p_state."at"] = 'as' then
     v_name := p_state.texts[p_state."at" + 1];
     if v_name !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$' then
@@ -98,7 +139,7 @@ begin
   p_state.node := jsonb_build_object(
     'kind', v_kind, 'fraction', substring(v_kind from '^p([0-9.]+)$')::numeric / 100,
     'field', v_field, 'name', v_name
-  );
+  ) || jsonb_strip_nulls(jsonb_build_object('condition', v_condition));
   return p_state;
 end;
 $$;
@@ -161,7 +202,8 @@ $$;
 
 create function logloom_private.query_parse_aggregates(
   p_state logloom_private.query_state,
-  p_plan jsonb
+  p_plan jsonb,
+  p_filters logloom_private.query_state
 )
 returns logloom_private.query_state
 language plpgsql
@@ -174,7 +216,7 @@ declare
 begin
   loop
     v_first := p_state."at";
-    p_state := logloom_private.query_parse_aggregate(p_state, p_plan);
+    p_state := logloom_private.query_parse_aggregate(p_state, p_plan, p_filters);
     if v_first = 1 then
       perform logloom_private.query_check_order(p_plan, 'an aggregate', p_state.positions[1]);
     elsif v_aggregates @> jsonb_build_array(

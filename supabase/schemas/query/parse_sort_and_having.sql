@@ -15,7 +15,7 @@ declare
   v_columns constant text[] := case
     when p_plan ? 'patterns' then array['count', 'first', 'last', 'pattern']
     when not v_rows then array['ts']
-    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a)
+    else logloom_private.query_result_names(p_plan)
       || case when p_plan ? 'bucket' then array['ts'] else '{}'::text[] end
       || array(select b ->> 'name' from jsonb_array_elements(p_plan -> 'by') b)
   end;
@@ -78,7 +78,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_columns constant text[] := case when p_plan ? 'patterns' then array['count']
-    else array(select a ->> 'name' from jsonb_array_elements(p_plan -> 'aggregates') a) end;
+    else logloom_private.query_result_names(p_plan) end;
   v_having jsonb := coalesce(p_plan -> 'having', '[]');
   v_operator text;
   v_number text;
@@ -110,11 +110,8 @@ begin
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at" + 2], 'stages.number_is_missing', v_operator
       );
-    elsif not pg_input_is_valid(v_number, 'double precision') then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at" + 2], 'query.number_is_out_of_range'
-      );
     end if;
+    perform logloom_private.query_check_double(v_number, p_state.positions[p_state."at" + 2]);
     v_having := v_having || jsonb_build_object(
       'name', p_state.texts[p_state."at"], 'operator', v_operator, 'number', v_number
     );

@@ -2,11 +2,13 @@
 
 -- The stages of a query make one object, the plan:
 --   rows        steps for each record, before anything is counted:
---               [{"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"}, …]
---   aggregates  [{"kind", "fraction", "field", "name"}, …]
+--               {"stage": "json" | "logfmt", "field"}, {"stage": "where", "tree"},
+--               or what query_parse_extract returns
+--   aggregates  [{"kind", "fraction", "field", "name", "condition"}, …]; condition is a tree
 --   by          [field, …]
 --   bucket      width in seconds
 --   patterns    true if the stage patterns is used
+--   math        [{"name", "formula"}, …] (parse_math.sql)
 --   having      [{"name", "operator", "number"}, …]
 --   sort        [{"name", "descending"}, …]
 --   limit       a number
@@ -61,6 +63,27 @@ begin
 end;
 $$;
 
+-- Parses a field that holds a text into node.
+create function logloom_private.query_text_field(
+  p_state logloom_private.query_state,
+  p_stage text
+)
+returns logloom_private.query_state
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_position constant integer := p_state.positions[p_state."at"];
+begin
+  p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', p_stage);
+  if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
+    perform logloom_private.refuse_at(v_position, 'stages.takes_a_text', p_stage);
+  end if;
+  return p_state;
+end;
+$$;
+
 -- Raises PT400 if a stage may not follow the stages before it.
 create function logloom_private.query_check_order(
   p_plan jsonb,
@@ -79,11 +102,14 @@ begin
   v_cannot := case p_stage
     when 'where' then p_plan ?| array['limit', 'fields'] or (p_plan ? 'sort' and not v_rows)
     when 'sort' then p_plan ?| array['sort', 'limit']
+    when 'math' then p_plan ?| array['sort', 'limit']
     when 'limit' then p_plan ? 'limit'
     when 'fields' then v_rows or p_plan ? 'fields'
     else v_rows or p_plan ?| array['sort', 'limit', 'fields']
   end;
-  if v_cannot then
+  if p_stage = 'math' and not p_plan ? 'aggregates' then
+    perform logloom_private.refuse_at(p_position, 'stages.math_needs_an_aggregate');
+  elsif v_cannot then
     perform logloom_private.refuse_at(
       p_position, 'stages.order_is_wrong', p_stage, p_plan ->> 'last'
     );
@@ -93,10 +119,12 @@ begin
 end;
 $$;
 
--- Parses one whole stage. Returns the plan with this stage in node.
+-- Parses one whole stage. Returns the plan with this stage in node. p_filters: the tokens of the
+-- whole query, as filters have them.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
-  p_plan jsonb
+  p_plan jsonb,
+  p_filters logloom_private.query_state
 )
 returns logloom_private.query_state
 language plpgsql
@@ -106,7 +134,10 @@ as $$
 declare
   v_stage constant text := p_state.texts[1];
   v_is_aggregate constant boolean :=
-    v_stage not in ('json', 'logfmt', 'sort', 'limit', 'fields', 'where', 'patterns');
+    v_stage not in (
+      'json', 'logfmt', 'extract', 'extract_regexp', 'where', 'patterns', 'math', 'sort', 'limit',
+      'fields'
+    );
   v_fields jsonb := '[]';
   v_meant text;
 begin
@@ -116,12 +147,11 @@ begin
   p_state."at" := 2;
   case v_stage
     when 'json', 'logfmt' then
-      p_state := logloom_private.query_stage_field(p_state, 'stages.needs_a_field', v_stage);
-      if p_state.node ->> 'field' in ('ts', 'received_at', 'id', 'level') then
-        perform logloom_private.refuse_at(p_state.positions[2], 'stages.takes_a_text', v_stage);
-      end if;
+      p_state := logloom_private.query_text_field(p_state, v_stage);
       p_state.node := p_plan || jsonb_build_object('rows', coalesce(p_plan -> 'rows', '[]')
         || jsonb_build_object('stage', v_stage, 'field', p_state.node));
+    when 'extract', 'extract_regexp' then
+      p_state := logloom_private.query_parse_extract(p_state, p_plan);
     when 'sort' then
       p_state := logloom_private.query_parse_sort(p_state, p_plan);
     when 'limit' then
@@ -148,11 +178,13 @@ begin
       p_state.node := p_plan || jsonb_build_object('fields', v_fields);
     when 'where' then
       p_state := logloom_private.query_parse_having(p_state, p_plan);
+    when 'math' then
+      p_state := logloom_private.query_parse_math(p_state, p_plan);
     when 'patterns' then
       p_state.node := p_plan || '{"patterns": true}';
     else
       p_state."at" := 1;
-      p_state := logloom_private.query_parse_aggregates(p_state, p_plan);
+      p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
   end case;
   if p_state.texts[p_state."at"] <> '' then
     v_meant := logloom_private.query_meant_stage(

@@ -73,7 +73,14 @@ $$;
 -- for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling takes 60 ms
 -- at worst. The mark of a lazy repeat is dropped: it changes which text matches, never whether one
 -- does.
-create function logloom_private.query_regex(p_token text, p_position integer)
+--
+-- With p_captures, groups may be named, (?P<ms>[0-9]+), and "names" has these names in order. Lazy
+-- repeats are refused then: PostgreSQL takes the longest match of the whole expression.
+create function logloom_private.query_regex(
+  p_token text,
+  p_position integer,
+  p_captures boolean default false
+)
 returns jsonb
 language plpgsql
 stable
@@ -93,6 +100,7 @@ declare
   v_atoms integer[] := array[null::integer];
   v_opened integer[] := array[0];
   v_steps integer := char_length(p_token);
+  v_names text[] := '{}';
 begin
   if char_length(v_source) > 256 then
     perform logloom_private.refuse_at(v_position + 256, 'regex.too_long');
@@ -106,7 +114,8 @@ begin
     select m.match[1]
     from regexp_matches(
       v_source,
-      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|(?:\{[^}]*\}|[*+?])\??'
+      '\\.|\[(?:\[:[a-z]+:\]|[^]\\]|\\.)*\]|\(\?.?|\(\?P?<[A-Za-z_][A-Za-z0-9_]{0,59}>'
+        || '|(?:\{[^}]*\}|[*+?])\??'
         || '|[^][\\(){}|*+?.^$]+(?![*+?{])|.', 'g'
     ) with ordinality as m (match, n)
     order by m.n
@@ -120,6 +129,8 @@ begin
       when left(v_part, 1) in ('*', '+', '?', '{') then
         if v_atoms[v_depth] is null then
           perform logloom_private.refuse_at(v_position, 'regex.nothing_to_repeat', v_part);
+        elsif p_captures and v_part like '_%?' then
+          perform logloom_private.refuse_at(v_position, 'regex.lazy_repeat_in_extract', v_part);
         end if;
         v_bounds := logloom_private.query_regex_bounds(
           left(v_part, 1) || rtrim(substr(v_part, 2), '?'), v_position
@@ -128,12 +139,15 @@ begin
           + 3 * (v_bounds[2] - v_bounds[1]);
         v_atoms[v_depth] := null;
         v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
-      when v_part in ('(', '(?:') then
+      when v_part in ('(', '(?:') or p_captures and v_part ~ '^\(\?P?<' then
         v_depth := v_depth + 1;
         v_sizes[v_depth] := 1;
         v_atoms[v_depth] := null;
         v_opened[v_depth] := v_position;
-        v_sql := v_sql || '(?:';
+        v_sql := v_sql || case when right(v_part, 1) = '>' then '(' else '(?:' end;
+        if right(v_part, 1) = '>' then
+          v_names := v_names || substring(v_part from '<(.*)>');
+        end if;
       when v_part = ')' then
         if v_depth = 1 then
           perform logloom_private.refuse_at(v_position, 'regex.bracket_closes_nothing');
@@ -169,7 +183,7 @@ begin
   end if;
   return jsonb_build_object(
     'pattern', v_sql, 'fold', v_fold, 'size', v_sizes[1], 'position', p_position + 1,
-    'steps', v_steps
+    'steps', v_steps, 'names', v_names
   );
 end;
 $$;

@@ -213,3 +213,71 @@ begin
   ), '{}');
 end;
 $$;
+
+-- Returns the texts between the literals in the first 64 kB of a text, by their names; {} if a
+-- literal is missing. Each literal is taken where it comes first.
+create function logloom_private.extract_pattern(p_text text, p_literals text[], p_names text[])
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_rest text := left(p_text, 65536);
+  v_place integer := strpos(v_rest, p_literals[1]);
+  v_found jsonb := '{}';
+begin
+  for v_n in 1 .. cardinality(p_names) loop
+    if v_place = 0 then
+      return '{}';
+    end if;
+    v_rest := substr(v_rest, v_place + char_length(p_literals[v_n]));
+    v_place := case p_literals[v_n + 1] when '' then char_length(v_rest) + 1
+      else strpos(v_rest, p_literals[v_n + 1]) end;
+    if p_names[v_n] <> '' then
+      v_found := v_found || jsonb_build_object(p_names[v_n], left(v_rest, v_place - 1));
+    end if;
+  end loop;
+  return case when v_place > 0 then v_found else '{}' end;
+end;
+$$;
+
+-- Returns the named groups of the first match in the first 64 kB of a text; {} without a match.
+-- p_folds: the pattern is folded, so its places are found in the folded text, which has as many
+-- characters.
+create function logloom_private.extract_regexp(
+  p_text text,
+  p_pattern text,
+  p_names text[],
+  p_folds boolean
+)
+returns jsonb
+language plpgsql
+immutable
+parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := left(p_text, 65536);
+  v_folded text collate "C";
+  v_values text[];
+begin
+  if not p_folds then
+    v_values := regexp_match(v_text collate "C", p_pattern);
+  else
+    v_folded := logloom_private.folded_text(v_text);
+    v_values := array(
+      select case when p.starts > 0 then substr(
+        v_text, p.starts, regexp_instr(v_folded, p_pattern, 1, 1, 1, '', p.n) - p.starts
+      ) end
+      from (
+        select n, regexp_instr(v_folded, p_pattern, 1, 1, 0, '', n) as starts
+        from generate_subscripts(p_names, 1) n
+      ) p
+      order by p.n
+    );
+  end if;
+  return jsonb_strip_nulls(coalesce(jsonb_object(p_names, v_values), '{}'));
+end;
+$$;

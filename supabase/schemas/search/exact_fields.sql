@@ -39,7 +39,7 @@ begin
         )
       from facets f
     $query$,
-    (coalesce(v_source.keys_sql, v_query.by_sql))[1], v_source.count_sql,
+    (coalesce(v_source.keys_sql, v_query.by_sql))[1], logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
   )
   into p_field.count, p_field.records, p_field.values;

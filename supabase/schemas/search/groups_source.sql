@@ -1,7 +1,96 @@
--- Builds a source of the groups of a bound query. events: the number of records of each row. With
--- p_key it also has the numbers of this attribute and their sums; some of these rows have no
--- events. Sealed records come from columns of blocks. Null if the query groups by a field that has
--- no such column. p_rows_from: the tenant has rows only from this time on.
+-- Returns the fields that conditions of aggregates read.
+create function logloom_private.condition_fields(p_aggregates jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(distinct f.field), '[]')
+    from jsonb_array_elements(p_aggregates) a (item)
+    cross join lateral jsonb_path_query(
+      jsonb_build_array(a.item -> 'condition'), 'strict $.** ? (@.field.type() == "string")'
+    ) f (field)
+  );
+end;
+$$;
+
+-- Returns the names of fields among the columns of a block.
+create function logloom_private.block_names(p_fields jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
+    from jsonb_array_elements(p_fields) with ordinality f (field, n)
+    order by f.n
+  );
+end;
+$$;
+
+-- Builds the columns c1, c2 … of groups: whether the condition of an aggregate holds.
+create function logloom_private.conditions_sql(p_aggregates jsonb)
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(
+      format('%s as c%s, ', logloom_private.query_sql(a.item -> 'condition', 'l'), a.n),
+      '' order by a.n
+    )
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    where a.item ? 'condition'
+  );
+end;
+$$;
+
+-- Builds the fields p_names of a record from the keys of sealed_groups, which p_by names.
+create function logloom_private.fields_of_keys_sql(p_names text[], p_by text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select string_agg(
+      case
+        when n.field <> 'attrs' then format('g.keys[%s] as %I, ', n.places[1], n.field)
+        else '(' || (
+          select string_agg(
+            format(
+              'case when g.keys[%1$s] is null then ''{}'' '
+                || 'else jsonb_build_object(%2$L, g.keys[%1$s]::jsonb) end',
+              p.place, substr(p_by[p.place], 7)
+            ),
+            ' || '
+          )
+          from unnest(n.places) p (place)
+        ) || ') as attrs, '
+      end,
+      ''
+    )
+    from (
+      select split_part(u.name, '.', 1) as field, array_agg(array_position(p_by, u.name)) as places
+      from unnest(p_names) u (name)
+      group by 1
+    ) n
+  );
+end;
+$$;
+
+-- Builds a source of the groups of a bound query. events: the number of records of each row. c1, c2
+-- …: whether the condition of the first, second … aggregate holds. With p_key it also has the
+-- numbers of this attribute and their sums; some of these rows have no events. Sealed records come
+-- from columns of blocks. Null if the query groups by a field without such a column, or has a
+-- condition on one. p_rows_from: the tenant has rows only from this time on.
 create function logloom_private.groups_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -14,52 +103,45 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_by constant jsonb := p_query.plan -> 'by';
+  v_aggregates constant jsonb := logloom_private.stats_aggregates(p_query);
+  v_read constant jsonb := logloom_private.condition_fields(v_aggregates);
   v_exact constant boolean := p_key is not null and jsonb_path_exists(
-    p_query.plan -> 'aggregates', '$[*] ? (@.fraction == null && @.field != null)'
+    v_aggregates, '$[*] ? (@.fraction == null && @.field != null)'
   );
-  v_percentiles constant jsonb := (
-    select jsonb_object_agg('q' || a.n, a.item -> 'fraction')
-    from jsonb_array_elements(p_query.plan -> 'aggregates') with ordinality a (item, n)
-    where p_key is not null and a.item ->> 'fraction' is not null
+  v_doubles constant boolean := p_key is not null and jsonb_path_exists(
+    v_aggregates, '$[*] ? (@.fraction != null)'
   );
-  v_doubles constant boolean := v_percentiles is not null;
+  v_names constant text[] := logloom_private.block_names(p_query.plan -> 'by');
+  v_read_names constant text[] := logloom_private.block_names(v_read);
+  v_by_names constant text[] := array(
+    select distinct n from unnest(v_names || v_read_names) n order by 1
+  );
+  v_conditions constant text := logloom_private.conditions_sql(v_aggregates);
+  v_keys constant text[] := array(
+    select 'k' || n from generate_subscripts(v_names, 1) n order by n
+  );
+  v_columns constant text[] := array(
+    select 'c' || a.n from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+    where a.item ? 'condition'
+    order by a.n
+  );
   v_sums constant text[] := case when v_exact
     then array['numbers', 'total', 'minimum', 'maximum'] else '{}' end;
-  v_names constant text[] := array(
-    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
-    from jsonb_array_elements(v_by) with ordinality f (field, n)
-    order by f.n
-  );
-  v_by_names constant text[] := array(select distinct n from unnest(v_names) n order by 1);
   v_group constant text := array_to_string(
-    array(select format('l.k%s, ', n) from generate_subscripts(v_names, 1) n order by n), ''
+    array(select 'l.' || c || ', ' from unnest(v_keys || v_columns) c), ''
   );
-  v_keys text;
   v_sql text;
 begin
-  if jsonb_path_exists(v_by, '$[*] ? (@.path.size() > 1)')
-    or exists (
-      select
-      from jsonb_array_elements(v_by) f
-      where f ->> 'field' <> all(
+  if exists (
+    select
+    from jsonb_array_elements(p_query.plan -> 'by' || v_read) f
+    where jsonb_array_length(f -> 'path') > 1
+      or f ->> 'field' <> all(
         logloom_private.column_fields() || array['attrs', 'level', 'service']
       )
-    )
-  then
+  ) then
     return null;
   end if;
-  v_keys := (
-    select string_agg(
-      format(
-        case when k.name like 'attrs.%' then '(g.keys[%s]::jsonb #>> ''{}'')' else 'g.keys[%s]' end
-          || ' as k%s, ',
-        array_position(v_by_names, k.name), k.n
-      ),
-      '' order by k.n
-    )
-    from unnest(v_names) with ordinality k (name, n)
-  );
   v_sql := format(
     'logloom_private.sealed_groups(%s, %L, %L, %L, %L, %L, %L, %L)',
     logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
@@ -69,15 +151,26 @@ begin
     v_sql := format('(select s.keys, sum(s.events) as events from %s s group by s.keys)', v_sql);
   end if;
   v_sql := concat(
-    'select ', v_keys, 'g.events',
-    array_to_string(array(select ', g.' || s from unnest(v_sums) s), ''),
-    case when v_doubles then ', g.doubles' end, ' from ', v_sql, ' g'
+    'select ',
+    (
+      select string_agg(
+        format(
+          case when k.name like 'attrs.%' then '(l.keys[%s]::jsonb #>> ''{}'')'
+            else 'l.keys[%s]' end
+            || ' as k%s, ',
+          array_position(v_by_names, k.name), k.n
+        ),
+        '' order by k.n
+      )
+      from unnest(v_names) with ordinality k (name, n)
+    ),
+    v_conditions, 'l.events',
+    array_to_string(array(select ', l.' || s from unnest(v_sums) s), ''),
+    case when v_doubles then ', l.doubles' end,
+    ' from (select ', logloom_private.fields_of_keys_sql(v_read_names, v_by_names),
+    'g.* from ', v_sql, ' g) l'
   );
   if p_rows_from < p_query.ts_to then
-    v_keys := (
-      select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
-      from unnest(p_query.by_sql) with ordinality b (sql, n)
-    );
     v_sql := v_sql || concat(
       ' union all select ', v_group, case when p_key is null then '1' else 'count(*)' end,
       case when v_exact
@@ -85,13 +178,18 @@ begin
       case when v_doubles
         then ', array_agg(logloom_private.finite_double(l.number)) '
           || 'filter (where l.number is not null)' end,
-      ' from (select ', v_keys,
+      ' from (select ',
+      (
+        select string_agg(format('%s as k%s, ', b.sql, b.n), '' order by b.n)
+        from unnest(p_query.by_sql) with ordinality b (sql, n)
+      ),
+      v_conditions,
       case when p_key is null then 'null'
         else format('logloom_private.json_number(l.attrs -> %L)', p_key) end,
       ' as number, date_bin(''10 minutes'', l.ts, ''epoch'') as part ',
       logloom_private.source_sql(logloom_private.rows_sql(
         p_tenant_id, p_rows_from, p_query.ts_to, p_query.filter,
-        array_remove('ts'::text || v_names || ('attrs.' || p_key), null)
+        array_remove('ts'::text || v_by_names || ('attrs.' || p_key), null)
       )),
       ' offset 0) l',
       -- Grouping by parts of ten minutes keeps the arrays short.
@@ -99,15 +197,13 @@ begin
     );
   end if;
   if v_doubles then
-    v_sql := logloom_private.percentiles_sql(
-      v_sql, array(select 'k' || n from generate_subscripts(v_names, 1) n order by n),
-      'events'::text || v_sums || 'doubles'::text, v_percentiles
+    v_sql := logloom_private.conditional_percentiles_sql(
+      v_sql, v_aggregates, v_keys, v_columns || 'events'::text || v_sums
     );
   end if;
   return (
-    logloom_private.rows_from('(' || v_sql || ') l'),
-    'coalesce(sum(l.events), 0)::double precision',
-    array(select 'l.k' || n from generate_subscripts(v_names, 1) n order by n), p_key is not null
+    logloom_private.rows_from('(' || v_sql || ') l'), 'sum(l.events)',
+    array(select 'l.' || k from unnest(v_keys) k), p_key is not null
   )::logloom_private.counted_source;
 end;
 $$;

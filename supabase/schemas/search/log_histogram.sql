@@ -51,7 +51,7 @@ begin
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
   return format(
     'select %s as ts%s, %s as count %s group by 1%2$s',
-    logloom_private.bucket_sql(p_seconds), v_by, v_source.count_sql,
+    logloom_private.bucket_sql(p_seconds), v_by, logloom_private.source_count_sql(v_source),
     logloom_private.source_sql(v_source.rows_sql)
   );
 end;

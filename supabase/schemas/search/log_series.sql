@@ -5,7 +5,7 @@ language sql
 immutable
 return 20;
 
--- Returns the largest groups of the range by the first aggregate, as arrays of texts. These groups
+-- Returns the largest groups of the range by their value, as arrays of texts. These groups
 -- get their own series.
 create function logloom_private.largest_groups(
   p_tenant_id text,
@@ -44,6 +44,39 @@ begin
 end;
 $$;
 
+-- Returns the value of a bucket without records.
+create function logloom_private.empty_value(p_query logloom_private.compiled_query)
+returns double precision
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_value double precision;
+begin
+  execute format(
+    'select g.v%s from (%s) g', logloom_private.value_number(p_query.plan),
+    logloom_private.math_sql(
+      'select ' || logloom_private.numbered_sql(
+        array(
+          select case
+            when a.item ->> 'kind' in ('count', 'rate', 'sum', 'count_distinct')
+              then '0::double precision'
+            else 'null::double precision' end
+          from jsonb_array_elements(logloom_private.series_aggregates(p_query))
+            with ordinality a (item, n)
+          order by a.n
+        ),
+        'v'
+      ),
+      p_query.plan
+    )
+  )
+  into v_value;
+  return v_value;
+end;
+$$;
+
 -- Builds SQL that selects the bucket, the number of the series (from 0; null for other groups) and
 -- the value.
 create function logloom_private.log_series_sql(
@@ -59,8 +92,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_aggregate constant jsonb :=
-    jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0);
+  v_aggregates constant jsonb := logloom_private.series_aggregates(p_query);
   v_bucket constant text := logloom_private.bucket_sql(p_seconds);
   v_keys text[] := p_query.by_sql;
   v_key text := '0';
@@ -68,17 +100,18 @@ declare
 begin
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range),
-    v_aggregate -> 0 ->> 'kind' in ('count', 'rate'), p_seconds
+    not jsonb_path_exists(v_aggregates, '$[*] ? (@.kind != "count" && @.kind != "rate")'),
+    p_seconds
   );
   if cardinality(v_keys) > 0 and v_source.count_sql like '%l.events%' then
     -- Find the series once for each group of a bucket, not for each minute.
     v_source.rows_sql := logloom_private.rows_from(
-      '(select ' || v_bucket || ' as ts, sum(l.events) as events, ' || (
+      '(select ' || v_bucket || ' as ts, l.level, l.service, sum(l.events) as events, ' || (
         select string_agg(format('%s as b%s', k.sql, k.n), ', ' order by k.n)
         from unnest(v_keys) with ordinality k (sql, n)
       )
-      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, '
-      || array_to_string(array(select n + 2 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
+      || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2, 3, '
+      || array_to_string(array(select n + 4 from generate_subscripts(v_keys, 1) n), ', ') || ') l'
     );
     v_keys := array(select 'l.b' || n from generate_subscripts(v_keys, 1) n);
   end if;
@@ -90,11 +123,18 @@ begin
       || (select string_agg('to_jsonb(' || b || ') #>> ''{}''', ', ') from unnest(v_keys) b)
       || '])::text)::integer';
   end if;
-  return 'select ' || v_bucket || ', ' || v_key || ', '
-    || (logloom_private.stats_values_sql(
-      v_aggregate, v_source, p_seconds::numeric / 60
-    ))[1]
-    || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2';
+  return format(
+    'select g.ts, g.series, g.v%s from (%s) g',
+    logloom_private.value_number(p_query.plan),
+    logloom_private.math_sql(
+      'select ' || v_bucket || ' as ts, ' || v_key || ' as series, '
+        || logloom_private.numbered_sql(
+          logloom_private.stats_values_sql(v_aggregates, v_source, p_seconds::numeric / 60), 'v'
+        )
+        || ' ' || logloom_private.source_sql(v_source.rows_sql) || ' group by 1, 2',
+      p_query.plan
+    )
+  );
 end;
 $$;
 
@@ -171,8 +211,7 @@ begin
   into v_series
   using
     v_query.by_fields, v_groups,
-    case when logloom_private.stats_aggregates(v_query) -> 0 ->> 'kind'
-      in ('count', 'rate', 'sum', 'count_distinct') then 0::double precision end,
+    logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
   return row(
     v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)

@@ -25,6 +25,10 @@ declare
   v_texts text[];
   v_sorted jsonb;
   v_grouped text;
+  -- Results without a name in the query are those of the default, count().
+  v_results constant text[] := case when p_query.plan ? 'aggregates'
+    then logloom_private.query_result_names(p_query.plan) else '{count}' end;
+  v_value constant text := 'g.v' || logloom_private.value_number(p_query.plan);
 begin
   v_source := logloom_private.stats_source(
     p_tenant_id, logloom_private.bound_query(p_tenant_id, p_query, p_range), v_only_counts, v_bucket
@@ -39,20 +43,16 @@ begin
     coalesce(v_bucket, extract(epoch from upper(p_range) - lower(p_range))) / 60
   );
 
-  -- The columns k1, k2 … are the groups; v1, v2 … are the aggregates.
-  v_grouped := 'select ' || (
-    select string_agg(c.sql || ' as ' || c.name, ', ')
-    from (
-      select k.sql, 'k' || k.n as name from unnest(v_keys) with ordinality k (sql, n)
-      union all
-      select v.sql, 'v' || v.n from unnest(v_values) with ordinality v (sql, n)
-    ) c
+  -- The columns k1, k2 … are the groups; v1, v2 … are the results.
+  v_grouped := 'select ' || concat_ws(
+    ', ', logloom_private.numbered_sql(v_keys, 'k'), logloom_private.numbered_sql(v_values, 'v')
   ) || ' ' || logloom_private.source_sql(v_source.rows_sql);
   if cardinality(v_keys) > 0 then
     v_grouped := v_grouped || ' group by '
       || (select string_agg(n::text, ', ') from generate_series(1, cardinality(v_keys)) n)
       || case when v_source.count_sql like '%events%' then ' having sum(l.events) <> 0' else '' end;
   end if;
+  v_grouped := logloom_private.math_sql(v_grouped, p_query.plan);
   -- Text columns need no cast.
   v_texts := array(
     select case
@@ -79,8 +79,8 @@ begin
         end as sql
       from unnest(v_names) with ordinality k (name, n)
       union all
-      select a.item ->> 'name', jsonb_build_array('g.v' || a.n)
-      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+      select r.name, jsonb_build_array('g.v' || r.n)
+      from unnest(v_results) with ordinality r (name, n)
     ) c
   );
   v_grouped := 'select g.*, count(*) over () as total '
@@ -95,7 +95,7 @@ begin
       concat_ws(
         ', ',
         case when v_bucket is not null then 'g.k1' end,
-        'g.v1 desc nulls last',
+        v_value || ' desc nulls last',
         (
           select string_agg(v_texts[n] || ' collate "C"', ', ')
           from generate_series(
@@ -110,10 +110,10 @@ begin
   return 'select jsonb_object(array['
     || array_to_string(array(select quote_literal(n) from unnest(v_names) n), ', ')
     || ']::text[], array[' || array_to_string(v_texts, ', ')
-    || ']::text[]), g.v1, jsonb_build_object('
+    || ']::text[]), ' || v_value || ', jsonb_build_object('
     || (
-      select string_agg(quote_literal(a.item ->> 'name') || ', g.v' || a.n, ', ')
-      from jsonb_array_elements(v_aggregates) with ordinality a (item, n)
+      select string_agg(quote_literal(r.name) || ', g.v' || r.n, ', ')
+      from unnest(v_results) with ordinality r (name, n)
     )
     || '), g.total from (' || v_grouped || ') g';
 end;

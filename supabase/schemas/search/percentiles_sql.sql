@@ -218,3 +218,49 @@ begin
   );
 end;
 $$;
+
+-- Adds the percentiles of p_aggregates to the rows of p_rows as q1, q2 … by their positions, as
+-- percentiles_sql does. Percentiles with one condition (columns c1, c2 …) are computed together.
+create function logloom_private.conditional_percentiles_sql(
+  p_rows text,
+  p_aggregates jsonb,
+  p_keys text[],
+  p_others text[]
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first bigint;
+  v_has_condition boolean;
+  v_percentiles jsonb;
+begin
+  for v_first, v_has_condition, v_percentiles in
+    select
+      min(a.n), bool_or(a.item ? 'condition'), jsonb_object_agg('q' || a.n, a.item -> 'fraction')
+    from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    where a.item ->> 'fraction' is not null
+    group by a.item -> 'condition'
+    order by 1
+  loop
+    p_rows := logloom_private.percentiles_sql(
+      format(
+        'select %s, %s as doubles, l.doubles as numbers_of_all from (%s) l',
+        array_to_string(array(select 'l.' || c from unnest(p_keys || p_others) c), ', '),
+        case when v_has_condition then format('case when l.c%s then l.doubles end', v_first)
+          else 'l.doubles' end,
+        p_rows
+      ),
+      p_keys, p_others || '{doubles,numbers_of_all}', v_percentiles
+    );
+    p_others := p_others || array(select jsonb_object_keys(v_percentiles));
+    p_rows := format(
+      'select %s, l.numbers_of_all as doubles from (%s) l',
+      array_to_string(array(select 'l.' || c from unnest(p_keys || p_others) c), ', '), p_rows
+    );
+  end loop;
+  return p_rows;
+end;
+$$;

@@ -139,7 +139,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_fields constant text[] :=
-    logloom_private.query_reads(p_query.tree) || p_query.by_fields;
+    logloom_private.query_reads(jsonb_build_array(p_query.tree, p_query.plan))
+    || p_query.by_fields;
   v_first constant timestamptz :=
     date_bin('1 minute', p_from + interval '59.999999 seconds', 'epoch');
   v_last constant timestamptz := date_bin('1 minute', p_to, 'epoch');

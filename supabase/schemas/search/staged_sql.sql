@@ -1,5 +1,29 @@
--- Builds a source of the records of p_rows after the stages json, logfmt and where. It raises PT400
--- if it would read more than search_stage_records.
+-- Builds the SQL of the attributes that a stage extracts from a text.
+create function logloom_private.extraction_sql(p_stage jsonb, p_text text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_stage ->> 'stage'
+    when 'extract' then format(
+      'logloom_private.extract_pattern(%s, %L::text[], %L::text[])', p_text,
+      array(select jsonb_array_elements_text(p_stage -> 'literals')),
+      array(select jsonb_array_elements_text(p_stage -> 'names'))
+    )
+    when 'extract_regexp' then format(
+      'logloom_private.extract_regexp(%s, %L, %L::text[], %L)', p_text,
+      p_stage ->> 'pattern', array(select jsonb_array_elements_text(p_stage -> 'names')),
+      p_stage ->> 'fold'
+    )
+    else format('logloom_private.extract_%s(%s)', p_stage ->> 'stage', p_text)
+  end;
+end;
+$$;
+
+-- Builds a source of the records of p_rows after the stages that extract, and where. It raises
+-- PT400 if it would read more than search_stage_records.
 create function logloom_private.staged_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source
@@ -37,10 +61,11 @@ begin
     else
       -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
       v_sql := format(
-        'select %s, coalesce(nullif(logloom_private.extract_%s(%s), ''{}'') '
+        'select %s, coalesce(nullif(%s, ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
-        v_columns, v_stage ->> 'stage',
-        logloom_private.query_group_sql(v_stage -> 'field', 'l'), v_sql
+        v_columns, logloom_private.extraction_sql(
+          v_stage, logloom_private.query_group_sql(v_stage -> 'field', 'l')
+        ), v_sql
       );
     end if;
   end loop;

@@ -7,17 +7,49 @@ return coalesce(
   p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
 );
 
+-- Returns the aggregates that a series needs: all for math, or else the first.
+create function logloom_private.series_aggregates(p_query logloom_private.compiled_query)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
+    else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
+end;
+$$;
+
+-- Builds the SQL of count() over a source. p_filter: as in query_aggregate_sql.
+create function logloom_private.source_count_sql(
+  p_source logloom_private.counted_source,
+  p_filter text default ''
+)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return format('coalesce(%s%s, 0)::double precision', p_source.count_sql, p_filter);
+end;
+$$;
+
 -- Builds an aggregate over a source that has numbers, as query_aggregate_sql does over records.
 -- p_n: the position of the aggregate in the query, which is also the name of its percentile.
-create function logloom_private.numbers_aggregate_sql(p_aggregate jsonb, p_n bigint)
+create function logloom_private.numbers_aggregate_sql(
+  p_aggregate jsonb,
+  p_n bigint,
+  p_filter text
+)
 returns text
 language sql
 stable
 return 'logloom_private.finite_double(' || case p_aggregate ->> 'kind'
-  when 'sum' then 'coalesce(sum(l.total), 0)'
-  when 'avg' then 'sum(l.total) / nullif(sum(l.numbers), 0)'
-  when 'min' then 'min(l.minimum)'
-  when 'max' then 'max(l.maximum)'
+  when 'sum' then 'coalesce(sum(l.total)' || p_filter || ', 0)'
+  when 'avg' then 'sum(l.total)' || p_filter || ' / nullif(sum(l.numbers)' || p_filter || ', 0)'
+  when 'min' then 'min(l.minimum)' || p_filter
+  when 'max' then 'max(l.maximum)' || p_filter
   else 'max(l.q' || p_n || ')'
 end || ')';
 
@@ -29,19 +61,30 @@ create function logloom_private.stats_values_sql(
 )
 returns text[]
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
     select case
-      when a.item ->> 'kind' = 'count' then p_source.count_sql
+      when a.item ->> 'kind' = 'count'
+        then logloom_private.source_count_sql(p_source, f.sql)
       when a.item ->> 'kind' = 'rate'
-        then p_source.count_sql || format(' / %L::double precision', p_minutes)
-      when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n)
-      else logloom_private.query_aggregate_sql(a.item, 'l')
+        then logloom_private.source_count_sql(p_source, f.sql)
+          || format(' / %L::double precision', p_minutes)
+      when p_source.has_numbers then logloom_private.numbers_aggregate_sql(a.item, a.n, f.sql)
+      else logloom_private.query_aggregate_sql(a.item, 'l', f.sql)
     end
     from jsonb_array_elements(p_aggregates) with ordinality a (item, n)
+    cross join lateral (
+      -- The columns c1, c2 … of groups say whether the aggregate's condition holds.
+      select case
+        when p_source.keys_sql is not null and a.item ? 'condition'
+          then format(' filter (where l.c%s)', a.n)
+        else logloom_private.query_condition_sql(a.item, 'l')
+      end as sql
+      offset 0
+    ) f
     order by a.n
   );
 end;
@@ -61,7 +104,7 @@ stable
 return 'select l.level, l.service, l.events from logloom_private.sealed_counts(' || format(
   '%s, %L, %L, %L, %L',
   logloom_private.scanned_tenant_sql(quote_literal(p_tenant_id)),
-  p_from, p_to, p_query.tree, p_query.by_fields
+  p_from, p_to, p_query.tree, p_query.by_fields || logloom_private.query_reads(p_query.plan)
 ) || ') l';
 
 -- Returns the attribute whose numbers the query aggregates; null if its aggregates have other
@@ -137,6 +180,9 @@ declare
   v_rows logloom_private.sql_source;
   v_key constant text := logloom_private.only_number(p_query);
   v_groups logloom_private.counted_source;
+  -- The fields of groups and of conditions.
+  v_fields constant text[] := p_query.by_fields
+    || logloom_private.query_reads(logloom_private.stats_aggregates(p_query));
 begin
   if v_is_sealed then
     v_rows_from := greatest(v_from, coalesce(
@@ -146,7 +192,7 @@ begin
   end if;
   if v_counts and p_only_counts and coalesce(jsonb_array_length(p_query.plan -> 'rows'), 0) = 0 then
     p_query.aggregate := 'count';
-    v_counts_sealed := v_is_sealed and p_query.by_fields <@ array['level', 'service'];
+    v_counts_sealed := v_is_sealed and v_fields <@ array['level', 'service'];
     -- For days without rows, counting blocks is faster than reading log_counts.
     if v_counts_sealed and v_to - v_from >= interval '1 day' then
       v_counted_from := v_rows_from;
@@ -171,7 +217,7 @@ begin
       );
     end if;
     if v_rows.from_sql is not null then
-      return (v_rows, 'coalesce(sum(l.events), 0)::double precision', null, false)
+      return (v_rows, 'sum(l.events)', null, false)
         ::logloom_private.counted_source;
     end if;
   end if;
@@ -200,7 +246,7 @@ begin
   -- Counts a column, so that rows that are sorted for grouping have a second column. If rows have a
   -- single column, PostgreSQL 17 does not count the memory for sorting it.
   return (
-    v_rows, 'count(l.tenant_id)::double precision', null, false
+    v_rows, 'count(l.tenant_id)', null, false
   )::logloom_private.counted_source;
 end;
 $$;

@@ -3,8 +3,9 @@ create table logloom_private.alert_groups (
   tenant_id text not null references logloom.tenants on delete cascade,
   digest bytea not null,
   filter text,
-  -- SQL for the number that sum, avg, min and max read from a record, under the alias l.
-  number_sql text,
+  -- For each part of the partial values: SQL for whether a record counts, a comma, and SQL for the
+  -- number that sum, avg, min and max read from it, under the alias l.
+  parts text[],
   write_seq bigint,
   filled_from timestamptz,
   -- Includes only records at filled_from with this id or a higher one. Null: all of them.
@@ -23,7 +24,7 @@ create table logloom_private.alert_groups (
   -- When the group last had its turn to be read.
   turn_at timestamptz,
   constraint alert_groups_digest_is_unique unique (tenant_id, digest),
-  constraint alert_groups_partials_are_whole check ((filter is null) = (number_sql is null)),
+  constraint alert_groups_partials_are_whole check ((filter is null) = (parts is null)),
   constraint alert_groups_filling_is_whole check ((write_seq is null) = (filled_from is null))
 )
 -- Every group is updated every minute.

@@ -33,6 +33,7 @@ create table logloom_private.alert_plans (
   query_dsl text not null,
   window_minutes integer not null,
   aggregate text,
+  results jsonb,
   group_id bigint references logloom_private.alert_groups on delete cascade,
   -- Why the query does not compile.
   refusal text,
@@ -44,7 +45,8 @@ create table logloom_private.alert_plans (
 create index alert_plans_group_id_idx on logloom_private.alert_plans (group_id);
 
 comment on table logloom_private.alert_plans is
-  'The group and aggregate of a rule. Valid while the rule still has this query_dsl, '
+  'The group and aggregate of a rule. results: the aggregates and math of a rule with more than '
+  'one result. Valid while the rule still has this query_dsl, '
   'window_minutes and view_id, and the view still has view_updated_at.';
 
 create view logloom_private.planned_alert_rules with (security_invoker) as
@@ -67,18 +69,19 @@ comment on view logloom_private.planned_alert_rules is
 create table logloom_private.alert_partials (
   group_id bigint not null references logloom_private.alert_groups on delete cascade,
   minute timestamptz not null,
+  part smallint not null default 1,
   events bigint not null,
   numbers bigint not null,
   total numeric,
   least numeric,
   greatest numeric,
-  primary key (group_id, minute)
+  primary key (group_id, minute, part)
 )
 with (fillfactor = 70);
 
 comment on table logloom_private.alert_partials is
-  'Partial values per group and minute of ts: the number of records, the number of records with a '
-  'number, and the sum and bounds of these numbers.';
+  'Partial values per group, minute of ts and part of the group: the number of records, the number '
+  'of records with a number, and the sum and bounds of these numbers.';
 
 create table logloom_private.alert_spending (
   tenant_id text primary key,

@@ -13,7 +13,7 @@ begin
       e.hint,
       'Write count(), rate(), count_distinct(field), or sum, avg, min, max, p50, p95, p99 or '
         'p99.9 of an attribute, min or max of ts; then nothing or: by field, field. Other stages '
-        'are where, sort, limit, fields, json, logfmt and patterns.'
+        'are where, sort, limit, fields, json, logfmt, extract, extract_regexp, math and patterns.'
     ),
     e.explanation
   from (
@@ -46,6 +46,26 @@ begin
       'A name is letters, digits and _: count() as n', null),
     ('stages.width_is_missing', 400, 'A width of time is missing after by (',
       'Write by (5m), with s, m, h, d or w.', null),
+    ('stages.condition_is_missing', 400, 'A condition is missing after if',
+      'Write count() if (level:error).', null),
+    ('stages.math_needs_an_aggregate', 400, 'math needs an aggregate before it',
+      'Write | count() if (level:error) as errors, count() as all | math errors / all as share',
+      null),
+    ('stages.math_ends_early', 400, 'A number is missing at the end',
+      'math computes with numbers and with %2$s.', null),
+    ('stages.math_result_is_unknown', 400, 'No number to compute with: %s',
+      'math computes with numbers and with %2$s.', null),
+    ('stages.math_needs_a_name', 400, 'as is missing before %s',
+      'Write math errors / all * 100 as share.', null),
+    ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
+      'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
+    ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
+    ('stages.extract_names_twice', 400, 'The pattern of %s has two parts of one name',
+      'Rename one of them.', null),
+    ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
+      'A name has letters, digits and _. extract_regexp takes any other text.', null),
+    ('stages.extract_names_touch', 400, 'Two names have no text between them',
+      'Write the text that separates them, such as "<method> <path>".', null),
     ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
@@ -73,9 +93,9 @@ begin
     ('stages.any_is_for_filters', 400, 'any is only allowed in a filter',
       'Name a field, such as service or @status.', null),
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
-      'The order is json, logfmt and where, then an aggregate or patterns, then where, sort and '
-        'limit; without an aggregate, sort, limit and fields follow where. Each of the last '
-        'stands once.', null),
+      'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
+        'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
+        'Each of the last stands once.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',

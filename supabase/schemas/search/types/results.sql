@@ -110,8 +110,8 @@ create type logloom_private.counted_source as (
 
 comment on type logloom_private.counted_source is
   'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
-  'group expressions, if they differ from by_sql of the query. has_numbers: true if the rows have '
-  'numbers, total, minimum, maximum and percentiles instead of the attribute.';
+  'group expressions of a source of groups, which also has the conditions. has_numbers: true if '
+  'the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}
