@@ -1315,15 +1315,27 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_partials_sql (
   p_parts  text[]
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  format((((('select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '::text ||
-  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) ||
-  'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '::text) ||
-  'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '::text) || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part'::text),
-  p_source,
-  (SELECT string_agg(format('(%s, %s)'::text, p.n, p.sql), ', '::text ORDER BY p.n) AS string_agg FROM unnest(alert_partials_sql.p_parts) WITH ORDINALITY p(sql, n)), p_filter);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- "offset 0": the number is computed once per record instead of once per aggregate.
+  return format(
+    'select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '
+      || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
+      || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '
+      || 'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '
+      || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part',
+    p_source,
+    (
+      select string_agg(format('(%s, %s)', p.n, p.sql), ', ' order by p.n)
+      from unnest(p_parts) with ordinality p (sql, n)
+    ),
+    p_filter
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   p_source text,
@@ -2718,10 +2730,18 @@ CREATE OR REPLACE FUNCTION logloom_private.block_names (
   p_fields jsonb
 )
   RETURNS text[]
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN ARRAY(SELECT concat_ws('.'::text, (f.field ->> 'field'::text), ((f.field -> 'path'::text) ->> 0)) AS concat_ws FROM jsonb_array_elements(block_names.p_fields)
-  WITH ORDINALITY f(field, n) ORDER BY f.n);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
+    from jsonb_array_elements(p_fields) with ordinality f (field, n)
+    order by f.n
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.block_range (
   p_tenant_id text,
@@ -4567,11 +4587,20 @@ CREATE OR REPLACE FUNCTION logloom_private.condition_fields (
   p_aggregates jsonb
 )
   RETURNS jsonb
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  (SELECT COALESCE(jsonb_agg(DISTINCT f.field), '[]'::jsonb) AS "coalesce" FROM (jsonb_array_elements(condition_fields.p_aggregates) a(item) CROSS JOIN LATERAL
-  jsonb_path_query(jsonb_build_array((a.item -> 'condition'::text)), 'strict $.**?(@."field".type() == "string")'::jsonpath) f(field)));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(distinct f.field), '[]')
+    from jsonb_array_elements(p_aggregates) a (item)
+    cross join lateral jsonb_path_query(
+      jsonb_build_array(a.item -> 'condition'), 'strict $.** ? (@.field.type() == "string")'
+    ) f (field)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.conditional_percentiles_sql (
   p_rows       text,
@@ -6495,14 +6524,26 @@ CREATE OR REPLACE FUNCTION logloom_private.extraction_sql (
   p_text  text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN CASE (p_stage ->> 'stage'::text) WHEN 'extract'::text THEN
-  format('logloom_private.extract_pattern(%s, %L::text[], %L::text[])'::text, p_text, ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'literals'::text)) AS
-  jsonb_array_elements_text),
-  ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text)) AS jsonb_array_elements_text)) WHEN 'extract_regexp'::text THEN
-  format('logloom_private.extract_regexp(%s, %L, %L::text[], %L)'::text, p_text, (p_stage ->> 'pattern'::text), ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text))
-  AS jsonb_array_elements_text), (p_stage ->> 'fold'::text)) ELSE format('logloom_private.extract_%s(%s)'::text, (p_stage ->> 'stage'::text), p_text) END;
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case p_stage ->> 'stage'
+    when 'extract' then format(
+      'logloom_private.extract_pattern(%s, %L::text[], %L::text[])', p_text,
+      array(select jsonb_array_elements_text(p_stage -> 'literals')),
+      array(select jsonb_array_elements_text(p_stage -> 'names'))
+    )
+    when 'extract_regexp' then format(
+      'logloom_private.extract_regexp(%s, %L, %L::text[], %L)', p_text,
+      p_stage ->> 'pattern', array(select jsonb_array_elements_text(p_stage -> 'names')),
+      p_stage ->> 'fold'
+    )
+    else format('logloom_private.extract_%s(%s)', p_stage ->> 'stage', p_text)
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   p_tenant_id      text,
@@ -11131,10 +11172,17 @@ CREATE OR REPLACE FUNCTION logloom_private.numbered_sql (
   p_prefix      text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN (SELECT string_agg(format('%s as %s%s'::text, e.sql, numbered_sql.p_prefix, e.n), ', '::text ORDER BY e.n) AS string_agg FROM unnest(numbered_sql.p_expressions)
-  WITH ORDINALITY e(sql, n));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(format('%s as %s%s', e.sql, p_prefix, e.n), ', ' order by e.n)
+    from unnest(p_expressions) with ordinality e (sql, n)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
@@ -14199,11 +14247,20 @@ CREATE OR REPLACE FUNCTION logloom_private.query_result_names (
   p_plan jsonb
 )
   RETURNS text[]
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  ARRAY(SELECT (r.item ->> 'name'::text) FROM jsonb_array_elements((COALESCE((query_result_names.p_plan -> 'aggregates'::text), '[]'::jsonb) || COALESCE((query_result_names.p_plan
-  -> 'math'::text), '[]'::jsonb))) WITH ORDINALITY r(item, n) ORDER BY r.n);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select r.item ->> 'name'
+    from jsonb_array_elements(
+      coalesce(p_plan -> 'aggregates', '[]') || coalesce(p_plan -> 'math', '[]')
+    ) with ordinality r (item, n)
+    order by r.n
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_sql (
   p_node    jsonb,
@@ -17248,9 +17305,17 @@ CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
   p_rule_id uuid
 )
   RETURNS boolean
-  LANGUAGE sql
+  LANGUAGE plpgsql
   STABLE
-RETURN COALESCE((SELECT (p.results ? 'math'::text) FROM logloom_private.alert_plans p WHERE (p.rule_id = rule_has_math.p_rule_id)), false);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
+    false
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.rule_results (
   p_query logloom_private.compiled_query
@@ -17275,9 +17340,18 @@ CREATE OR REPLACE FUNCTION logloom_private.rule_value_sql (
   p_plan   jsonb
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN format('select g.v%s as value, g.* from (%s) g'::text, GREATEST(cardinality(logloom_private.query_result_names(p_plan)), 1), logloom_private.math_sql(p_select, p_plan));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format(
+    'select g.v%s as value, g.* from (%s) g',
+    greatest(cardinality(logloom_private.query_result_names(p_plan)), 1),
+    logloom_private.math_sql(p_select, p_plan)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
@@ -18489,6 +18563,20 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
 
+CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
+    else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
   LANGUAGE sql
@@ -18919,9 +19007,14 @@ CREATE OR REPLACE FUNCTION logloom_private.source_count_sql (
   p_filter text                           DEFAULT ''::text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN format('coalesce(%s%s, 0)::double precision'::text, (p_source).count_sql, p_filter);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format('coalesce(%s%s, 0)::double precision', p_source.count_sql, p_filter);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
@@ -19265,14 +19358,6 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   LANGUAGE sql
   IMMUTABLE
 RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
-
-CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
-  p_query logloom_private.compiled_query
-)
-  RETURNS jsonb
-  LANGUAGE sql
-  IMMUTABLE
-RETURN CASE WHEN ((p_query).plan ? 'math'::text) THEN ((p_query).plan -> 'aggregates'::text) ELSE jsonb_build_array((logloom_private.stats_aggregates(p_query) -> 0)) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
