@@ -292,6 +292,8 @@ export const queryLanguage: string = [
   "  numbers is null. `where` compares null with nothing.",
   "- A bucket of whole weeks, such as `(1w)`, begins on Monday at 00:00 UTC.",
   "- Without records `count`, `rate`, `sum` and `count_distinct` are 0; the others are null.",
+  "- `count_distinct` counts 64-bit hashes of the values. At a million values, the chance that it is",
+  "  one too low is one in thirty million.",
   "- `patterns` replaces numbers, ids, addresses and times with `<*>`. Its `values` are `count`,",
   "  `first`, `last` and an `example`, one of the messages. It reads the first 1,000 characters of each",
   "  message, up to 500,000 templates of blocks, and the newest 100,000 other records. `warnings` says",
