@@ -7602,6 +7602,32 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.hints_for_nothing (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_range     tstzrange
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tree constant jsonb := (logloom_private.parse_query(p_query_dsl)).tree;
+  v_scoped constant logloom_private.compiled_query := logloom_private.bound_query(
+    p_scope.tenant_id, logloom_private.query_of_scope(p_scope),
+    p_range * tstzrange(upper(p_range) - interval '1 day', null)
+  );
+begin
+  -- An answer that took long must not fail for its hints.
+  if clock_timestamp() > statement_timestamp() + interval '5 seconds' then
+    return '[]';
+  end if;
+  return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
+    || logloom_private.plain_numbers(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   p_tenant_id text
 )
@@ -10339,6 +10365,67 @@ exception when query_canceled then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.near_services (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := array(
+    select n #>> '{}'
+    from jsonb_path_query(
+      p_tree, 'strict $.** ? (@.field == "service" && @.test == "equal").values[*]'
+    ) n
+    limit 10
+  );
+  v_counts logloom_private.sql_source;
+  v_services text[];
+begin
+  if cardinality(v_names) = 0 then
+    return '[]';
+  end if;
+  p_scoped.aggregate := 'count';
+  p_scoped.by_fields := '{service}';
+  v_counts := logloom_private.counted_rows_sql(
+    p_tenant_id, p_scoped, p_scoped.ts_from, p_scoped.ts_to
+  );
+  if v_counts.from_sql is null then
+    return '[]';
+  end if;
+  v_counts.max_rows := 20000;
+  execute format(
+    'select array(select distinct l.service from (select l.service %s) l '
+      || 'where length(l.service) <= 60 limit 500)',
+    logloom_private.source_sql(v_counts)
+  )
+  into v_services;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'position', greatest(strpos(p_query_dsl, n.name), 1),
+      'message', format('There is no service %s: did you mean %s?', n.name, s.name),
+      'suggestion', logloom_private.query_meant_comparison('service=' || s.name)
+    )), '[]')
+    from unnest(v_names) n (name)
+    cross join lateral (
+      select u.name
+      from unnest(v_services) u (name)
+      cross join lateral logloom_private.query_distance(lower(n.name), lower(u.name)) d
+      where abs(length(u.name) - length(n.name)) <= 2
+        and d <= case when length(u.name) < 5 then 1 else 2 end and d < length(u.name)
+      order by d, u.name
+      limit 1
+    ) s
+    where n.name <> all (v_services) and length(n.name) <= 60
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
   p_view_id   uuid,
@@ -11647,6 +11734,68 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.plain_numbers (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_records constant integer := 1000;
+  v_warnings jsonb := '[]';
+  v_leaf jsonb;
+  v_bounds jsonb;
+  v_name text;
+  v_factor numeric;
+  v_lower text;
+  v_upper text;
+  v_is_plain boolean;
+begin
+  for v_leaf in
+    select l
+    from jsonb_path_query(p_tree, 'strict $.** ? (@.field == "attrs" && @.bounds.unit != null)') l
+    limit 3
+  loop
+    v_name := v_leaf ->> 'name';
+    v_bounds := v_leaf -> 'bounds';
+    execute format(
+      'select bool_or(jsonb_typeof(%s) = ''number'') from (select l.* %s) l',
+      logloom_private.query_value_sql(v_leaf, 'l'),
+      logloom_private.source_sql(logloom_private.first_records_sql(
+        p_tenant_id, p_scoped, v_max_records, 'desc',
+        p_reads => logloom_private.query_reads(v_leaf)
+      ))
+    )
+    into v_is_plain;
+    continue when v_is_plain is not true;
+    v_factor := case
+      when v_bounds ->> 'unit' = 'bytes' then 1
+      when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
+      when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
+      when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
+      else 1 end;
+    v_lower := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
+    v_upper := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
+    v_warnings := v_warnings || jsonb_build_object(
+      'position', greatest(strpos(p_query_dsl, v_name || ':'), 1),
+      'message', format('%s holds plain numbers, which have no unit', v_name),
+      'suggestion', v_name || ':' || case
+        when v_upper is null
+          then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
+        when v_lower is null
+          then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
+        else format('[%s TO %s]', v_lower, v_upper) end
+    );
+  end loop;
+  return v_warnings;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.plan_alert_rules (
   p_now   timestamp with time zone,
   p_limit integer
@@ -12222,6 +12371,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_advance (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_meant text;
+begin
+  p_state."at" := p_state."at" + 1;
+  if logloom_private.query_is_adjacent(p_state, p_state."at")
+    and logloom_private.query_is_term(p_state.texts[p_state."at"])
+  then
+    v_meant := logloom_private.query_meant_comparison(
+      regexp_replace(p_state.texts[p_state."at" - 1], '(?<![=!])~$', '=~')
+        || logloom_private.query_text(p_state.texts[p_state."at"])
+    );
+    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'query.comparison_needs_a_colon',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'query.white_space_is_missing',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
   p_aggregate jsonb,
   p_alias     text,
@@ -12240,7 +12426,6 @@ begin
   if v_kind in ('count', 'rate') then
     return 'count(*)' || p_filter || '::double precision';
   elsif v_kind = 'count_distinct' then
-    -- PostgreSQL sorts all distinct values in memory. So long texts are counted by their digests.
     v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
       -- PostgreSQL sorts the values. Sorting hashes takes less time than sorting texts, and little
@@ -12608,6 +12793,7 @@ begin
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
     ('query.not_a_time', 400, 'Not a time: %s',
       'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.list_is_in_brackets', 400, 'TO is missing in a range', 'Write %s', null),
     ('query.to_is_missing', 400, 'TO is missing in a range',
       'Write [a TO b] or {a TO b}, TO in upper case.', null),
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
@@ -12625,7 +12811,7 @@ begin
       'The hint names a field that is written alike.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
-    ('query.level_is_a_list', 400, 'Unknown level %s', 'Write level:(%2$s)', null),
+    ('query.level_is_of_another_language', 400, 'Unknown level %s', 'Write %2$s', null),
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
@@ -12802,6 +12988,14 @@ CREATE OR REPLACE FUNCTION logloom_private.query_is_adjacent (
   IMMUTABLE
 RETURN ((p_at > 1) AND (((p_state).positions[(p_at - 1)] + char_length((p_state).texts[(p_at - 1)])) = (p_state).positions[p_at]));
 
+CREATE OR REPLACE FUNCTION logloom_private.query_is_escaped_in_vain (
+  p_token text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((replace(p_token, '\\'::text, ''::text) ~ '\\[[:alnum:]]'::text) AND (p_token !~ '^\\(?:AND|OR|NOT)$'::text));
+
 CREATE OR REPLACE FUNCTION logloom_private.query_is_term (
   p_token text
 )
@@ -12882,6 +13076,325 @@ RETURN CASE WHEN (p_name = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 
   (p_name = ANY (ARRAY['mean'::text, 'average'::text])) THEN 'avg'::text WHEN
   (p_name = ANY (ARRAY['dc'::text, 'dcount'::text, 'distinct_count'::text, 'count_uniq'::text, 'uniq'::text, 'cardinality'::text])) THEN 'count_distinct'::text ELSE NULL::text END;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
+  p_token text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant text[] := regexp_match(
+    p_token,
+    '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
+  );
+  v_name text;
+  v_is_not constant boolean := v_parts[2] in ('!=', '<>', '!~');
+  v_value constant text := regexp_replace(v_parts[3], '^''(.*)''$', '\1');
+begin
+  if v_parts is null then
+    return null;
+  end if;
+  v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
+    else logloom_private.query_meant_name(v_parts[1]) end;
+  if v_parts[1] in ('earliest', 'latest') and v_parts[2] = '=' then
+    return case v_parts[1] when 'earliest' then 'ts:>=' else 'ts:<' end || v_value;
+  elsif v_parts[3] ~* '^null$' then
+    return case when v_is_not then '' else '-' end || v_name || ':*';
+  end if;
+  return case when v_is_not then '-' else '' end || v_name || ':'
+    || case
+      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_value, '"', '\"') || '"'
+      when v_parts[2] in ('>', '>=', '<', '<=') then v_parts[2] || v_value
+      when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
+      else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
+    end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_name (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Ingest stores these attributes as fields.
+  v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
+    then substr(p_name, 2) else ltrim(p_name, '.') end;
+begin
+  if left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
+    or v_name = any(logloom_private.query_field_names())
+  then
+    return v_name;
+  end if;
+  return coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_network (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := regexp_split_to_array(
+    array_to_string(p_texts[3:array_position(p_texts, ')') - 1], ' '), '[ ,"'']+'
+  );
+  v_networks constant text[] := array(
+    select w from unnest(v_words) w where w ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$'
+  );
+  v_name constant text :=
+    (select w from unnest(v_words) w where w ~ '^[@.]?[[:alpha:]_]' limit 1);
+begin
+  if v_name is null or cardinality(v_networks) = 0 then
+    return null;
+  end if;
+  return logloom_private.query_meant_name(v_name) || ':' || case cardinality(v_networks)
+    when 1 then v_networks[1]
+    else '(' || array_to_string(v_networks, ' OR ') || ')' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_order (
+  p_texts   text[],
+  p_columns text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    (
+      select ltrim(t, '-') from unnest(p_texts) with ordinality u (t, n)
+      where ltrim(t, '-') = any (p_columns) order by n limit 1
+    ),
+    p_columns[1]
+  ) || case when p_texts[1] like '-%' or lower(p_texts::text collate "C")::text[] && '{desc}'
+    then ' desc' else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_plain_stage (
+  p_texts text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_column constant text := coalesce(
+    p_plan -> 'aggregates' -> 0 ->> 'name', case when p_plan ? 'patterns' then 'count' end
+  );
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_text constant text := coalesce(
+    (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  v_keys text[];
+begin
+  if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
+    return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
+      else logloom_private.query_meant_words(p_texts, 1) end;
+  elsif v_word in ('>', '>=', '<', '<=', '=', '!=') and v_column is not null then
+    return '| where ' || v_column || ' ' || v_word || ' ' || p_texts[2];
+  elsif v_word in ('=', '!=') or v_word = '~' then
+    -- |= "text", |~ "regex"
+    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
+      || translate(p_texts[2], '`', '"') || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match', 'grep') then
+    -- jq's contains("text"), test("regex"), a shell's grep text
+    return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
+      || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
+  elsif v_word in ('group', 'by') then
+    return case when v_column is null then '| count() ' else '' end || 'by '
+      || logloom_private.query_meant_name(coalesce(
+        p_texts[2 + (lower(p_texts[2] collate "C") = 'by')::integer], 'service'
+      ));
+  elsif v_word in ('count_if', 'countif') then
+    return '| count() if ('
+      || coalesce(logloom_private.query_meant_words(p_texts, 3), p_texts[3], 'level:error') || ')';
+  elsif v_word = 'unwrap' then
+    return '| avg(' || logloom_private.query_meant_argument(p_texts[2:], 'avg') || ')';
+  elsif v_word = 'wc' then
+    return '| count()';
+  elsif v_word in ('head', 'take', 'first', 'last', 'limit') then
+    return '| limit ' || v_number;
+  elsif v_word = 'tail' then
+    return '| sort by ts | limit ' || v_number;
+  elsif v_word in ('order', 'sort') then
+    return '| sort by ' || coalesce(
+      nullif(array_to_string(p_texts[coalesce(v_by, 1) + 1:], ' '), ''), 'ts desc'
+    );
+  elsif v_word in ('filter', 'search', 'having', 'where') then
+    return '| where ' || case
+      when v_column is not null and p_texts[3] ~ '^[<>=!]' then array_to_string(p_texts[2:4], ' ')
+      when v_column is not null then v_column || ' > 10'
+      else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
+  elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
+    v_keys := array(
+      select logloom_private.query_meant_name(t)
+      from unnest(p_texts[2:]) t
+      where t ~ '^@?[[:alpha:]_]'
+      limit 3
+    );
+    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+  elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
+    return case
+      when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
+    end;
+  elsif v_word in ('unpack_json', 'spath') then
+    return '| json msg';
+  elsif v_word = 'unpack_logfmt' then
+    return '| logfmt msg';
+  elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
+    return 'the value as an attribute where the event is sent: a query makes no fields';
+  elsif v_word in ('rename', 'project-rename', 'label_format') then
+    return 'the name that it has: only an aggregate gets another, | count() as n';
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_meant constant text := (
+    select string_agg(
+      logloom_private.query_meant_comparison(
+        ltrim(p_texts[n], ',') || logloom_private.query_text(p_texts[n + 1])
+      ),
+      ' ' order by n
+    )
+    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
+    where p_texts[n] ~ '[=~]$'
+  );
+begin
+  return v_meant || case
+    when p_texts[p_at - 1] is distinct from '(' then ''
+    when p_texts[p_at - 2] = 'rate' then ' | rate()'
+    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
+    else '' end
+    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
+      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_stage (
+  p_texts text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  -- The width of a bucket in timechart span=5m or bin(5m).
+  v_width text := (
+    select substring(t from '[1-9].*')
+    from unnest(p_texts) t
+    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
+    limit 1
+  );
+  v_plain constant text := logloom_private.query_meant_plain_stage(p_texts, p_plan);
+  v_keys text[];
+  v_kind text;
+  v_place integer;
+begin
+  if v_plain is not null then
+    return v_plain;
+  end if;
+
+  v_keys := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(
+      p_texts[coalesce(v_by, 1) + 1:coalesce(
+        case when p_texts[v_by + 1] = '(' then array_position(p_texts, ')', v_by) end,
+        cardinality(p_texts)
+      )]
+    ) with ordinality u (t, place)
+    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+      and lower(t collate "C") not in ('by', 'bin', 'span', 'limit', 'as', '_time', 'count', 'time')
+      and p_texts[coalesce(v_by, 1) + place::integer + 1] is distinct from '('
+    order by place
+    limit 2
+  );
+  if v_word = 'top' then
+    return format(
+      '| count() as n by %s | sort by n desc | limit %s', coalesce(v_keys[1], 'service'), v_number
+    );
+  elsif v_word in ('dedup', 'uniq', 'distinct', 'transaction')
+    and p_texts[2] is distinct from '('
+  then
+    return format('| count() by %s: a row for each value', coalesce(v_keys[1], 'service'));
+  elsif v_word in ('bin', 'bucket', 'timeslice') then
+    return format('| count() by (%s)', coalesce(v_width, '5m'));
+  end if;
+
+  v_place := case
+    when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then (
+      select min(place) from unnest(p_texts) with ordinality u (t, place)
+      where place > 1
+        and logloom_private.query_meant_aggregate(lower(t collate "C")) is not null
+    )
+    else 1 end;
+  v_kind := coalesce(
+    logloom_private.query_meant_aggregate(lower(p_texts[v_place] collate "C")),
+    case when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then 'count' end
+  );
+  if v_kind is null then
+    return null;
+  elsif lower(p_texts[v_place] collate "C") in ('percentile', 'percentiles', 'quantile', 'pct') then
+    -- quantile(0.99, x) and percentile(x, 99)
+    v_kind := 'p' || coalesce(
+      (
+        select trim_scale(case when t::numeric <= 1 then 100 else 1 end * t::numeric)
+        from unnest(p_texts) t
+        where t ~ '^(?:[1-9][0-9]|0?[.][0-9]{1,3})$'
+        limit 1
+      ),
+      95
+    );
+  end if;
+  if v_by is null then
+    v_keys := '{}';
+  end if;
+  v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  v_keys := array_remove(v_width || v_keys, null);
+  return '| ' || v_kind || '(' || case
+      when v_kind in ('count', 'rate') then ''
+      else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_meant_term (
   p_name  text,
   p_value text
@@ -12893,8 +13406,148 @@ RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AN
   ((CASE p_name WHEN '_missing_'::text THEN '-'::text ELSE ''::text END || logloom_private.query_meant_name(p_value)) || ':*'::text) WHEN
   ((p_name ~ '^!.'::text) AND (p_value <> ''::text)) THEN ((('-'::text || logloom_private.query_meant_name(substr(p_name, 2))) || ':'::text) || "left"(p_value, 60)) WHEN
   ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
-  ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = '_time'::text) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN
-  ('ts:-'::text || p_value) ELSE NULL::text END;
+  ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = 'has'::text) AND (p_value ~ '^@?[[:alpha:]_]'::text)) THEN
+  (logloom_private.query_meant_name(p_value) || ':*'::text) WHEN ((p_name ~ '^[A-Za-z]$'::text) AND (p_value ~~ '\\%'::text)) THEN
+  (((('"'::text || p_name) || ':'::text) || replace("left"(p_value, 60), '\'::text, '\\'::text)) || '"'::text) WHEN
+  ((p_name = ANY (ARRAY['_time'::text, 'last'::text, 'since'::text])) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN ('ts:-'::text || p_value) ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_time (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := lower(array_to_string(p_texts[p_at:p_at + 2], ' ') collate "C") || ' ';
+  v_shift constant text :=
+    '([1-9][0-9]{0,4}) ?([smhdw])(?:ecs?|econds?|ins?|inutes?|rs?|ours?|ays?|eeks?)? ';
+begin
+  return 'ts:-' || array_to_string(
+    coalesce(
+      regexp_match(v_text, '^(?:last|past|since) ' || v_shift),
+      regexp_match(v_text, '^' || v_shift || 'ago ')
+    ),
+    ''
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_values (
+  p_source   text,
+  p_position integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_term constant text[] := regexp_match(
+    left(p_source, p_position - 1),
+    '(?:^|[ (])(-?@?[[:alpha:]_][[:alnum:]_.@-]*):([[:alnum:]_.*-]+)$'
+  );
+  v_words constant text[] := string_to_array(
+    substring(substr(p_source, p_position + 1) from '^[[:alnum:]_.*|-]+'), '|'
+  );
+  v_values text;
+begin
+  select string_agg(w.word, ' OR ' order by w.place) into v_values
+  from unnest(v_words) with ordinality w (word, place)
+  where w.place < coalesce(
+    (
+      select min(s.place)
+      from unnest(v_words) with ordinality s (word, place)
+      where s.word in ('', 'json', 'logfmt', 'extract', 'extract_regexp', 'fields', 'patterns')
+        or logloom_private.query_meant_stage(array[s.word], '{}') is not null
+    ),
+    cardinality(v_words) + 1
+  );
+  return v_term[1] || ':(' || v_term[2] || ' OR ' || v_values || ')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_texts[p_at];
+  v_word constant text := lower(p_texts[p_at + 1] collate "C");
+  v_value text := p_texts[p_at + 2];
+  v_end integer;
+begin
+  if p_at < 1 or v_word is null or v_name !~ '^[@.]?[[:alpha:]_][[:alnum:]_.@-]*$'
+    or lower(v_name collate "C") in ('and', 'or', 'not', 'where')
+    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|i?like|contains)$'
+  then
+    return null;
+  elsif v_word = 'is' then
+    return case
+      when lower(v_value collate "C") = 'null'
+        then '-' || logloom_private.query_meant_name(v_name) || ':*'
+      when lower(v_value collate "C") = 'not'
+        and lower(p_texts[p_at + 3] collate "C") = 'null'
+        then logloom_private.query_meant_name(v_name) || ':*'
+    end;
+  elsif v_word = 'in' and v_value ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$' then
+    return logloom_private.query_meant_name(v_name) || ':' || v_value;
+  elsif v_word = 'in' then
+    v_end := least(
+      array_position(p_texts, ')', p_at + 3), array_position(p_texts, ']', p_at + 3)
+    );
+    if v_value not in ('(', '[') or v_end is null then
+      return null;
+    end if;
+    v_value := array_to_string(p_texts[p_at + 3:v_end - 1], ' ');
+    return logloom_private.query_meant_name(v_name) || ':('
+      || regexp_replace(translate(btrim(v_value), '''', ''), '\s*,\s*', ' OR ', 'g') || ')';
+  elsif v_word in ('between', 'like', 'ilike', 'contains')
+    and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
+    and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
+  then
+    -- These are probably two words of a message.
+    return null;
+  elsif v_word = 'between' then
+    return logloom_private.query_meant_name(v_name) || ':['
+      || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
+  elsif not logloom_private.query_is_term(v_value) then
+    return null;
+  elsif left(v_value, 1) = '''' then
+    -- A text in single quotes may have blanks.
+    select min(n) into v_end
+    from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
+    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
+    v_value := btrim(v_value, '''');
+  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour'
+    v_value := 'now-1h';
+  else
+    v_value := logloom_private.query_text(v_value);
+  end if;
+  if v_word not in ('like', 'ilike', 'contains') then
+    return logloom_private.query_meant_comparison(
+      v_name || case v_word when '~' then '=~' else v_word end || v_value
+    );
+  elsif v_value ~ '^/.+/$' then
+    return logloom_private.query_meant_comparison(v_name || '=~' || btrim(v_value, '/'));
+  end if;
+  v_value := case when v_word = 'contains' then '*' || v_value || '*'
+    else translate(v_value, '%', '*') end;
+  return logloom_private.query_meant_comparison(
+    v_name || '=' || case logloom_private.query_meant_name(v_name)
+      when 'msg' then btrim(v_value, '*') else v_value end
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_of_scope (
   p_scope logloom_private.reading_scope
@@ -13153,6 +13806,12 @@ begin
       v_name := 'ts';
       p_state."at" := p_state."at" + 3;
     else
+      if p_state.texts[v_first] ~ '^[1-9][0-9]{0,4}[smhdw]$' then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_first], 'stages.width_is_a_bracket',
+          logloom_private.query_excerpt(p_state.texts[v_first]), p_state.texts[v_first]
+        );
+      end if;
       p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
       p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
       v_name := p_state.node ->> 'name';
@@ -13339,6 +13998,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_free (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+begin
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  if left(v_token, 1) <> '"' or logloom_private.query_is_escaped_in_vain(v_token) then
+    p_state := logloom_private.query_warn_free(p_state);
+  end if;
+  if v_token = '*' then
+    -- Matches every record, also one without a message. The counts can answer it like the empty
+    -- filter.
+    p_state.node := '{"type": "all"}';
+  else
+    p_state := logloom_private.query_check_contains(
+      p_state, logloom_private.query_field('msg', 1), v_token, v_position
+    );
+  end if;
+  return logloom_private.query_advance(p_state);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_having (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -13437,6 +14125,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_range (
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := least(
+    array_position(p_state.texts, ']', v_first), array_position(p_state.texts, '}', v_first)
+  );
+begin
+  p_state."at" := v_first + 1;
+  for v_part in 1 .. 3 loop
+    if v_part = 2 and v_end is not null and (
+      p_state.texts[p_state."at" - 1] ~ '^[^"]*,' or p_state.texts[p_state."at"] like ',%'
+    ) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.list_is_in_brackets',
+        p_field ->> 'name' || ':(' || regexp_replace(
+          array_to_string(p_state.texts[v_first + 1:v_end - 1], ' '), '\s*,\s*', ' OR ', 'g'
+        ) || ')'
+      );
+    elsif v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
+    elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
+    end if;
+    p_state := logloom_private.query_advance(p_state);
+  end loop;
+  if p_state.texts[v_first + 4] not in (']', '}') then
+    perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
+  end if;
+  p_state."at" := v_first + 5;
+  return logloom_private.query_check_range(p_state, p_field, (
+    nullif(p_state.texts[v_first + 1], '*'), p_state.positions[v_first + 1],
+    p_state.texts[v_first] = '{',
+    nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
+    p_state.texts[v_first + 4] = '}'
+  )::logloom_private.query_range);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -13462,14 +14196,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- Suggests the column that was named: in "sort desc count" it comes after the order.
-      case when not v_rows then 'ts'
-        when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
-        when p_state.texts[3] = any (v_columns) then p_state.texts[3]
-        else v_columns[1] end
-        || case when left(p_state.texts[2], 1) = '-'
-          or p_state.texts[2] ~* '^desc$' or p_state.texts[3] ~* '^desc$'
-          then ' desc' else '' end
+      logloom_private.query_meant_order(p_state.texts[2:3], v_columns)
     );
   end if;
   p_state."at" := 2;
@@ -13477,7 +14204,15 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
+        logloom_private.query_excerpt(v_name),
+        logloom_private.query_meant_order(
+          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+        )
+      );
+    elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
         case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
@@ -13494,6 +14229,12 @@ begin
     );
     if p_state.texts[p_state."at"] in ('asc', 'desc') then
       p_state."at" := p_state."at" + 1;
+    elsif p_state.texts[p_state."at"] ~* '^(?:asc|desc)$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'stages.bar_is_missing', 'sort',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        '| sort by ' || v_name || ' ' || lower(p_state.texts[p_state."at"] collate "C")
+      );
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;
@@ -14001,12 +14742,15 @@ declare
     ) end
   );
 begin
-  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' then
+  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' or v_word ~ '^(?:!=?[a-z]+|[a-z]+[,;])$'
+  then
     perform logloom_private.refuse_at(
       p_position,
-      'query.level_is_a_list',
+      'query.level_is_of_another_language',
       logloom_private.query_excerpt(v_text),
-      replace(v_word, ',', ' OR ')
+      case when v_word ~ '^!' then '-level:' || ltrim(v_word, '!=')
+        when v_word ~ '[,;]$' then 'level:' || rtrim(v_word, ',;')
+        else 'level:(' || replace(v_word, ',', ' OR ') || ')' end
     );
   elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
@@ -14235,6 +14979,7 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_word constant text := lower(v_token collate "C");
   v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_time constant text := logloom_private.query_meant_time(p_state.texts, p_state."at");
   v_trap text[];
   v_message text;
   v_suggestion text;
@@ -14274,10 +15019,28 @@ begin
     v_suggestion := case v_word
       when 'exists' then
         logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
-      else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
+      else coalesce(
+        logloom_private.query_meant_network(p_state.texts[p_state."at":]),
+        logloom_private.query_meant_words(p_state.texts, p_state."at" + 2),
+        logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}')
+      ) end;
   elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
     v_message := format('%s is read as a word: write a stage after a |', v_token);
     v_suggestion := '| limit ' || v_next;
+  elsif v_time is not null then
+    v_message := format('%s is read as a word: write a time as a term', v_token);
+    v_suggestion := v_time;
+  elsif v_word in ('where', 'grep') and p_state."at" = 1
+    and logloom_private.query_is_term(v_next)
+  then
+    v_message := format('%s is read as a word: a query begins with its terms', v_token);
+    v_suggestion := coalesce(
+      logloom_private.query_meant_words(p_state.texts, 2),
+      (
+        select t from unnest(p_state.texts[2:4]) t
+        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
+      )
+    );
   elsif v_word = 'select' and p_state."at" = 1
     and (
       v_next ~ '^[0-9(]'
@@ -14335,11 +15098,16 @@ CREATE OR REPLACE FUNCTION logloom_private.query_warn_value (
   AS $function$
 declare
   v_name constant text := p_field ->> 'name';
+  v_parts constant text[] := regexp_match(
+    p_token, '^([^",;\\]+)[,;]+(@?[[:alpha:]_][[:alnum:]_.@]*:.+)?$'
+  );
   v_trap text[];
   v_message text;
   v_suggestion text;
 begin
-  if p_sign = '=' then
+  if p_position = (p_state.warnings -> -1 ->> 'position')::integer then
+    return p_state;
+  elsif p_sign = '=' then
     -- A second =, or a comparison of another language.
     if p_token ~ '^=+[^=]' then
       v_message := 'The second = is read as part of the value';
@@ -14348,7 +15116,7 @@ begin
       v_message := format('%s is read as a value: write > or < before =', p_token);
       v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
     end if;
-  elsif left(p_token, 1) = '"' then
+  elsif left(p_token, 1) = '"' and not logloom_private.query_is_escaped_in_vain(p_token) then
     return p_state;
   elsif p_token ~* '^!=*null$' then
     v_message := 'null is read as a text: write field:* for any value';
@@ -14369,6 +15137,9 @@ begin
   elsif p_token ~* '^null$' then
     v_message := 'null is read as a text: write -field:* for a missing value';
     v_suggestion := format('-%s:*', v_name);
+  elsif v_parts is not null then
+    v_message := format('A comma does not separate terms: %s is read as one value', p_token);
+    v_suggestion := concat_ws(' ', v_name || ':' || v_parts[1], v_parts[2]);
   elsif (p_field ->> 'field') in ('service', 'env', 'host')
     and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
   then
@@ -14377,6 +15148,16 @@ begin
   elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
     v_message := format('%s is read as a text: write a range of numbers', p_token);
     v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
+  elsif p_field ->> 'field' = 'attrs'
+    and p_token ~ '^[0-9]{1,6}(?:\.[0-9]+)?(?:-|\.\.)[1-9][0-9]{0,5}(?:\.[0-9]+)?$'
+    and substring(p_token from '^[0-9]+')::integer
+      < substring(p_token from '(?:-|\.\.)([0-9]+)')::integer
+  then
+    v_message := format('%s is read as a text: write a range of numbers', p_token);
+    v_suggestion := format('%s:[%s]', v_name, regexp_replace(p_token, '-|\.\.', ' TO '));
+  elsif p_token ~ '^%[^%]+%$|^\.\*[^.]+(?:\.\*)?$' then
+    v_message := format('%s is read as a text: the wildcard is *', p_token);
+    v_suggestion := v_name || ':' || translate(p_token, '%.', '*');
   else
     v_trap := logloom_private.query_word_trap(p_state, p_token);
     v_message := v_trap[1];
@@ -14399,6 +15180,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_word_trap (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_quote constant text := left(p_token, 1);
   v_end integer;
 begin
   if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
@@ -14406,17 +15188,18 @@ begin
       'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text',
       translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
     ];
-  elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
+  elsif v_quote in ('''', '`') and char_length(p_token) > 1 then
     select min(n) into v_end
     from generate_series(p_state."at", cardinality(p_state.texts)) n
-    where right(p_state.texts[n], 1) = '''';
+    where right(p_state.texts[n], 1) = v_quote;
     if v_end is not null then
       return array[
-        'Single quotes do not quote: ' || p_token || ' is read as a text',
+        case v_quote when '`' then 'Backquotes' else 'Single quotes' end
+          || ' do not quote: ' || p_token || ' is read as a text',
         '"' || btrim(
           p_token || coalesce(
             ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
-          ), ' '''
+          ), ' ' || v_quote
         ) || '"'
       ];
     end if;
@@ -14424,6 +15207,14 @@ begin
     return array[
       '&& is read as a text: terms side by side mean AND',
       replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    ];
+  elsif logloom_private.query_is_escaped_in_vain(p_token) then
+    return array[
+      'A backslash makes the next character literal: '
+        || logloom_private.query_excerpt(btrim(p_token, '"')),
+      case when p_token ~ '^[^"].*\\[dDwWsS](?:[^[:alnum:]]|$)|^\\[dDwWsS]'
+        then '~"' || p_token || '"'
+        else '"' || replace(btrim(p_token, '"'), '\', '\\') || '"' end
     ];
   elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
     return array[
@@ -15584,6 +16375,10 @@ begin
     v_cursor.records_left := v_left;
     v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
   end if;
+  if cardinality(v_page.logs) = 0 and v_next_cursor is null and p_cursor is null then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
     v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
     logloom_private.warnings_of(v_query)
@@ -15704,21 +16499,30 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
+  v_rows public.logloom_log_stat[];
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
   -- Group values may be long: stop after max_page_bytes.
+  v_rows := array(
+    select r.row
+    from (
+      select
+        s as row,
+        sum(octet_length(to_json(s)::text)) over (
+          rows between unbounded preceding and 1 preceding
+        ) as before
+      from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+    ) r
+    where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
+  );
+  if v_rows[1]."group" = '{}' and coalesce(v_rows[1].value, 0) = 0 then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+    v_rows[1].warnings := logloom_private.warnings_of(v_query);
+  end if;
   return query
-  select (r.row).*
-  from (
-    select
-      s as row,
-      sum(octet_length(to_json(s)::text)) over (
-        rows between unbounded preceding and 1 preceding
-      ) as before
-    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
-  ) r
-  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+  select r.* from unnest(v_rows) r;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;
@@ -19034,6 +19838,7 @@ begin
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
     ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
