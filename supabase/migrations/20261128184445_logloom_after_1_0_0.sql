@@ -38,9 +38,6 @@ drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
 
--- A parameter has another type.
-drop function public.create_api_key(text, text, timestamptz, text[], uuid);
-
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 SET local check_function_bodies = off;
@@ -976,7 +973,7 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
-    -- Another request may have deleted the tenant meanwhile.
+    -- Another request may have been faster.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = v_tenant_id and d.finished_at is null;
@@ -1315,27 +1312,15 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_partials_sql (
   p_parts  text[]
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  -- "offset 0": the number is computed once per record instead of once per aggregate.
-  return format(
-    'select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '
-      || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
-      || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '
-      || 'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '
-      || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part',
-    p_source,
-    (
-      select string_agg(format('(%s, %s)', p.n, p.sql), ', ' order by p.n)
-      from unnest(p_parts) with ordinality p (sql, n)
-    ),
-    p_filter
-  );
-end;
-$function$;
+RETURN
+  format((((('select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '::text ||
+  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) ||
+  'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '::text) ||
+  'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '::text) || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part'::text),
+  p_source,
+  (SELECT string_agg(format('(%s, %s)'::text, p.n, p.sql), ', '::text ORDER BY p.n) AS string_agg FROM unnest(alert_partials_sql.p_parts) WITH ORDINALITY p(sql, n)), p_filter);
 
 CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   p_source text,
@@ -1400,7 +1385,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Otherwise the rows may be sealed by the time this statement runs.
+    -- Or they may be sealed by the time that this runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -2464,7 +2449,7 @@ begin
     -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- The maximum with the earlier value, because dropping a day also drops its write sequences.
+  -- Not lower than before: a dropped day takes its write sequences with it.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
@@ -2730,18 +2715,10 @@ CREATE OR REPLACE FUNCTION logloom_private.block_names (
   p_fields jsonb
 )
   RETURNS text[]
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
-    from jsonb_array_elements(p_fields) with ordinality f (field, n)
-    order by f.n
-  );
-end;
-$function$;
+RETURN ARRAY(SELECT concat_ws('.'::text, (f.field ->> 'field'::text), ((f.field -> 'path'::text) ->> 0)) AS concat_ws FROM jsonb_array_elements(block_names.p_fields)
+  WITH ORDINALITY f(field, n) ORDER BY f.n);
 
 CREATE OR REPLACE FUNCTION logloom_private.block_range (
   p_tenant_id text,
@@ -2772,12 +2749,10 @@ begin
     $query$
       select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
       from (
-        select r.ts, r.id,
-          r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint + 7 * greatest(r.message_bytes - 100, 0)
-            as size
+        select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as size
         from (
           select
-            l.ts, l.id, octet_length(l.msg) as message_bytes,
+            l.ts, l.id,
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)
@@ -3414,47 +3389,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.checked_hidden_fields (
-  p_hidden_fields text[]
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_names text[] := '{}';
-  v_name text;
-begin
-  if cardinality(p_hidden_fields) > 100 or array_ndims(p_hidden_fields) > 1 then
-    perform logloom_private.refuse('views.too_many_hidden_fields');
-  end if;
-  foreach v_name in array coalesce(p_hidden_fields, '{}') loop
-    v_name := logloom_private.trim_space(v_name);
-    if v_name is distinct from 'attrs' then
-      if v_name is null or length(v_name) not between 1 and 200
-        or v_name in ('id', 'tenant_id', 'ts', 'received_at', 'any')
-      then
-        perform logloom_private.refuse(
-          'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
-        );
-      end if;
-      begin
-        v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
-      exception when sqlstate 'PT400' then
-        -- Its own hint says how to write queries.
-        perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
-      end;
-    end if;
-    v_names := v_names || v_name;
-    if v_name = 'level' then
-      v_names := v_names || 'attrs.original_level'::text;
-    end if;
-  end loop;
-  return array(select distinct n collate "C" from unnest(v_names) n order by 1);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.checked_query (
   p_query_dsl text
 )
@@ -4072,21 +4006,6 @@ begin
     -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
-    -- The last message about a group must say how it is now, so a group that fired, recovered and
-    -- fires again does not join the first message. A message with 100 alerts may omit groups.
-    and not exists (
-      select
-      from logloom_private.notifications m
-      cross join lateral (select m.body::jsonb #> '{data,alerts}' as alerts) a
-      where m.rule_id = n.rule_id and m.channel = n.channel and m.group_key = n.group_key
-        and m.purpose <> n.purpose and m.position > n.position and m.status = 'pending'
-        and (
-          jsonb_array_length(a.alerts) >= 100
-          or a.alerts @> jsonb_build_array(
-            jsonb_build_object('group', p_body::jsonb #> '{data,alerts,0,group}')
-          )
-        )
-    )
   order by n.position desc
   limit 1
   for update;
@@ -4587,20 +4506,11 @@ CREATE OR REPLACE FUNCTION logloom_private.condition_fields (
   p_aggregates jsonb
 )
   RETURNS jsonb
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return (
-    select coalesce(jsonb_agg(distinct f.field), '[]')
-    from jsonb_array_elements(p_aggregates) a (item)
-    cross join lateral jsonb_path_query(
-      jsonb_build_array(a.item -> 'condition'), 'strict $.** ? (@.field.type() == "string")'
-    ) f (field)
-  );
-end;
-$function$;
+RETURN
+  (SELECT COALESCE(jsonb_agg(DISTINCT f.field), '[]'::jsonb) AS "coalesce" FROM (jsonb_array_elements(condition_fields.p_aggregates) a(item) CROSS JOIN LATERAL
+  jsonb_path_query(jsonb_build_array((a.item -> 'condition'::text)), 'strict $.**?(@."field".type() == "string")'::jsonpath) f(field)));
 
 CREATE OR REPLACE FUNCTION logloom_private.conditional_percentiles_sql (
   p_rows       text,
@@ -4813,8 +4723,6 @@ CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
   AS $function$
 declare
   v_max_blocks constant integer := 256;
-  -- Dictionaries read for all columns together
-  v_max_dictionaries constant integer := 512;
   v_max_rows constant integer := 20000;
   v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, 'true'
@@ -4852,13 +4760,10 @@ begin
   );
   return array(
     select n.name
-    from unnest(p_names) with ordinality n (name, place)
-    where n.name = any(v_names)
-      and cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
-        p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
-      ))
-    order by n.place
-    limit v_max_dictionaries / cardinality(v_blocks)
+    from unnest(v_names) n (name)
+    where cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
+      p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
+    ))
   );
 end;
 $function$;
@@ -4943,7 +4848,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- Groups like count() by p_by.
+  -- As in count() by p_by
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -5187,8 +5092,7 @@ declare
   v_state constant text := case
     when logloom_private.is_read_only() then 'read_only'
     when exists (
-      select from logloom_private.jobs j
-      where j.failures > 0 and j.last_error like '53100:%' and not j.is_paused
+      select from logloom_private.jobs j where j.failures > 0 and j.last_error like '53100:%'
     ) then 'full'
     else 'writable'
   end;
@@ -5743,7 +5647,7 @@ begin
     -- Skips windows that ended before the rule was created or changed: they may lack records that a
     -- search showed at that time. The rule's first window is the next round's.
     and e.window_end > r.asked_at
-    -- A rule that was never evaluated gets only the last window.
+    -- Before its first evaluation, only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
     -- An evaluated window is evaluated again only if late records arrived.
     and (
@@ -5828,7 +5732,7 @@ begin
     ) end;
   elsif v_is_confirmed then
     return 'The address is already confirmed';
-  -- Without this, a user could send unlimited mail by creating rules and deleting them at once.
+  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then
@@ -6524,26 +6428,14 @@ CREATE OR REPLACE FUNCTION logloom_private.extraction_sql (
   p_text  text
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case p_stage ->> 'stage'
-    when 'extract' then format(
-      'logloom_private.extract_pattern(%s, %L::text[], %L::text[])', p_text,
-      array(select jsonb_array_elements_text(p_stage -> 'literals')),
-      array(select jsonb_array_elements_text(p_stage -> 'names'))
-    )
-    when 'extract_regexp' then format(
-      'logloom_private.extract_regexp(%s, %L, %L::text[], %L)', p_text,
-      p_stage ->> 'pattern', array(select jsonb_array_elements_text(p_stage -> 'names')),
-      p_stage ->> 'fold'
-    )
-    else format('logloom_private.extract_%s(%s)', p_stage ->> 'stage', p_text)
-  end;
-end;
-$function$;
+RETURN CASE (p_stage ->> 'stage'::text) WHEN 'extract'::text THEN
+  format('logloom_private.extract_pattern(%s, %L::text[], %L::text[])'::text, p_text, ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'literals'::text)) AS
+  jsonb_array_elements_text),
+  ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text)) AS jsonb_array_elements_text)) WHEN 'extract_regexp'::text THEN
+  format('logloom_private.extract_regexp(%s, %L, %L::text[], %L)'::text, p_text, (p_stage ->> 'pattern'::text), ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text))
+  AS jsonb_array_elements_text), (p_stage ->> 'fold'::text)) ELSE format('logloom_private.extract_%s(%s)'::text, (p_stage ->> 'stage'::text), p_text) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   p_tenant_id      text,
@@ -6559,10 +6451,6 @@ CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
-  v_seconds_before constant numeric := extract(epoch from upper(p_before) - lower(p_before))
-    - case when p_before @> p_range then v_seconds else 0 end;
 begin
   return query
   with after as materialized (
@@ -6571,7 +6459,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- If one range contains the other, the other is left out of it.
+      -- A range that contains the other is compared without it.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -6601,11 +6489,7 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  where s.score >= 10.83
-    and (
-      c.after::double precision / p_records > c.before::double precision / p_records_before
-      or c.after * v_seconds_before < c.before * v_seconds
-    );
+  where s.score >= 10.83;
 end;
 $function$;
 
@@ -6743,7 +6627,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- The counts are read by a separate statement, because they may be on another node.
+    -- In a statement of its own, because the counts may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)
@@ -6798,8 +6682,7 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- The setting becomes part of the SQL text, because a node does not know the settings of this
-  -- transaction.
+  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -7388,7 +7271,7 @@ begin
     -- none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
-      -- If there is only one part, locks need not be released early.
+      -- With a single part there is no need to release locks.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
@@ -7719,6 +7602,32 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.hints_for_nothing (
+  p_scope     logloom_private.reading_scope,
+  p_query_dsl text,
+  p_range     tstzrange
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tree constant jsonb := (logloom_private.parse_query(p_query_dsl)).tree;
+  v_scoped constant logloom_private.compiled_query := logloom_private.bound_query(
+    p_scope.tenant_id, logloom_private.query_of_scope(p_scope),
+    p_range * tstzrange(upper(p_range) - interval '1 day', null)
+  );
+begin
+  -- An answer that took long must not fail for its hints.
+  if clock_timestamp() > statement_timestamp() + interval '5 seconds' then
+    return '[]';
+  end if;
+  return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
+    || logloom_private.plain_numbers(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.hot_bytes (
   p_tenant_id text
 )
@@ -7805,7 +7714,7 @@ declare
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
+    -- Without a lock: a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -7825,7 +7734,7 @@ begin
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Uses the times of the first answer, so that the same events are rejected again.
+    -- Makes the same list of errors again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
@@ -8324,7 +8233,7 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- A blank query becomes null, as for views.
+  -- Null if blank, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
     logloom_private.hold_view(v_tenant_id, p_view_id),
@@ -9211,9 +9120,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The most values of each field.
+  -- The maximum for each field
   v_max_values constant integer := 10;
-  -- The most values of each field.
+  -- The maximum for the attributes of all sampled records together
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -10271,7 +10180,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs that may have a matching template, as their words tell.
+  -- Runs whose words say that they may have a matching template.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -10453,6 +10362,67 @@ exception when query_canceled then
   -- Answers 504: at a 503 PostgREST would reconnect and reload its schema for everybody.
   perform logloom_private.refuse_for_now(5, 'search.records_are_away');
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.near_services (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := array(
+    select n #>> '{}'
+    from jsonb_path_query(
+      p_tree, 'strict $.** ? (@.field == "service" && @.test == "equal").values[*]'
+    ) n
+    limit 10
+  );
+  v_counts logloom_private.sql_source;
+  v_services text[];
+begin
+  if cardinality(v_names) = 0 then
+    return '[]';
+  end if;
+  p_scoped.aggregate := 'count';
+  p_scoped.by_fields := '{service}';
+  v_counts := logloom_private.counted_rows_sql(
+    p_tenant_id, p_scoped, p_scoped.ts_from, p_scoped.ts_to
+  );
+  if v_counts.from_sql is null then
+    return '[]';
+  end if;
+  v_counts.max_rows := 20000;
+  execute format(
+    'select array(select distinct l.service from (select l.service %s) l '
+      || 'where length(l.service) <= 60 limit 500)',
+    logloom_private.source_sql(v_counts)
+  )
+  into v_services;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'position', greatest(strpos(p_query_dsl, n.name), 1),
+      'message', format('There is no service %s: did you mean %s?', n.name, s.name),
+      'suggestion', logloom_private.query_meant_comparison('service=' || s.name)
+    )), '[]')
+    from unnest(v_names) n (name)
+    cross join lateral (
+      select u.name
+      from unnest(v_services) u (name)
+      cross join lateral logloom_private.query_distance(lower(n.name), lower(u.name)) d
+      where abs(length(u.name) - length(n.name)) <= 2
+        and d <= case when length(u.name) < 5 then 1 else 2 end and d < length(u.name)
+      order by d, u.name
+      limit 1
+    ) s
+    where n.name <> all (v_services) and length(n.name) <= 60
+  );
 end;
 $function$;
 
@@ -11172,17 +11142,10 @@ CREATE OR REPLACE FUNCTION logloom_private.numbered_sql (
   p_prefix      text
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return (
-    select string_agg(format('%s as %s%s', e.sql, p_prefix, e.n), ', ' order by e.n)
-    from unnest(p_expressions) with ordinality e (sql, n)
-  );
-end;
-$function$;
+RETURN (SELECT string_agg(format('%s as %s%s'::text, e.sql, numbered_sql.p_prefix, e.n), ', '::text ORDER BY e.n) AS string_agg FROM unnest(numbered_sql.p_expressions)
+  WITH ORDINALITY e(sql, n));
 
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
@@ -11483,7 +11446,7 @@ begin
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
         'at most 100 years).',
-      'The parameter is neither ISO 8601 nor a time such as `now-24h`.'),
+      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor a time such as `now-24h`.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
       'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
@@ -11771,104 +11734,65 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.percentiles_sql (
-  p_rows        text,
-  p_keys        text[],
-  p_others      text[],
-  p_percentiles jsonb
+CREATE OR REPLACE FUNCTION logloom_private.plain_numbers (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
 )
-  RETURNS text
+  RETURNS jsonb
   LANGUAGE plpgsql
-  IMMUTABLE
+  STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_limits constant text :=
-    logloom_private.percentiles_list(p_percentiles, 'l.low_@, l.high_@');
+  v_max_records constant integer := 1000;
+  v_warnings jsonb := '[]';
+  v_leaf jsonb;
+  v_bounds jsonb;
+  v_name text;
+  v_factor numeric;
+  v_lower text;
+  v_upper text;
+  v_is_plain boolean;
 begin
-  return format(
-    $query$
-      with found as materialized (
-        select array[%2$s]::text[] as keys, r.* from (%1$s) r
-      ), groups as materialized (
-        select
-          f.keys, (row_number() over ())::integer as id,
-          sum(cardinality(array_remove(f.doubles, null)))::double precision as size
-        from found f
-        where f.doubles is not null
-        group by f.keys
-      ), numbers as not materialized (
-        select g.id, g.size, f.doubles
-        from found f
-        join groups g using (keys)
-        where f.doubles is not null
-      ), %3$s, parts as (
-        select l.id, l.size, %4$s, p.*
-        from (
-          select l.*, least(%6$s) as low
-          from (
-            select n.*, %9$s
-            from numbers n
-          ) l
-          offset 0
-        ) l
-        cross join lateral (
-          select %5$s
-          from (select unnest(l.doubles) as number) u
-          where u.number >= l.low
-        ) p
-      ), percentiles as (
-        select l.id, %7$s
-        from (select l.id, l.size, %4$s, %8$s from parts l) l
-        group by l.id, l.size, %4$s
-      )
-      select f.*, %10$s from found f
-      union all
-      select g.keys, %11$s, %12$s
-      from percentiles p
-      join groups g using (id)
-    $query$,
-    p_rows, array_to_string(array(select 'r.' || k from unnest(p_keys) k), ', '),
-    logloom_private.percentile_limits_sql(p_percentiles),
-    v_limits,
-    logloom_private.percentiles_list(
-      p_percentiles,
-      'count(*) filter (where u.number >= l.low_@) as above_@, '
-        || 'count(*) filter (where u.number = l.low_@) as at_low_@, '
-        || 'array_agg(u.number) filter (where u.number > l.low_@ and u.number < l.high_@) '
-        || 'as between_@, '
-        || 'count(*) filter (where u.number = l.high_@) as at_high_@'
-    ),
-    logloom_private.percentiles_list(p_percentiles, 'l.low_@'),
-    logloom_private.percentiles_list(
-      p_percentiles,
-      'coalesce(logloom_private.percentile_within('
-        || '# * (l.size - 1) - (l.size - sum(l.above_@)::double precision), '
-        || 'l.low_@, sum(l.at_low_@)::bigint, '
-        || 'array_agg(l.between_@) filter (where l.between_@ is not null), '
-        || 'l.high_@, sum(l.at_high_@)::bigint), '
-        || '(select percentile_cont(#) within group (order by u.number) from ('
-        || 'select unnest(n.doubles) as number from numbers n where n.id = l.id) u)) as @'
-    ),
-    logloom_private.percentiles_list(
-      p_percentiles,
-      'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
-        || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
-    ),
-    logloom_private.percentiles_list(
-      p_percentiles,
-      -- Subqueries are evaluated once. A join would copy the arrays for each group.
-      '(select c.low_@ from limits c)[n.id] as low_@, '
-        || '(select c.high_@ from limits c)[n.id] as high_@'
-    ),
-    logloom_private.percentiles_list(p_percentiles, 'null::double precision as @'),
-    array_to_string(
-      array(select format('g.keys[%s]', n) from generate_subscripts(p_keys, 1) n)
-        || array(select 'null as ' || o from unnest(p_others) o),
-      ', '
-    ),
-    logloom_private.percentiles_list(p_percentiles, 'p.@')
-  );
+  for v_leaf in
+    select l
+    from jsonb_path_query(p_tree, 'strict $.** ? (@.field == "attrs" && @.bounds.unit != null)') l
+    limit 3
+  loop
+    v_name := v_leaf ->> 'name';
+    v_bounds := v_leaf -> 'bounds';
+    execute format(
+      'select bool_or(jsonb_typeof(%s) = ''number'') from (select l.* %s) l',
+      logloom_private.query_value_sql(v_leaf, 'l'),
+      logloom_private.source_sql(logloom_private.first_records_sql(
+        p_tenant_id, p_scoped, v_max_records, 'desc',
+        p_reads => logloom_private.query_reads(v_leaf)
+      ))
+    )
+    into v_is_plain;
+    continue when v_is_plain is not true;
+    v_factor := case
+      when v_bounds ->> 'unit' = 'bytes' then 1
+      when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
+      when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
+      when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
+      else 1 end;
+    v_lower := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
+    v_upper := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
+    v_warnings := v_warnings || jsonb_build_object(
+      'position', greatest(strpos(p_query_dsl, v_name || ':'), 1),
+      'message', format('%s holds plain numbers, which have no unit', v_name),
+      'suggestion', v_name || ':' || case
+        when v_upper is null
+          then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
+        when v_lower is null
+          then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
+        else format('[%s TO %s]', v_lower, v_upper) end
+    );
+  end loop;
+  return v_warnings;
 end;
 $function$;
 
@@ -12309,15 +12233,15 @@ begin
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so it is deleted after it.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
-        -- These rows are still listed for a while after their end.
+        -- These are still listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Rows of the last minute are still counted.
+        -- These are counted for a minute after they were created.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- These rows are still listed for a while after their end.
+        -- These are still listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
         -- A bucket that was not used for a day is full.
@@ -12447,6 +12371,43 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_advance (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_meant text;
+begin
+  p_state."at" := p_state."at" + 1;
+  if logloom_private.query_is_adjacent(p_state, p_state."at")
+    and logloom_private.query_is_term(p_state.texts[p_state."at"])
+  then
+    v_meant := logloom_private.query_meant_comparison(
+      regexp_replace(p_state.texts[p_state."at" - 1], '(?<![=!])~$', '=~')
+        || logloom_private.query_text(p_state.texts[p_state."at"])
+    );
+    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"],
+        'query.comparison_needs_a_colon',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[p_state."at"],
+      'query.white_space_is_missing',
+      logloom_private.query_excerpt(p_state.texts[p_state."at"])
+    );
+  end if;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_aggregate_sql (
   p_aggregate jsonb,
   p_alias     text,
@@ -12465,14 +12426,12 @@ begin
   if v_kind in ('count', 'rate') then
     return 'count(*)' || p_filter || '::double precision';
   elsif v_kind = 'count_distinct' then
-    -- PostgreSQL sorts all distinct values in memory. So long texts are counted by their digests.
     v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
-      v_text := format(
-        'case when octet_length(%1$s) <= 200 then %1$s '
-          || 'else encode(sha256(convert_to(%1$s, ''UTF8'')), ''hex'') || repeat('' '', 200) end',
-        v_text
-      );
+      -- PostgreSQL sorts the values. Sorting hashes takes less time than sorting texts, and little
+      -- memory for long ones. At a million values, the chance that two hashes are equal is one in
+      -- thirty million.
+      v_text := 'hashtextextended(' || v_text || ', 0)';
     end if;
     return 'count(distinct ' || v_text || ')' || p_filter || '::double precision';
   elsif p_aggregate -> 'field' ->> 'field' in ('ts', 'received_at') then
@@ -12834,6 +12793,7 @@ begin
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
     ('query.not_a_time', 400, 'Not a time: %s',
       'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
+    ('query.list_is_in_brackets', 400, 'TO is missing in a range', 'Write %s', null),
     ('query.to_is_missing', 400, 'TO is missing in a range',
       'Write [a TO b] or {a TO b}, TO in upper case.', null),
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
@@ -12851,7 +12811,7 @@ begin
       'The hint names a field that is written alike.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
-    ('query.level_is_a_list', 400, 'Unknown level %s', 'Write level:(%2$s)', null),
+    ('query.level_is_of_another_language', 400, 'Unknown level %s', 'Write %2$s', null),
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
@@ -12969,7 +12929,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- An aggregate of this kind takes attributes, so no field is meant.
+      -- Such an aggregate takes attributes, so no field is meant.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(
@@ -13027,6 +12987,14 @@ CREATE OR REPLACE FUNCTION logloom_private.query_is_adjacent (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_at > 1) AND (((p_state).positions[(p_at - 1)] + char_length((p_state).texts[(p_at - 1)])) = (p_state).positions[p_at]));
+
+CREATE OR REPLACE FUNCTION logloom_private.query_is_escaped_in_vain (
+  p_token text
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ((replace(p_token, '\\'::text, ''::text) ~ '\\[[:alnum:]]'::text) AND (p_token !~ '^\\(?:AND|OR|NOT)$'::text));
 
 CREATE OR REPLACE FUNCTION logloom_private.query_is_term (
   p_token text
@@ -13108,6 +13076,325 @@ RETURN CASE WHEN (p_name = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 
   (p_name = ANY (ARRAY['mean'::text, 'average'::text])) THEN 'avg'::text WHEN
   (p_name = ANY (ARRAY['dc'::text, 'dcount'::text, 'distinct_count'::text, 'count_uniq'::text, 'uniq'::text, 'cardinality'::text])) THEN 'count_distinct'::text ELSE NULL::text END;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
+  p_token text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts constant text[] := regexp_match(
+    p_token,
+    '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
+  );
+  v_name text;
+  v_is_not constant boolean := v_parts[2] in ('!=', '<>', '!~');
+  v_value constant text := regexp_replace(v_parts[3], '^''(.*)''$', '\1');
+begin
+  if v_parts is null then
+    return null;
+  end if;
+  v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
+    else logloom_private.query_meant_name(v_parts[1]) end;
+  if v_parts[1] in ('earliest', 'latest') and v_parts[2] = '=' then
+    return case v_parts[1] when 'earliest' then 'ts:>=' else 'ts:<' end || v_value;
+  elsif v_parts[3] ~* '^null$' then
+    return case when v_is_not then '' else '-' end || v_name || ':*';
+  end if;
+  return case when v_is_not then '-' else '' end || v_name || ':'
+    || case
+      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_value, '"', '\"') || '"'
+      when v_parts[2] in ('>', '>=', '<', '<=') then v_parts[2] || v_value
+      when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
+      else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
+    end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_name (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Ingest stores these attributes as fields.
+  v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
+    then substr(p_name, 2) else ltrim(p_name, '.') end;
+begin
+  if left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
+    or v_name = any(logloom_private.query_field_names())
+  then
+    return v_name;
+  end if;
+  return coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_network (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := regexp_split_to_array(
+    array_to_string(p_texts[3:array_position(p_texts, ')') - 1], ' '), '[ ,"'']+'
+  );
+  v_networks constant text[] := array(
+    select w from unnest(v_words) w where w ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$'
+  );
+  v_name constant text :=
+    (select w from unnest(v_words) w where w ~ '^[@.]?[[:alpha:]_]' limit 1);
+begin
+  if v_name is null or cardinality(v_networks) = 0 then
+    return null;
+  end if;
+  return logloom_private.query_meant_name(v_name) || ':' || case cardinality(v_networks)
+    when 1 then v_networks[1]
+    else '(' || array_to_string(v_networks, ' OR ') || ')' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_order (
+  p_texts   text[],
+  p_columns text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    (
+      select ltrim(t, '-') from unnest(p_texts) with ordinality u (t, n)
+      where ltrim(t, '-') = any (p_columns) order by n limit 1
+    ),
+    p_columns[1]
+  ) || case when p_texts[1] like '-%' or lower(p_texts::text collate "C")::text[] && '{desc}'
+    then ' desc' else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_plain_stage (
+  p_texts text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_column constant text := coalesce(
+    p_plan -> 'aggregates' -> 0 ->> 'name', case when p_plan ? 'patterns' then 'count' end
+  );
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_text constant text := coalesce(
+    (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  v_keys text[];
+begin
+  if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
+    return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
+      else logloom_private.query_meant_words(p_texts, 1) end;
+  elsif v_word in ('>', '>=', '<', '<=', '=', '!=') and v_column is not null then
+    return '| where ' || v_column || ' ' || v_word || ' ' || p_texts[2];
+  elsif v_word in ('=', '!=') or v_word = '~' then
+    -- |= "text", |~ "regex"
+    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
+      || translate(p_texts[2], '`', '"') || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match', 'grep') then
+    -- jq's contains("text"), test("regex"), a shell's grep text
+    return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
+      || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
+  elsif v_word in ('group', 'by') then
+    return case when v_column is null then '| count() ' else '' end || 'by '
+      || logloom_private.query_meant_name(coalesce(
+        p_texts[2 + (lower(p_texts[2] collate "C") = 'by')::integer], 'service'
+      ));
+  elsif v_word in ('count_if', 'countif') then
+    return '| count() if ('
+      || coalesce(logloom_private.query_meant_words(p_texts, 3), p_texts[3], 'level:error') || ')';
+  elsif v_word = 'unwrap' then
+    return '| avg(' || logloom_private.query_meant_argument(p_texts[2:], 'avg') || ')';
+  elsif v_word = 'wc' then
+    return '| count()';
+  elsif v_word in ('head', 'take', 'first', 'last', 'limit') then
+    return '| limit ' || v_number;
+  elsif v_word = 'tail' then
+    return '| sort by ts | limit ' || v_number;
+  elsif v_word in ('order', 'sort') then
+    return '| sort by ' || coalesce(
+      nullif(array_to_string(p_texts[coalesce(v_by, 1) + 1:], ' '), ''), 'ts desc'
+    );
+  elsif v_word in ('filter', 'search', 'having', 'where') then
+    return '| where ' || case
+      when v_column is not null and p_texts[3] ~ '^[<>=!]' then array_to_string(p_texts[2:4], ' ')
+      when v_column is not null then v_column || ' > 10'
+      else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
+  elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
+    v_keys := array(
+      select logloom_private.query_meant_name(t)
+      from unnest(p_texts[2:]) t
+      where t ~ '^@?[[:alpha:]_]'
+      limit 3
+    );
+    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+  elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
+    return case
+      when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
+    end;
+  elsif v_word in ('unpack_json', 'spath') then
+    return '| json msg';
+  elsif v_word = 'unpack_logfmt' then
+    return '| logfmt msg';
+  elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
+    return 'the value as an attribute where the event is sent: a query makes no fields';
+  elsif v_word in ('rename', 'project-rename', 'label_format') then
+    return 'the name that it has: only an aggregate gets another, | count() as n';
+  end if;
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_meant constant text := (
+    select string_agg(
+      logloom_private.query_meant_comparison(
+        ltrim(p_texts[n], ',') || logloom_private.query_text(p_texts[n + 1])
+      ),
+      ' ' order by n
+    )
+    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
+    where p_texts[n] ~ '[=~]$'
+  );
+begin
+  return v_meant || case
+    when p_texts[p_at - 1] is distinct from '(' then ''
+    when p_texts[p_at - 2] = 'rate' then ' | rate()'
+    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
+    else '' end
+    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
+      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_stage (
+  p_texts text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  -- The width of a bucket in timechart span=5m or bin(5m).
+  v_width text := (
+    select substring(t from '[1-9].*')
+    from unnest(p_texts) t
+    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
+    limit 1
+  );
+  v_plain constant text := logloom_private.query_meant_plain_stage(p_texts, p_plan);
+  v_keys text[];
+  v_kind text;
+  v_place integer;
+begin
+  if v_plain is not null then
+    return v_plain;
+  end if;
+
+  v_keys := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(
+      p_texts[coalesce(v_by, 1) + 1:coalesce(
+        case when p_texts[v_by + 1] = '(' then array_position(p_texts, ')', v_by) end,
+        cardinality(p_texts)
+      )]
+    ) with ordinality u (t, place)
+    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+      and lower(t collate "C") not in ('by', 'bin', 'span', 'limit', 'as', '_time', 'count', 'time')
+      and p_texts[coalesce(v_by, 1) + place::integer + 1] is distinct from '('
+    order by place
+    limit 2
+  );
+  if v_word = 'top' then
+    return format(
+      '| count() as n by %s | sort by n desc | limit %s', coalesce(v_keys[1], 'service'), v_number
+    );
+  elsif v_word in ('dedup', 'uniq', 'distinct', 'transaction')
+    and p_texts[2] is distinct from '('
+  then
+    return format('| count() by %s: a row for each value', coalesce(v_keys[1], 'service'));
+  elsif v_word in ('bin', 'bucket', 'timeslice') then
+    return format('| count() by (%s)', coalesce(v_width, '5m'));
+  end if;
+
+  v_place := case
+    when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then (
+      select min(place) from unnest(p_texts) with ordinality u (t, place)
+      where place > 1
+        and logloom_private.query_meant_aggregate(lower(t collate "C")) is not null
+    )
+    else 1 end;
+  v_kind := coalesce(
+    logloom_private.query_meant_aggregate(lower(p_texts[v_place] collate "C")),
+    case when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then 'count' end
+  );
+  if v_kind is null then
+    return null;
+  elsif lower(p_texts[v_place] collate "C") in ('percentile', 'percentiles', 'quantile', 'pct') then
+    -- quantile(0.99, x) and percentile(x, 99)
+    v_kind := 'p' || coalesce(
+      (
+        select trim_scale(case when t::numeric <= 1 then 100 else 1 end * t::numeric)
+        from unnest(p_texts) t
+        where t ~ '^(?:[1-9][0-9]|0?[.][0-9]{1,3})$'
+        limit 1
+      ),
+      95
+    );
+  end if;
+  if v_by is null then
+    v_keys := '{}';
+  end if;
+  v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  v_keys := array_remove(v_width || v_keys, null);
+  return '| ' || v_kind || '(' || case
+      when v_kind in ('count', 'rate') then ''
+      else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_meant_term (
   p_name  text,
   p_value text
@@ -13119,8 +13406,148 @@ RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AN
   ((CASE p_name WHEN '_missing_'::text THEN '-'::text ELSE ''::text END || logloom_private.query_meant_name(p_value)) || ':*'::text) WHEN
   ((p_name ~ '^!.'::text) AND (p_value <> ''::text)) THEN ((('-'::text || logloom_private.query_meant_name(substr(p_name, 2))) || ':'::text) || "left"(p_value, 60)) WHEN
   ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
-  ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = '_time'::text) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN
-  ('ts:-'::text || p_value) ELSE NULL::text END;
+  ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = 'has'::text) AND (p_value ~ '^@?[[:alpha:]_]'::text)) THEN
+  (logloom_private.query_meant_name(p_value) || ':*'::text) WHEN ((p_name ~ '^[A-Za-z]$'::text) AND (p_value ~~ '\\%'::text)) THEN
+  (((('"'::text || p_name) || ':'::text) || replace("left"(p_value, 60), '\'::text, '\\'::text)) || '"'::text) WHEN
+  ((p_name = ANY (ARRAY['_time'::text, 'last'::text, 'since'::text])) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN ('ts:-'::text || p_value) ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_time (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text constant text := lower(array_to_string(p_texts[p_at:p_at + 2], ' ') collate "C") || ' ';
+  v_shift constant text :=
+    '([1-9][0-9]{0,4}) ?([smhdw])(?:ecs?|econds?|ins?|inutes?|rs?|ours?|ays?|eeks?)? ';
+begin
+  return 'ts:-' || array_to_string(
+    coalesce(
+      regexp_match(v_text, '^(?:last|past|since) ' || v_shift),
+      regexp_match(v_text, '^' || v_shift || 'ago ')
+    ),
+    ''
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_values (
+  p_source   text,
+  p_position integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_term constant text[] := regexp_match(
+    left(p_source, p_position - 1),
+    '(?:^|[ (])(-?@?[[:alpha:]_][[:alnum:]_.@-]*):([[:alnum:]_.*-]+)$'
+  );
+  v_words constant text[] := string_to_array(
+    substring(substr(p_source, p_position + 1) from '^[[:alnum:]_.*|-]+'), '|'
+  );
+  v_values text;
+begin
+  select string_agg(w.word, ' OR ' order by w.place) into v_values
+  from unnest(v_words) with ordinality w (word, place)
+  where w.place < coalesce(
+    (
+      select min(s.place)
+      from unnest(v_words) with ordinality s (word, place)
+      where s.word in ('', 'json', 'logfmt', 'extract', 'extract_regexp', 'fields', 'patterns')
+        or logloom_private.query_meant_stage(array[s.word], '{}') is not null
+    ),
+    cardinality(v_words) + 1
+  );
+  return v_term[1] || ':(' || v_term[2] || ' OR ' || v_values || ')';
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_texts[p_at];
+  v_word constant text := lower(p_texts[p_at + 1] collate "C");
+  v_value text := p_texts[p_at + 2];
+  v_end integer;
+begin
+  if p_at < 1 or v_word is null or v_name !~ '^[@.]?[[:alpha:]_][[:alnum:]_.@-]*$'
+    or lower(v_name collate "C") in ('and', 'or', 'not', 'where')
+    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|i?like|contains)$'
+  then
+    return null;
+  elsif v_word = 'is' then
+    return case
+      when lower(v_value collate "C") = 'null'
+        then '-' || logloom_private.query_meant_name(v_name) || ':*'
+      when lower(v_value collate "C") = 'not'
+        and lower(p_texts[p_at + 3] collate "C") = 'null'
+        then logloom_private.query_meant_name(v_name) || ':*'
+    end;
+  elsif v_word = 'in' and v_value ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$' then
+    return logloom_private.query_meant_name(v_name) || ':' || v_value;
+  elsif v_word = 'in' then
+    v_end := least(
+      array_position(p_texts, ')', p_at + 3), array_position(p_texts, ']', p_at + 3)
+    );
+    if v_value not in ('(', '[') or v_end is null then
+      return null;
+    end if;
+    v_value := array_to_string(p_texts[p_at + 3:v_end - 1], ' ');
+    return logloom_private.query_meant_name(v_name) || ':('
+      || regexp_replace(translate(btrim(v_value), '''', ''), '\s*,\s*', ' OR ', 'g') || ')';
+  elsif v_word in ('between', 'like', 'ilike', 'contains')
+    and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
+    and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
+  then
+    -- These are probably two words of a message.
+    return null;
+  elsif v_word = 'between' then
+    return logloom_private.query_meant_name(v_name) || ':['
+      || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
+  elsif not logloom_private.query_is_term(v_value) then
+    return null;
+  elsif left(v_value, 1) = '''' then
+    -- A text in single quotes may have blanks.
+    select min(n) into v_end
+    from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
+    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
+    v_value := btrim(v_value, '''');
+  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour'
+    v_value := 'now-1h';
+  else
+    v_value := logloom_private.query_text(v_value);
+  end if;
+  if v_word not in ('like', 'ilike', 'contains') then
+    return logloom_private.query_meant_comparison(
+      v_name || case v_word when '~' then '=~' else v_word end || v_value
+    );
+  elsif v_value ~ '^/.+/$' then
+    return logloom_private.query_meant_comparison(v_name || '=~' || btrim(v_value, '/'));
+  end if;
+  v_value := case when v_word = 'contains' then '*' || v_value || '*'
+    else translate(v_value, '%', '*') end;
+  return logloom_private.query_meant_comparison(
+    v_name || '=' || case logloom_private.query_meant_name(v_name)
+      when 'msg' then btrim(v_value, '*') else v_value end
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_of_scope (
   p_scope logloom_private.reading_scope
@@ -13379,6 +13806,12 @@ begin
       v_name := 'ts';
       p_state."at" := p_state."at" + 3;
     else
+      if p_state.texts[v_first] ~ '^[1-9][0-9]{0,4}[smhdw]$' then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_first], 'stages.width_is_a_bracket',
+          logloom_private.query_excerpt(p_state.texts[v_first]), p_state.texts[v_first]
+        );
+      end if;
       p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
       p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
       v_name := p_state.node ->> 'name';
@@ -13565,6 +13998,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_free (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+begin
+  p_state := logloom_private.query_count_leaf(p_state, v_position);
+  if left(v_token, 1) <> '"' or logloom_private.query_is_escaped_in_vain(v_token) then
+    p_state := logloom_private.query_warn_free(p_state);
+  end if;
+  if v_token = '*' then
+    -- Matches every record, also one without a message. The counts can answer it like the empty
+    -- filter.
+    p_state.node := '{"type": "all"}';
+  else
+    p_state := logloom_private.query_check_contains(
+      p_state, logloom_private.query_field('msg', 1), v_token, v_position
+    );
+  end if;
+  return logloom_private.query_advance(p_state);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_having (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -13663,6 +14125,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_range (
+  p_state logloom_private.query_state,
+  p_field jsonb
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := least(
+    array_position(p_state.texts, ']', v_first), array_position(p_state.texts, '}', v_first)
+  );
+begin
+  p_state."at" := v_first + 1;
+  for v_part in 1 .. 3 loop
+    if v_part = 2 and v_end is not null and (
+      p_state.texts[p_state."at" - 1] ~ '^[^"]*,' or p_state.texts[p_state."at"] like ',%'
+    ) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.list_is_in_brackets',
+        p_field ->> 'name' || ':(' || regexp_replace(
+          array_to_string(p_state.texts[v_first + 1:v_end - 1], ' '), '\s*,\s*', ' OR ', 'g'
+        ) || ')'
+      );
+    elsif v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
+    elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
+    end if;
+    p_state := logloom_private.query_advance(p_state);
+  end loop;
+  if p_state.texts[v_first + 4] not in (']', '}') then
+    perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
+  end if;
+  p_state."at" := v_first + 5;
+  return logloom_private.query_check_range(p_state, p_field, (
+    nullif(p_state.texts[v_first + 1], '*'), p_state.positions[v_first + 1],
+    p_state.texts[v_first] = '{',
+    nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
+    p_state.texts[v_first + 4] = '}'
+  )::logloom_private.query_range);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -13688,14 +14196,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- Suggests the column that was named: in "sort desc count" it comes after the order.
-      case when not v_rows then 'ts'
-        when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
-        when p_state.texts[3] = any (v_columns) then p_state.texts[3]
-        else v_columns[1] end
-        || case when left(p_state.texts[2], 1) = '-'
-          or p_state.texts[2] ~* '^desc$' or p_state.texts[3] ~* '^desc$'
-          then ' desc' else '' end
+      logloom_private.query_meant_order(p_state.texts[2:3], v_columns)
     );
   end if;
   p_state."at" := 2;
@@ -13703,7 +14204,15 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
+        logloom_private.query_excerpt(v_name),
+        logloom_private.query_meant_order(
+          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+        )
+      );
+    elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
         case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
@@ -13720,6 +14229,12 @@ begin
     );
     if p_state.texts[p_state."at"] in ('asc', 'desc') then
       p_state."at" := p_state."at" + 1;
+    elsif p_state.texts[p_state."at"] ~* '^(?:asc|desc)$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'stages.bar_is_missing', 'sort',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        '| sort by ' || v_name || ' ' || lower(p_state.texts[p_state."at"] collate "C")
+      );
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;
@@ -14227,12 +14742,15 @@ declare
     ) end
   );
 begin
-  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' then
+  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' or v_word ~ '^(?:!=?[a-z]+|[a-z]+[,;])$'
+  then
     perform logloom_private.refuse_at(
       p_position,
-      'query.level_is_a_list',
+      'query.level_is_of_another_language',
       logloom_private.query_excerpt(v_text),
-      replace(v_word, ',', ' OR ')
+      case when v_word ~ '^!' then '-level:' || ltrim(v_word, '!=')
+        when v_word ~ '[,;]$' then 'level:' || rtrim(v_word, ',;')
+        else 'level:(' || replace(v_word, ',', ' OR ') || ')' end
     );
   elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
@@ -14247,20 +14765,11 @@ CREATE OR REPLACE FUNCTION logloom_private.query_result_names (
   p_plan jsonb
 )
   RETURNS text[]
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return array(
-    select r.item ->> 'name'
-    from jsonb_array_elements(
-      coalesce(p_plan -> 'aggregates', '[]') || coalesce(p_plan -> 'math', '[]')
-    ) with ordinality r (item, n)
-    order by r.n
-  );
-end;
-$function$;
+RETURN
+  ARRAY(SELECT (r.item ->> 'name'::text) FROM jsonb_array_elements((COALESCE((query_result_names.p_plan -> 'aggregates'::text), '[]'::jsonb) || COALESCE((query_result_names.p_plan
+  -> 'math'::text), '[]'::jsonb))) WITH ORDINALITY r(item, n) ORDER BY r.n);
 
 CREATE OR REPLACE FUNCTION logloom_private.query_sql (
   p_node    jsonb,
@@ -14470,6 +14979,7 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_word constant text := lower(v_token collate "C");
   v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_time constant text := logloom_private.query_meant_time(p_state.texts, p_state."at");
   v_trap text[];
   v_message text;
   v_suggestion text;
@@ -14485,7 +14995,7 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- This term is a part of a comparison that already has its warning.
+    -- This is a part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is read as a word: write operators in upper case', v_token);
@@ -14503,16 +15013,34 @@ begin
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- Finds calls such as avg(duration_ms), exists(user_id), i(error). They are not errors, because
-    -- (a)(b) needs no blank either.
+    -- For example avg(duration_ms), exists(user_id), i(error). This is no error, because (a)(b)
+    -- needs no blank, either.
     v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then
         logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
-      else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
+      else coalesce(
+        logloom_private.query_meant_network(p_state.texts[p_state."at":]),
+        logloom_private.query_meant_words(p_state.texts, p_state."at" + 2),
+        logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}')
+      ) end;
   elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
     v_message := format('%s is read as a word: write a stage after a |', v_token);
     v_suggestion := '| limit ' || v_next;
+  elsif v_time is not null then
+    v_message := format('%s is read as a word: write a time as a term', v_token);
+    v_suggestion := v_time;
+  elsif v_word in ('where', 'grep') and p_state."at" = 1
+    and logloom_private.query_is_term(v_next)
+  then
+    v_message := format('%s is read as a word: a query begins with its terms', v_token);
+    v_suggestion := coalesce(
+      logloom_private.query_meant_words(p_state.texts, 2),
+      (
+        select t from unnest(p_state.texts[2:4]) t
+        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
+      )
+    );
   elsif v_word = 'select' and p_state."at" = 1
     and (
       v_next ~ '^[0-9(]'
@@ -14570,11 +15098,16 @@ CREATE OR REPLACE FUNCTION logloom_private.query_warn_value (
   AS $function$
 declare
   v_name constant text := p_field ->> 'name';
+  v_parts constant text[] := regexp_match(
+    p_token, '^([^",;\\]+)[,;]+(@?[[:alpha:]_][[:alnum:]_.@]*:.+)?$'
+  );
   v_trap text[];
   v_message text;
   v_suggestion text;
 begin
-  if p_sign = '=' then
+  if p_position = (p_state.warnings -> -1 ->> 'position')::integer then
+    return p_state;
+  elsif p_sign = '=' then
     -- A second =, or a comparison of another language.
     if p_token ~ '^=+[^=]' then
       v_message := 'The second = is read as part of the value';
@@ -14583,7 +15116,7 @@ begin
       v_message := format('%s is read as a value: write > or < before =', p_token);
       v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
     end if;
-  elsif left(p_token, 1) = '"' then
+  elsif left(p_token, 1) = '"' and not logloom_private.query_is_escaped_in_vain(p_token) then
     return p_state;
   elsif p_token ~* '^!=*null$' then
     v_message := 'null is read as a text: write field:* for any value';
@@ -14604,6 +15137,9 @@ begin
   elsif p_token ~* '^null$' then
     v_message := 'null is read as a text: write -field:* for a missing value';
     v_suggestion := format('-%s:*', v_name);
+  elsif v_parts is not null then
+    v_message := format('A comma does not separate terms: %s is read as one value', p_token);
+    v_suggestion := concat_ws(' ', v_name || ':' || v_parts[1], v_parts[2]);
   elsif (p_field ->> 'field') in ('service', 'env', 'host')
     and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
   then
@@ -14612,6 +15148,16 @@ begin
   elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
     v_message := format('%s is read as a text: write a range of numbers', p_token);
     v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
+  elsif p_field ->> 'field' = 'attrs'
+    and p_token ~ '^[0-9]{1,6}(?:\.[0-9]+)?(?:-|\.\.)[1-9][0-9]{0,5}(?:\.[0-9]+)?$'
+    and substring(p_token from '^[0-9]+')::integer
+      < substring(p_token from '(?:-|\.\.)([0-9]+)')::integer
+  then
+    v_message := format('%s is read as a text: write a range of numbers', p_token);
+    v_suggestion := format('%s:[%s]', v_name, regexp_replace(p_token, '-|\.\.', ' TO '));
+  elsif p_token ~ '^%[^%]+%$|^\.\*[^.]+(?:\.\*)?$' then
+    v_message := format('%s is read as a text: the wildcard is *', p_token);
+    v_suggestion := v_name || ':' || translate(p_token, '%.', '*');
   else
     v_trap := logloom_private.query_word_trap(p_state, p_token);
     v_message := v_trap[1];
@@ -14634,6 +15180,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_word_trap (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_quote constant text := left(p_token, 1);
   v_end integer;
 begin
   if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
@@ -14641,17 +15188,18 @@ begin
       'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text',
       translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
     ];
-  elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
+  elsif v_quote in ('''', '`') and char_length(p_token) > 1 then
     select min(n) into v_end
     from generate_series(p_state."at", cardinality(p_state.texts)) n
-    where right(p_state.texts[n], 1) = '''';
+    where right(p_state.texts[n], 1) = v_quote;
     if v_end is not null then
       return array[
-        'Single quotes do not quote: ' || p_token || ' is read as a text',
+        case v_quote when '`' then 'Backquotes' else 'Single quotes' end
+          || ' do not quote: ' || p_token || ' is read as a text',
         '"' || btrim(
           p_token || coalesce(
             ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
-          ), ' '''
+          ), ' ' || v_quote
         ) || '"'
       ];
     end if;
@@ -14659,6 +15207,14 @@ begin
     return array[
       '&& is read as a text: terms side by side mean AND',
       replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    ];
+  elsif logloom_private.query_is_escaped_in_vain(p_token) then
+    return array[
+      'A backslash makes the next character literal: '
+        || logloom_private.query_excerpt(btrim(p_token, '"')),
+      case when p_token ~ '^[^"].*\\[dDwWsS](?:[^[:alnum:]]|$)|^\\[dDwWsS]'
+        then '~"' || p_token || '"'
+        else '"' || replace(btrim(p_token, '"'), '\', '\\') || '"' end
     ];
   elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
     return array[
@@ -15109,7 +15665,7 @@ declare
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ) || jsonb_build_object(
       'unsealed_secrets', logloom_private.unsealed_secret_count(),
-      'console_url', (select s.console_url from logloom_private.settings s)
+      'message_links', (select s.console_url is not null from logloom_private.settings s)
     ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
@@ -15819,6 +16375,10 @@ begin
     v_cursor.records_left := v_left;
     v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
   end if;
+  if cardinality(v_page.logs) = 0 and v_next_cursor is null and p_cursor is null then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
     v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
     logloom_private.warnings_of(v_query)
@@ -15939,21 +16499,30 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
+  v_rows public.logloom_log_stat[];
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
   -- Group values may be long: stop after max_page_bytes.
+  v_rows := array(
+    select r.row
+    from (
+      select
+        s as row,
+        sum(octet_length(to_json(s)::text)) over (
+          rows between unbounded preceding and 1 preceding
+        ) as before
+      from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+    ) r
+    where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
+  );
+  if v_rows[1]."group" = '{}' and coalesce(v_rows[1].value, 0) = 0 then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+    v_rows[1].warnings := logloom_private.warnings_of(v_query);
+  end if;
   return query
-  select (r.row).*
-  from (
-    select
-      s as row,
-      sum(octet_length(to_json(s)::text)) over (
-        rows between unbounded preceding and 1 preceding
-      ) as before
-    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
-  ) r
-  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+  select r.* from unnest(v_rows) r;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;
@@ -16114,8 +16683,7 @@ begin
       {"name": "ts", "type": "timestamptz", "sent": true, "shown": 3, "kind": "time",
         "block": "times", "near": ["time", "timestamp", "_time", "@timestamp", "date"],
         "aliases": ["@timestamp", "timestamp", "time", "_time", "dt", "date", "datetime", "t",
-          "eventTime", "EdgeStartTimestamp", "asctime", "@t", "Timestamp", "__REALTIME_TIMESTAMP",
-          "timeMillis", "instant", "record.time.repr"],
+          "eventTime", "EdgeStartTimestamp", "asctime", "@t", "Timestamp", "__REALTIME_TIMESTAMP"],
         "remark": "a time, a day, now-15m"},
       {"name": "received_at", "type": "timestamptz", "sent": false, "shown": 4, "kind": "time",
         "block": "batches", "remark": "when the service got it"},
@@ -16127,14 +16695,12 @@ begin
         "block": "runs", "place": 1, "near": ["severity", "lvl", "loglevel", "log_level"],
         "aliases": ["severity", "status", "log.level", "severity_text", "loglevel", "levelname",
           "lvl", "@level", "level_name", "error_severity", "@l", "Level", "LogLevel",
-          "PRIORITY", "@fields.level", "record.level", "context.logLevel", "s"],
-        "remark": "debug < info < warn < error"},
+          "PRIORITY"], "remark": "debug < info < warn < error"},
       {"name": "msg", "type": "text", "sent": true, "shown": 6, "kind": "msg",
         "block": "templates", "near": ["message", "log", "text", "_msg", "body"],
-        "aliases": ["formattedMessage", "message", "event_message", "log", "short_message", "body",
-          "record.message", "text", "line", "@message", "@m", "Message", "RenderedMessage",
-          "fields.message", "MESSAGE", "@mt", "MessageTemplate", "event"],
-        "remark": "anywhere in the message"},
+        "aliases": ["message", "event_message", "log", "short_message", "body", "text", "line",
+          "@message", "@m", "Message", "RenderedMessage", "fields.message", "MESSAGE", "@mt",
+          "MessageTemplate"], "remark": "anywhere in the message"},
       {"name": "service", "type": "text", "sent": true, "shown": 7, "kind": "text",
         "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application"],
         "aliases": ["service.name", "service_name", "app", "application", "projectName",
@@ -17098,7 +17664,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
+  -- This is the condition of blocks_older_format_idx. The index is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -17150,8 +17716,7 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- There is no limit if fields are hidden, because the place where the last block ends would tell
-  -- about the sizes of records.
+  -- No limit if fields are hidden: where the last block ends would tell about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -17305,17 +17870,9 @@ CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
   p_rule_id uuid
 )
   RETURNS boolean
-  LANGUAGE plpgsql
+  LANGUAGE sql
   STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return coalesce(
-    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
-    false
-  );
-end;
-$function$;
+RETURN COALESCE((SELECT (p.results ? 'math'::text) FROM logloom_private.alert_plans p WHERE (p.rule_id = rule_has_math.p_rule_id)), false);
 
 CREATE OR REPLACE FUNCTION logloom_private.rule_results (
   p_query logloom_private.compiled_query
@@ -17340,18 +17897,9 @@ CREATE OR REPLACE FUNCTION logloom_private.rule_value_sql (
   p_plan   jsonb
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return format(
-    'select g.v%s as value, g.* from (%s) g',
-    greatest(cardinality(logloom_private.query_result_names(p_plan)), 1),
-    logloom_private.math_sql(p_select, p_plan)
-  );
-end;
-$function$;
+RETURN format('select g.v%s as value, g.* from (%s) g'::text, GREATEST(cardinality(logloom_private.query_result_names(p_plan)), 1), logloom_private.math_sql(p_select, p_plan));
 
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
@@ -17474,7 +18022,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- This runs in its own transaction, because enqueues wait until a flip is committed.
+  -- Not in the transaction of a step: enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -18313,8 +18861,7 @@ begin
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'More at once than half of the plan''s `concurrent_searches`, or of the searches of all '
-        'tenants; `Retry-After`.'),
+      'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -18562,20 +19109,6 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
   STABLE
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
-
-CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
-  p_query logloom_private.compiled_query
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
-    else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
@@ -18985,9 +19518,9 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
+  -- Prime numbers: 30 slices of a month would all end at the same hour of the day.
   v_slices constant integer := case
-    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
+    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
     else 37
   end;
   v_length constant interval := (p_query.ts_to - p_query.ts_from) / v_slices;
@@ -19007,14 +19540,9 @@ CREATE OR REPLACE FUNCTION logloom_private.source_count_sql (
   p_filter text                           DEFAULT ''::text
 )
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE sql
   IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return format('coalesce(%s%s, 0)::double precision', p_source.count_sql, p_filter);
-end;
-$function$;
+RETURN format('coalesce(%s%s, 0)::double precision'::text, (p_source).count_sql, p_filter);
 
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
@@ -19119,7 +19647,7 @@ declare
   v_slice record;
   v_parts text[] := '{}';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 or 0 = all (p_counts) then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
     return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
   end if;
   for v_slice in
@@ -19166,7 +19694,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stage_alert_writes (
   SET enable_seqscan TO 'off'
   AS $function$
 declare
-  -- The table's name is in a variable, because the linter reports tables that it does not find.
+  -- In a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
@@ -19174,8 +19702,7 @@ begin
     -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Stages the new records once for all tenants and groups, in a temporary table, because only this
-  -- round uses it.
+  -- Once for all tenants and groups. Temporary, because only this round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -19311,6 +19838,7 @@ begin
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
     ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
@@ -19358,6 +19886,14 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   LANGUAGE sql
   IMMUTABLE
 RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
+
+CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_query).plan ? 'math'::text) THEN ((p_query).plan -> 'aggregates'::text) ELSE jsonb_build_array((logloom_private.stats_aggregates(p_query) -> 0)) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
@@ -19802,13 +20338,9 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
-  -- Searches get half of PostgREST's connections. The other half answers other requests.
-  select greatest(1, s.api_pool_size / 2), s.search_free_time
-  into v_slots, v_free_time
-  from logloom_private.settings s;
   if v_is_customer then
     perform
-    from generate_series(1, greatest(1, least(v_plan.concurrent_searches, v_slots) / 2)) n
+    from generate_series(1, greatest(1, v_plan.concurrent_searches / 2)) n
     where pg_try_advisory_xact_lock(logloom_private.search_slot_key('views of ' || v_tenant_id, n))
     limit 1;
     if not found then
@@ -19823,6 +20355,10 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
   -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
   -- the plan has scan slots.
   perform set_config(
@@ -20378,8 +20914,6 @@ begin
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
-    ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
-      'Leave it out for all deletions.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Write * to delete every record of the range.', null);
 end;
@@ -20677,7 +21211,7 @@ begin
       'Send names of fields, attrs.PATH for an attribute, or attrs for all attributes. Records '
         'always show id, tenant_id, ts and received_at.',
       'It is not a field, or every record shows it.'),
-    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: a flat array of at most 100',
+    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
       'attrs hides all attributes.', null),
     ('views.operation_is_unknown', 400, 'Invalid p_operations: %s', 'Any of %2$s; or all.',
       'It is not the name of a reading operation.'),
@@ -20790,6 +21324,7 @@ CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   AS $function$
 declare
   v_max_fields constant integer := 20;
+  v_deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
   v_columns text[] := '{}';
   v_exact text[] := '{}';
 begin
@@ -20816,7 +21351,7 @@ begin
     v_exact := v_exact || logloom_private.counted_columns(p_tenant_id, p_query, v_columns);
   end if;
   for n in 1..cardinality(p_fields) loop
-    if p_fields[n].field = any(v_exact) then
+    if p_fields[n].field = any(v_exact) and clock_timestamp() < v_deadline then
       p_fields[n] := logloom_private.exact_field(p_tenant_id, p_query, p_fields[n]);
     end if;
   end loop;
@@ -21179,45 +21714,6 @@ exception when check_violation then
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION public.create_api_key (
-  p_tenant_id  text   DEFAULT NULL::text,
-  p_name       text   DEFAULT NULL::text,
-  p_expires_at text   DEFAULT NULL::text,
-  p_scopes     text[] DEFAULT NULL::text[],
-  p_view_id    uuid   DEFAULT NULL::uuid
-)
-  RETURNS public.logloom_created_api_key
-  LANGUAGE plpgsql
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
-  v_name constant text := logloom_private.trim_space(p_name);
-  v_expires_at constant timestamptz := logloom_private.time_parameter('p_expires_at', p_expires_at);
-  v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
-begin
-  perform logloom_private.require_role(v_tenant_id, 'admin');
-  perform logloom_private.require_parameter('p_name', p_name is null);
-  if length(v_name) not between 1 and 100 then
-    perform logloom_private.refuse('api_keys.name_is_invalid');
-  end if;
-  if v_expires_at <= now() then
-    perform logloom_private.refuse('api_keys.expires_in_the_past');
-  end if;
-  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
-    or array_position(v_scopes, null) is not null
-  then
-    perform logloom_private.refuse('api_keys.scope_is_unknown');
-  end if;
-  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_scopes);
-
-  perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
-  return logloom_private.issue_api_key(v_tenant_id, v_name, v_expires_at, v_scopes, p_view_id);
-end;
-$function$;
-
-REVOKE ALL ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) FROM PUBLIC, "anon";
-
 CREATE OR REPLACE FUNCTION public.delete_logs (
   p_query_dsl text    DEFAULT NULL::text,
   p_ts_from   text    DEFAULT NULL::text,
@@ -21387,43 +21883,6 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."list_log_fields"(text, text, text, text) FROM PUBLIC, "anon";
-
-CREATE OR REPLACE FUNCTION public.list_log_retention_runs (
-  p_tenant_id text    DEFAULT NULL::text,
-  p_kind      text    DEFAULT NULL::text,
-  p_limit     integer DEFAULT NULL::integer,
-  p_after     uuid    DEFAULT NULL::uuid
-)
-  RETURNS SETOF public.logloom_retention_run
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_limit constant integer := logloom_private.list_limit(p_limit);
-  v_after constant timestamptz := logloom_private.page_place(
-    p_after::text, 'run', 'run_id',
-    (
-      select r.requested_at from logloom.retention_runs r
-      where r.tenant_id = v_tenant_id and r.run_id = p_after
-    )
-  );
-begin
-  if p_kind not in ('retention', 'erasure', 'storage') then
-    perform logloom_private.refuse('usage.kind_is_unknown');
-  end if;
-  return query
-  select a.*
-  from logloom.retention_runs r
-  cross join jsonb_populate_record(null::public.logloom_retention_run, to_jsonb(r)) a
-  where r.tenant_id = v_tenant_id
-    and (p_kind is null or r.kind = p_kind)
-    and (p_after is null or (r.requested_at, r.run_id) < (v_after, p_after))
-  order by r.requested_at desc, r.run_id desc
-  limit v_limit;
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION public.log_changes (
   p_query_dsl   text    DEFAULT NULL::text,
@@ -21775,7 +22234,7 @@ declare
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- When each job is due, by name. It overrides next_at in the table.
+  -- By name of the job: when it is due. Overrides next_at of the table.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
@@ -22229,7 +22688,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in mic
 
 COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'The number of records that a count found beyond the records sent in the last hour.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'How many records were counted in addition to those sent in the last hour.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round. It is deleted when the round ends. Its value is not stored.';
 
@@ -22247,7 +22706,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas
 
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors that tenants get.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function calls it first.';
+COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'The project whose function health asked last, if it was not project_url. Otherwise null.';
 
@@ -22393,7 +22852,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a te
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_after" IS 'How long after its end (UTC) a day is sealed. Raise it where many records arrive later.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; those of large messages and records count more. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; bytes of a record beyond 2,000 count eightfold. Lower it where memory is short.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records in a block, at most 32,000. Lower it where memory is short.';
 
@@ -22457,7 +22916,7 @@ COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'Th
 
 COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks come first, then each tenant''s records.';
 
-COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of records whose counts and ids were compared.';
+COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'For how many records counts and ids were compared.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
@@ -22483,7 +22942,7 @@ COMMENT ON FUNCTION
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
@@ -22575,7 +23034,7 @@ COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, 
 
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
@@ -22613,7 +23072,7 @@ COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text)
 
 COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
-COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
@@ -22737,7 +23196,7 @@ COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to reque
 
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
-COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. One row.';
+COMMENT ON TABLE "logloom_private"."installation" IS 'What installing changed in the project. One row.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
 
@@ -22751,7 +23210,7 @@ COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant
 
 COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants whose records were removed within the longest alert window: the sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
-COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
+COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. A live tail reads here which partitions have new records.';
 
 COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
 
@@ -22996,8 +23455,6 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
-
-GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
 

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 import { useOperation } from "../service/operation-hooks.ts";
-import type { QueryValidity } from "../service/logloom.ts";
+import type { QueryValidity, QueryWarning } from "../service/logloom.ts";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
-import { suggestionOf, withSuggestion } from "./query-suggestion.ts";
+import { type Suggestion, suggestionOf, withSuggestion } from "./query-suggestion.ts";
 import { Button } from "../shared/basic-controls.tsx";
 
 /** Validates the query while you type. `of` is the text that the verdict is for. */
@@ -43,7 +43,7 @@ export function QueryVerdict({ text, onCorrect }: {
           )}
           {verdict.hint && <>{" "}— {verdict.hint}</>}
         </span>
-        <SuggestionButton text={text} verdict={verdict} onCorrect={onCorrect} />
+        <SuggestionButton text={text} suggestion={suggestionOf(verdict)} onCorrect={onCorrect} />
       </p>
     );
   }
@@ -53,20 +53,38 @@ export function QueryVerdict({ text, onCorrect }: {
       {warning && verdict && (
         <>
           <span>{warning.message}</span>
-          <SuggestionButton text={text} verdict={verdict} onCorrect={onCorrect} />
+          <SuggestionButton text={text} suggestion={suggestionOf(verdict)} onCorrect={onCorrect} />
         </>
       )}
     </p>
   );
 }
 
-/** Applies the service's suggestion. */
-function SuggestionButton({ text, verdict, onCorrect }: {
+/** Says what the query of an empty answer probably means. */
+export function AnswerHint({ text, warning, onCorrect }: {
   text: string;
-  verdict: QueryValidity;
+  warning: QueryWarning | undefined;
   onCorrect: (query: string) => void;
 }) {
-  const suggestion = suggestionOf(verdict);
+  if (!warning) return null;
+  return (
+    <p className="about" data-testid="answer-hint">
+      {warning.message}{" "}
+      <SuggestionButton
+        text={text}
+        suggestion={{ text: warning.suggestion, at: warning.position }}
+        onCorrect={onCorrect}
+      />
+    </p>
+  );
+}
+
+/** Applies the service's suggestion. */
+function SuggestionButton({ text, suggestion, onCorrect }: {
+  text: string;
+  suggestion: Suggestion | null;
+  onCorrect: (query: string) => void;
+}) {
   if (suggestion === null) return null;
   return (
     <Button look="small" onClick={() => onCorrect(withSuggestion(text, suggestion))}>

@@ -1,12 +1,13 @@
 import { useCallback } from "react";
 import { change, useAddress } from "../address/address.ts";
 import { wider } from "../address/range.ts";
-import type { LogRecord } from "../service/logloom.ts";
+import type { LogRecord, QueryWarning } from "../service/logloom.ts";
 import { Button, Empty, ErrorNote, Skeleton } from "../shared/basic-controls.tsx";
 import { EmptyProject } from "./empty-project.tsx";
 import { useFeatures } from "./reader-features.ts";
 import { LiveNote } from "./live-note.tsx";
 import { closeRecord, useOpenRecord } from "./open-record.ts";
+import { AnswerHint } from "./query-verdict.tsx";
 import { RowsBar } from "./rows-bar.tsx";
 import { RowsGrid } from "./rows-grid.tsx";
 import { SearchError } from "./search-error.tsx";
@@ -62,7 +63,7 @@ export function ResultRows({ run, isPaused, onPause, onFields }: {
         : isEmpty
         ? <EmptyProject />
         : isNothing && !isUnknown
-        ? <NothingFound run={run} />
+        ? <NothingFound run={run} warning={pages.data?.pages[0]?.warnings[0]} />
         : isUnknown || (!run.isLive && pages.isPending)
         ? run.instants && <Skeleton lines={18} />
         : (
@@ -97,12 +98,13 @@ export function ResultRows({ run, isPaused, onPause, onFields }: {
   );
 }
 
-function NothingFound({ run }: { run: Run }) {
+function NothingFound({ run, warning }: { run: Run; warning: QueryWarning | undefined }) {
   const next = run.instants && wider(run.instants);
   const { parameters } = useAddress();
   const { live } = useFeatures();
   return (
     <Empty title={say("Nothing found in this range")}>
+      <AnswerHint text={run.query} warning={warning} onCorrect={runQuery} />
       <div className="row">
         {next && (
           <Button look="primary" onClick={() => runRange({ from: next.from, to: "now" })}>

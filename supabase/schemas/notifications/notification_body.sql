@@ -15,9 +15,13 @@ declare
 begin
   if v_query.aggregate is not null then
     v_state := logloom_private.query_tokenize(p_query_dsl, now());
-    select min(t.position) into v_bar
+    -- The bar before the aggregates: only math follows them.
+    select t.position into v_bar
     from unnest(v_state.texts, v_state.positions) t (text, position)
-    where t.text = '|';
+    where t.text = '|'
+    order by t.position desc
+    offset coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
+    limit 1;
     v_text := left(p_query_dsl, v_bar - 1);
   end if;
   v_text := coalesce(nullif(logloom_private.trim_space(v_text), ''), '*');

@@ -183,6 +183,12 @@ begin
       v_name := 'ts';
       p_state."at" := p_state."at" + 3;
     else
+      if p_state.texts[v_first] ~ '^[1-9][0-9]{0,4}[smhdw]$' then
+        perform logloom_private.refuse_at(
+          p_state.positions[v_first], 'stages.width_is_a_bracket',
+          logloom_private.query_excerpt(p_state.texts[v_first]), p_state.texts[v_first]
+        );
+      end if;
       p_state := logloom_private.query_stage_field(p_state, 'stages.by_needs_a_field', 'by');
       p_plan := p_plan || jsonb_build_object('by', (p_plan -> 'by') || p_state.node);
       v_name := p_state.node ->> 'name';

@@ -1,5 +1,24 @@
 -- Parses sort, and where after an aggregate.
 
+-- Suggests a column to sort by, and desc, for tokens of another order: desc n, -n, n DESC.
+create function logloom_private.query_meant_order(p_texts text[], p_columns text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(
+    (
+      select ltrim(t, '-') from unnest(p_texts) with ordinality u (t, n)
+      where ltrim(t, '-') = any (p_columns) order by n limit 1
+    ),
+    p_columns[1]
+  ) || case when p_texts[1] like '-%' or lower(p_texts::text collate "C")::text[] && '{desc}'
+    then ' desc' else '' end;
+end;
+$$;
+
 -- Parses sort by n desc, service.
 create function logloom_private.query_parse_sort(
   p_state logloom_private.query_state,
@@ -26,14 +45,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[2],
       'stages.sort_needs_by',
-      -- Suggests the column that was named: in "sort desc count" it comes after the order.
-      case when not v_rows then 'ts'
-        when ltrim(p_state.texts[2], '-') = any (v_columns) then ltrim(p_state.texts[2], '-')
-        when p_state.texts[3] = any (v_columns) then p_state.texts[3]
-        else v_columns[1] end
-        || case when left(p_state.texts[2], 1) = '-'
-          or p_state.texts[2] ~* '^desc$' or p_state.texts[3] ~* '^desc$'
-          then ' desc' else '' end
+      logloom_private.query_meant_order(p_state.texts[2:3], v_columns)
     );
   end if;
   p_state."at" := 2;
@@ -41,7 +53,15 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
+        logloom_private.query_excerpt(v_name),
+        logloom_private.query_meant_order(
+          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+        )
+      );
+    elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
         case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
@@ -58,6 +78,12 @@ begin
     );
     if p_state.texts[p_state."at"] in ('asc', 'desc') then
       p_state."at" := p_state."at" + 1;
+    elsif p_state.texts[p_state."at"] ~* '^(?:asc|desc)$' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'stages.bar_is_missing', 'sort',
+        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
+        '| sort by ' || v_name || ' ' || lower(p_state.texts[p_state."at"] collate "C")
+      );
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;

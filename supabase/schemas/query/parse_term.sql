@@ -12,7 +12,7 @@ declare
   v_position constant integer := p_state.positions[p_state."at"];
 begin
   p_state := logloom_private.query_count_leaf(p_state, v_position);
-  if left(v_token, 1) <> '"' then
+  if left(v_token, 1) <> '"' or logloom_private.query_is_escaped_in_vain(v_token) then
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then

@@ -8,7 +8,7 @@ as $$
 declare
   -- Ingest stores these attributes as fields.
   v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
-    then substr(p_name, 2) else p_name end;
+    then substr(p_name, 2) else ltrim(p_name, '.') end;
 begin
   if left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
     or v_name = any(logloom_private.query_field_names())
@@ -33,9 +33,9 @@ declare
   v_value text := p_texts[p_at + 2];
   v_end integer;
 begin
-  if p_at < 1 or v_word is null or v_name !~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
+  if p_at < 1 or v_word is null or v_name !~ '^[@.]?[[:alpha:]_][[:alnum:]_.@-]*$'
     or lower(v_name collate "C") in ('and', 'or', 'not', 'where')
-    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|like|contains)$'
+    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|i?like|contains)$'
   then
     return null;
   elsif v_word = 'is' then
@@ -46,6 +46,8 @@ begin
         and lower(p_texts[p_at + 3] collate "C") = 'null'
         then logloom_private.query_meant_name(v_name) || ':*'
     end;
+  elsif v_word = 'in' and v_value ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$' then
+    return logloom_private.query_meant_name(v_name) || ':' || v_value;
   elsif v_word = 'in' then
     v_end := least(
       array_position(p_texts, ')', p_at + 3), array_position(p_texts, ']', p_at + 3)
@@ -56,7 +58,7 @@ begin
     v_value := array_to_string(p_texts[p_at + 3:v_end - 1], ' ');
     return logloom_private.query_meant_name(v_name) || ':('
       || regexp_replace(translate(btrim(v_value), '''', ''), '\s*,\s*', ' OR ', 'g') || ')';
-  elsif v_word in ('between', 'like', 'contains')
+  elsif v_word in ('between', 'like', 'ilike', 'contains')
     and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
     and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
   then
@@ -80,7 +82,7 @@ begin
   else
     v_value := logloom_private.query_text(v_value);
   end if;
-  if v_word not in ('like', 'contains') then
+  if v_word not in ('like', 'ilike', 'contains') then
     return logloom_private.query_meant_comparison(
       v_name || case v_word when '~' then '=~' else v_word end || v_value
     );
@@ -120,7 +122,7 @@ begin
     (
       select min(s.place)
       from unnest(v_words) with ordinality s (word, place)
-      where s.word in ('', 'json', 'logfmt', 'fields', 'patterns')
+      where s.word in ('', 'json', 'logfmt', 'extract', 'extract_regexp', 'fields', 'patterns')
         or logloom_private.query_meant_stage(array[s.word], '{}') is not null
     ),
     cardinality(v_words) + 1
@@ -139,7 +141,7 @@ as $$
 declare
   v_parts constant text[] := regexp_match(
     p_token,
-    '^(@?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
+    '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
   );
   v_name text;
   v_is_not constant boolean := v_parts[2] in ('!=', '<>', '!~');
@@ -191,6 +193,55 @@ begin
 end;
 $$;
 
+-- Suggests a term for cidr(@ip, 10.0.0.0/8), a function of several languages; or null. p_texts
+-- begins with the function's name.
+create function logloom_private.query_meant_network(p_texts text[])
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_words constant text[] := regexp_split_to_array(
+    array_to_string(p_texts[3:array_position(p_texts, ')') - 1], ' '), '[ ,"'']+'
+  );
+  v_networks constant text[] := array(
+    select w from unnest(v_words) w where w ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$'
+  );
+  v_name constant text :=
+    (select w from unnest(v_words) w where w ~ '^[@.]?[[:alpha:]_]' limit 1);
+begin
+  if v_name is null or cardinality(v_networks) = 0 then
+    return null;
+  end if;
+  return logloom_private.query_meant_name(v_name) || ':' || case cardinality(v_networks)
+    when 1 then v_networks[1]
+    else '(' || array_to_string(v_networks, ' OR ') || ')' end;
+end;
+$$;
+
+-- Suggests a term for last 1h, past 15 minutes or 2 days ago, with its first word at p_at; or null.
+create function logloom_private.query_meant_time(p_texts text[], p_at integer)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text constant text := lower(array_to_string(p_texts[p_at:p_at + 2], ' ') collate "C") || ' ';
+  v_shift constant text :=
+    '([1-9][0-9]{0,4}) ?([smhdw])(?:ecs?|econds?|ins?|inutes?|rs?|ours?|ays?|eeks?)? ';
+begin
+  return 'ts:-' || array_to_string(
+    coalesce(
+      regexp_match(v_text, '^(?:last|past|since) ' || v_shift),
+      regexp_match(v_text, '^' || v_shift || 'ago ')
+    ),
+    ''
+  );
+end;
+$$;
+
 -- Suggests a query for a LogQL selector such as {app="api"}, with its { at p_at, and for the
 -- function around it; or null.
 create function logloom_private.query_meant_selector(p_texts text[], p_at integer)
@@ -200,8 +251,15 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_meant constant text := logloom_private.query_meant_comparison(
-    p_texts[p_at + 1] || logloom_private.query_text(p_texts[p_at + 2])
+  v_meant constant text := (
+    select string_agg(
+      logloom_private.query_meant_comparison(
+        ltrim(p_texts[n], ',') || logloom_private.query_text(p_texts[n + 1])
+      ),
+      ' ' order by n
+    )
+    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
+    where p_texts[n] ~ '[=~]$'
   );
 begin
   return v_meant || case
@@ -229,5 +287,11 @@ return case
   when p_name = 'status' and p_value ~* '^(?:debug|info|warn|warning|error|critical)$'
     then 'level:' || p_value
   when p_name = '*' and p_value <> '' then 'any:' || left(p_value, 60)
-  when p_name = '_time' and p_value ~ '^[1-9][0-9]{0,9}[smhdw]$' then 'ts:-' || p_value
+  when p_name = 'has' and p_value ~ '^@?[[:alpha:]_]'
+    then logloom_private.query_meant_name(p_value) || ':*'
+  -- C:\temp
+  when p_name ~ '^[A-Za-z]$' and p_value like '\\%'
+    then '"' || p_name || ':' || replace(left(p_value, 60), '\', '\\') || '"'
+  when p_name in ('_time', 'last', 'since') and p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'
+    then 'ts:-' || p_value
 end;

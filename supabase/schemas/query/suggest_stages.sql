@@ -1,7 +1,5 @@
--- Suggests what to write instead of an unknown stage; null if there is no suggestion. Knows the
--- stages of other languages, aggregates without brackets, and comparisons without where. p_texts
--- begins with the stage's name.
-create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
+-- Suggests a stage that makes no rows, as query_meant_stage does.
+create function logloom_private.query_meant_plain_stage(p_texts text[], p_plan jsonb)
 returns text
 language plpgsql
 immutable
@@ -15,17 +13,11 @@ declare
   v_number constant text := coalesce(
     (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
   );
-  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  -- The width of a bucket in timechart span=5m or bin(5m).
-  v_width text := (
-    select substring(t from '[1-9].*')
-    from unnest(p_texts) t
-    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
-    limit 1
+  v_text constant text := coalesce(
+    (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
   );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
   v_keys text[];
-  v_kind text;
-  v_place integer;
 begin
   if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
     return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
@@ -34,8 +26,24 @@ begin
     return '| where ' || v_column || ' ' || v_word || ' ' || p_texts[2];
   elsif v_word in ('=', '!=') or v_word = '~' then
     -- |= "text", |~ "regex"
-    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end || p_texts[2]
-      || ' before the first |';
+    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
+      || translate(p_texts[2], '`', '"') || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match', 'grep') then
+    -- jq's contains("text"), test("regex"), a shell's grep text
+    return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
+      || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
+  elsif v_word in ('group', 'by') then
+    return case when v_column is null then '| count() ' else '' end || 'by '
+      || logloom_private.query_meant_name(coalesce(
+        p_texts[2 + (lower(p_texts[2] collate "C") = 'by')::integer], 'service'
+      ));
+  elsif v_word in ('count_if', 'countif') then
+    return '| count() if ('
+      || coalesce(logloom_private.query_meant_words(p_texts, 3), p_texts[3], 'level:error') || ')';
+  elsif v_word = 'unwrap' then
+    return '| avg(' || logloom_private.query_meant_argument(p_texts[2:], 'avg') || ')';
+  elsif v_word = 'wc' then
+    return '| count()';
   elsif v_word in ('head', 'take', 'first', 'last', 'limit') then
     return '| limit ' || v_number;
   elsif v_word = 'tail' then
@@ -49,7 +57,7 @@ begin
       when v_column is not null and p_texts[3] ~ '^[<>=!]' then array_to_string(p_texts[2:4], ' ')
       when v_column is not null then v_column || ' > 10'
       else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
-  elsif v_word in ('project', 'table', 'keep', 'select', 'display') then
+  elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
     v_keys := array(
       select logloom_private.query_meant_name(t)
       from unnest(p_texts[2:]) t
@@ -57,14 +65,53 @@ begin
       limit 3
     );
     return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
-  elsif v_word in ('parse', 'rex', 'extract', 'unpack_json', 'spath') then
-    return '| json msg, or | logfmt msg: other texts are not taken apart';
+  elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
+    return case
+      when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
+    end;
+  elsif v_word in ('unpack_json', 'spath') then
+    return '| json msg';
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
   elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
     return 'the value as an attribute where the event is sent: a query makes no fields';
   elsif v_word in ('rename', 'project-rename', 'label_format') then
     return 'the name that it has: only an aggregate gets another, | count() as n';
+  end if;
+  return null;
+end;
+$$;
+
+-- Suggests what to write instead of an unknown stage; null if there is no suggestion. Knows the
+-- stages of other languages, aggregates without brackets, and comparisons without where. p_texts
+-- begins with the stage's name.
+create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_word constant text := lower(p_texts[1] collate "C");
+  v_number constant text := coalesce(
+    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
+  );
+  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
+  -- The width of a bucket in timechart span=5m or bin(5m).
+  v_width text := (
+    select substring(t from '[1-9].*')
+    from unnest(p_texts) t
+    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
+    limit 1
+  );
+  v_plain constant text := logloom_private.query_meant_plain_stage(p_texts, p_plan);
+  v_keys text[];
+  v_kind text;
+  v_place integer;
+begin
+  if v_plain is not null then
+    return v_plain;
   end if;
 
   v_keys := array(
@@ -85,7 +132,9 @@ begin
     return format(
       '| count() as n by %s | sort by n desc | limit %s', coalesce(v_keys[1], 'service'), v_number
     );
-  elsif v_word in ('dedup', 'uniq', 'distinct') and p_texts[2] is distinct from '(' then
+  elsif v_word in ('dedup', 'uniq', 'distinct', 'transaction')
+    and p_texts[2] is distinct from '('
+  then
     return format('| count() by %s: a row for each value', coalesce(v_keys[1], 'service'));
   elsif v_word in ('bin', 'bucket', 'timeslice') then
     return format('| count() by (%s)', coalesce(v_width, '5m'));

@@ -101,7 +101,8 @@ begin
     and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
     v_meant := logloom_private.query_meant_comparison(
-      p_state.texts[p_state."at" - 1] || logloom_private.query_text(p_state.texts[p_state."at"])
+      regexp_replace(p_state.texts[p_state."at" - 1], '(?<![=!])~$', '=~')
+        || logloom_private.query_text(p_state.texts[p_state."at"])
     );
     if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
       perform logloom_private.refuse_at(

@@ -19,7 +19,7 @@ end;
 $$;
 
 -- Functions for warnings: about syntax that is valid here but means something else in other
--- languages. Quoted texts never cause a warning.
+-- languages. A quoted text only causes one if it has a backslash before a letter or digit.
 
 -- Adds a warning if there is a suggestion.
 create function logloom_private.query_warn(
@@ -43,6 +43,14 @@ begin
 end;
 $$;
 
+-- True if a token has a backslash before a letter or digit, where it escapes nothing: a path, or a
+-- class of a regular expression.
+create function logloom_private.query_is_escaped_in_vain(p_token text)
+returns boolean
+language sql
+immutable
+return replace(p_token, '\\', '') ~ '\\[[:alnum:]]' and p_token !~ '^\\(?:AND|OR|NOT)$';
+
 -- Returns the message and suggestion for a word that is suspicious anywhere, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
@@ -54,6 +62,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_quote constant text := left(p_token, 1);
   v_end integer;
 begin
   if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
@@ -61,17 +70,18 @@ begin
       'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text',
       translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
     ];
-  elsif left(p_token, 1) = '''' and char_length(p_token) > 1 then
+  elsif v_quote in ('''', '`') and char_length(p_token) > 1 then
     select min(n) into v_end
     from generate_series(p_state."at", cardinality(p_state.texts)) n
-    where right(p_state.texts[n], 1) = '''';
+    where right(p_state.texts[n], 1) = v_quote;
     if v_end is not null then
       return array[
-        'Single quotes do not quote: ' || p_token || ' is read as a text',
+        case v_quote when '`' then 'Backquotes' else 'Single quotes' end
+          || ' do not quote: ' || p_token || ' is read as a text',
         '"' || btrim(
           p_token || coalesce(
             ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
-          ), ' '''
+          ), ' ' || v_quote
         ) || '"'
       ];
     end if;
@@ -79,6 +89,14 @@ begin
     return array[
       '&& is read as a text: terms side by side mean AND',
       replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
+    ];
+  elsif logloom_private.query_is_escaped_in_vain(p_token) then
+    return array[
+      'A backslash makes the next character literal: '
+        || logloom_private.query_excerpt(btrim(p_token, '"')),
+      case when p_token ~ '^[^"].*\\[dDwWsS](?:[^[:alnum:]]|$)|^\\[dDwWsS]'
+        then '~"' || p_token || '"'
+        else '"' || replace(btrim(p_token, '"'), '\', '\\') || '"' end
     ];
   elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
     return array[
@@ -101,6 +119,7 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_word constant text := lower(v_token collate "C");
   v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
+  v_time constant text := logloom_private.query_meant_time(p_state.texts, p_state."at");
   v_trap text[];
   v_message text;
   v_suggestion text;
@@ -140,10 +159,28 @@ begin
     v_suggestion := case v_word
       when 'exists' then
         logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
-      else logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}') end;
+      else coalesce(
+        logloom_private.query_meant_network(p_state.texts[p_state."at":]),
+        logloom_private.query_meant_words(p_state.texts, p_state."at" + 2),
+        logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}')
+      ) end;
   elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
     v_message := format('%s is read as a word: write a stage after a |', v_token);
     v_suggestion := '| limit ' || v_next;
+  elsif v_time is not null then
+    v_message := format('%s is read as a word: write a time as a term', v_token);
+    v_suggestion := v_time;
+  elsif v_word in ('where', 'grep') and p_state."at" = 1
+    and logloom_private.query_is_term(v_next)
+  then
+    v_message := format('%s is read as a word: a query begins with its terms', v_token);
+    v_suggestion := coalesce(
+      logloom_private.query_meant_words(p_state.texts, 2),
+      (
+        select t from unnest(p_state.texts[2:4]) t
+        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
+      )
+    );
   elsif v_word = 'select' and p_state."at" = 1
     and (
       v_next ~ '^[0-9(]'
@@ -184,74 +221,5 @@ begin
   return logloom_private.query_warn(
     p_state, p_state.positions[p_state."at"], v_message, v_suggestion
   );
-end;
-$$;
-
--- Warns about a value without a sign, or after =. p_token is the current token, or one of a list.
-create function logloom_private.query_warn_value(
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_sign text,
-  p_token text,
-  p_position integer
-)
-returns logloom_private.query_state
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_name constant text := p_field ->> 'name';
-  v_trap text[];
-  v_message text;
-  v_suggestion text;
-begin
-  if p_sign = '=' then
-    -- A second =, or a comparison of another language.
-    if p_token ~ '^=+[^=]' then
-      v_message := 'The second = is read as part of the value';
-      v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
-    elsif p_token ~ '^[<>].' then
-      v_message := format('%s is read as a value: write > or < before =', p_token);
-      v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
-    end if;
-  elsif left(p_token, 1) = '"' then
-    return p_state;
-  elsif p_token ~* '^!=*null$' then
-    v_message := 'null is read as a text: write field:* for any value';
-    v_suggestion := v_name || ':*';
-  elsif p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
-    and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
-  then
-    v_message := 'in is read as a value, and its brackets as more terms';
-    v_suggestion := v_name || ':(' || regexp_replace(
-      array_to_string(
-        p_state.texts[p_state."at" + 2:array_position(p_state.texts, ')', p_state."at") - 1], ' '
-      ),
-      '\s*,\s*', ' OR ', 'g'
-    ) || ')';
-  elsif p_token ~ '^!=*.' then
-    v_message := format('%s is read as a value: negate with - before the field', p_token);
-    v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
-  elsif p_token ~* '^null$' then
-    v_message := 'null is read as a text: write -field:* for a missing value';
-    v_suggestion := format('-%s:*', v_name);
-  elsif (p_field ->> 'field') in ('service', 'env', 'host')
-    and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
-  then
-    v_message := 'A comma does not separate values: this is one value';
-    v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
-  elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
-    v_message := format('%s is read as a text: write a range of numbers', p_token);
-    v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
-  else
-    v_trap := logloom_private.query_word_trap(p_state, p_token);
-    v_message := v_trap[1];
-    v_suggestion := v_name || ':' || v_trap[2];
-  end if;
-  if v_suggestion is null then
-    return p_state;
-  end if;
-  return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
 end;
 $$;

@@ -48,21 +48,30 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_query logloom_private.compiled_query;
+  v_rows public.logloom_log_stat[];
 begin
   perform logloom_private.take_search_slot(v_scope);
   v_query := logloom_private.search_query(v_scope, p_query_dsl, now(), 'rows');
   -- Group values may be long: stop after max_page_bytes.
+  v_rows := array(
+    select r.row
+    from (
+      select
+        s as row,
+        sum(octet_length(to_json(s)::text)) over (
+          rows between unbounded preceding and 1 preceding
+        ) as before
+      from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
+    ) r
+    where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
+  );
+  if v_rows[1]."group" = '{}' and coalesce(v_rows[1].value, 0) = 0 then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+    v_rows[1].warnings := logloom_private.warnings_of(v_query);
+  end if;
   return query
-  select (r.row).*
-  from (
-    select
-      s as row,
-      sum(octet_length(to_json(s)::text)) over (
-        rows between unbounded preceding and 1 preceding
-      ) as before
-    from logloom_private.log_stats_of(v_tenant_id, v_query, v_range, v_limit) s
-  ) r
-  where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t);
+  select r.* from unnest(v_rows) r;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
 end;

@@ -88,6 +88,10 @@ begin
     v_cursor.records_left := v_left;
     v_next_cursor := logloom_private.encode_page_cursor(v_cursor);
   end if;
+  if cardinality(v_page.logs) = 0 and v_next_cursor is null and p_cursor is null then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
     v_page.logs, v_next_cursor, lower(v_range), upper(v_range),
     logloom_private.warnings_of(v_query)

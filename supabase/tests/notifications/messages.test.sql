@@ -2,7 +2,7 @@
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
-select plan(20);
+select plan(21);
 
 -- The query for the counted records.
 select is(logloom_private.records_query(c.query, c.of_group::jsonb), c.expected, c.query)
@@ -12,6 +12,7 @@ from (
     ('level:error | count()', null, 'level:error'),
     ('| count()', null, '*'),
     ('"a | b" | where service:api | p95(@ms)', null, '"a | b" | where service:api'),
+    ('a | count() if (b) as e, count() as n | math e / n as s | math s * 2 as t', null, 'a'),
     ('x | count() by service', '{"service": "api"}', 'x | where service:="api"'),
     ('x | count() by service', '{"service": "a\" OR *"}', 'x | where service:="a\" OR *"'),
     ('x | count() by service', '{"service": null}', 'x | where -service:*'),

@@ -1,5 +1,5 @@
 begin;
-select plan(74);
+select plan(125);
 
 -- Lists queries of people who know another language. An invalid query gets an error and a hint. A
 -- valid query that means something else here gets a warning.
@@ -141,7 +141,90 @@ insert into mistakes values
     'count takes no field', 'Write count(). count_distinct(user_id) counts different values.'),
   ('error | count', 14, 'A bracket is missing after count', 'Write | count()'),
   ('error | count() > 10', 17,
-    'Nothing may follow the aggregate here: ">"', 'Write | where count > 10');
+    'Nothing may follow the aggregate here: ">"', 'Write | where count > 10'),
+  -- jq, a shell, and habits of several languages
+  ('.level == "error"', 1, '.level is read as a word: write a colon after a field', 'level:error'),
+  ('select(.level == "error")', 1,
+    'select is read as a word, and its brackets as more terms', 'level:error'),
+  ('.attrs.status >= 500', 15,
+    '> is only allowed at the start of a value',
+    'Write attrs.status:>=500: a colon after the field, and no blanks.'),
+  ('.level=="error"', 9,
+    'White space is missing before ""error""',
+    'A comparison is written with a colon: level:error'),
+  ('.msg | contains("timeout")', 8,
+    'Unknown aggregate "contains"', 'Write msg:"timeout" before the first |'),
+  ('.msg | test("time.*out")', 8,
+    'Unknown aggregate "test"', 'Write msg:~"time.*out" before the first |'),
+  ('level:error | jq .msg', 15, 'Unknown stage "jq"', 'Write | fields ts, msg'),
+  ('grep -i timeout', 1, 'grep is read as a word: a query begins with its terms', 'timeout'),
+  ('level:error | wc -l', 15, 'Unknown stage "wc"', 'Write | count()'),
+  ('service:api, level:error', 9,
+    'A comma does not separate terms: api, is read as one value', 'service:api'),
+  ('service:api;level:error', 9,
+    'A comma does not separate terms: api;level:error is read as one value',
+    'service:api level:error'),
+  ('level:error, service:api', 7, 'Unknown level "error,"', 'Write level:error'),
+  ('service:[api, web]', 15, 'TO is missing in a range', 'Write service:(api OR web)'),
+  ('last 1h', 1, 'last is read as a word: write a time as a term', 'ts:-1h'),
+  ('error in the last 15 minutes', 14,
+    'last is read as a word: write a time as a term', 'ts:-15m'),
+  ('1h ago', 1, '1h is read as a word: write a time as a term', 'ts:-1h'),
+  ('since:1h', 1, 'Unknown field "since"', 'Write ts:-1h'),
+  ('CIDR(@ip,10.0.0.0/8)', 1,
+    'CIDR is read as a word, and its brackets as more terms', '@ip:10.0.0.0/8'),
+  ('@ip in 10.0.0.0/8', 1, '@ip is read as a word: write a colon after a field', '@ip:10.0.0.0/8'),
+  ('@status:500-599', 9,
+    '500-599 is read as a text: write a range of numbers', '@status:[500 TO 599]'),
+  ('@status:500..599', 9,
+    '500..599 is read as a text: write a range of numbers', '@status:[500 TO 599]'),
+  ('`connection refused`', 1,
+    'Backquotes do not quote: `connection is read as a text', '"connection refused"'),
+  ('service:`api`', 9, 'Backquotes do not quote: `api` is read as a text', 'service:"api"'),
+  ('C:\temp\file.log', 1, 'Unknown field "C"', 'Write "C:\\temp\\file.log"'),
+  ('"C:\temp\file.log"', 1,
+    'A backslash makes the next character literal: "C:\temp\file.log"', '"C:\\temp\\file.log"'),
+  ('msg:C:\temp', 5, 'A backslash makes the next character literal: "C:\temp"', 'msg:"C:\\temp"'),
+  ('took \d+ms', 6, 'A backslash makes the next character literal: "\d+ms"', 'msg:~"\d+ms"'),
+  ('| sort desc', 8, 'by is missing after sort', 'Write | sort by ts desc'),
+  ('level:error | count() by service | sort by count DESC', 50,
+    'Nothing may follow sort here: "DESC"', 'Write | sort by count desc'),
+  ('level:error | count() by service | sort by -count', 44,
+    'No column to sort by: "-count"', 'Write | sort by count desc'),
+  ('level:error | count() by service | sort by desc', 44,
+    'No column to sort by: "desc"', 'Write | sort by count desc'),
+  ('where level = "error"', 1,
+    'where is read as a word: a query begins with its terms', 'level:error'),
+  ('{service="api", env="prod"}', 1,
+    '{ is only allowed in a range of a field', 'Write service:api env:prod'),
+  ('service:api | line_format "{{.msg}}"', 15,
+    'Unknown stage "line_format"', 'Write | fields ts, msg'),
+  ('service:api | pattern "<_> <status>"', 15,
+    'Unknown stage "pattern"', 'Write | extract "<_> <status>"'),
+  ('"timeout" | rex "took (?<ms>\d+)"', 13,
+    'Unknown stage "rex"', 'Write | extract_regexp "took (?P<ms>\d+)"'),
+  ('service:api | parse @message "took *" as ms', 15,
+    'Unknown stage "parse"', 'Write | extract "took <ms> ms"'),
+  ('service:api | unwrap duration_ms', 15, 'Unknown stage "unwrap"', 'Write | avg(@duration_ms)'),
+  ('service:api |= `timeout`', 14, 'Unknown stage "="', 'Write "timeout" before the first |'),
+  ('msg~"time.*out"', 5,
+    'White space is missing before ""time.*out""',
+    'A comparison is written with a colon: msg:~"time.*out"'),
+  ('level:!error', 7, 'Unknown level "!error"', 'Write -level:error'),
+  ('service:%api%', 9, '%api% is read as a text: the wildcard is *', 'service:*api*'),
+  ('service:.*api.*', 9, '.*api.* is read as a text: the wildcard is *', 'service:*api*'),
+  ('msg ilike ''%timeout%''', 1,
+    'msg is read as a word: write a colon after a field', 'msg:timeout'),
+  ('has:user_id', 1, 'Unknown field "has"', 'Write user_id:*'),
+  ('error | countif(level = "error")', 9,
+    'Unknown aggregate "countif"', 'Write | count() if (level:error)'),
+  ('error | count() group by service', 17,
+    'Nothing may follow the aggregate here: "group"', 'Write by service'),
+  ('level:error | group by service', 15, 'Unknown stage "group"', 'Write | count() by service'),
+  ('level:error | count() by 5m', 26,
+    'Unknown field "5m"', 'A width of time is written (5m): | count() by (5m)'),
+  ('error | transaction user_id', 9,
+    'Unknown stage "transaction"', 'Write | count() by user_id: a row for each value');
 
 select is(
   case when (v.verdict -> 'valid')::boolean
@@ -158,6 +241,18 @@ select is(
 from mistakes m
 cross join lateral (select logloom_private.query_verdict(m.query) as verdict) v
 cross join lateral (select v.verdict -> 'warnings' -> 0 as first) w;
+
+select is(
+  (
+    select string_agg(v.query, ', ')
+    from unnest(array[
+      'msg:"C:\\temp"', '"100\%"', '\AND', '@day:2026-11', 'lost, retrying', 'last 5 messages'
+    ]) v (query)
+    where logloom_private.query_verdict(v.query) -> 'warnings' <> '[]'
+  ),
+  null,
+  'no warning for texts that mean what they say'
+);
 
 select * from finish();
 rollback;

@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 -- Numbers are printed with all digits, whatever the database's default is.
 set extra_float_digits = 1;
-select plan(26);
+select plan(31);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "level": "error", "service": "api", "attrs": {"ms": 10, "path": "/a"}},
@@ -90,6 +90,45 @@ select throws_ok(
 select throws_ok(
   $$select public.log_stats('level:')$$, 'PT400', 'A value is missing after "level:"',
   'a query that does not compile'
+);
+
+-- Hints for a query that found nothing
+create function pg_temp.hints(p_warnings public.logloom_query_warning[])
+returns text
+language sql
+return (
+  select string_agg(format('%s: %s → %s', w.position, w.message, w.suggestion), '; ')
+  from unnest(p_warnings) w
+);
+select is(
+  pg_temp.hints((public.search_logs(c.query_dsl)).warnings), c.hints, 'nothing: ' || c.query_dsl
+)
+from (
+  values
+    ('level:error service:wep', '21: There is no service wep: did you mean web? → service:web'),
+    (
+      '@ms:>5ms -service:API',
+      '19: There is no service API: did you mean api? → service:api; '
+        '1: @ms holds plain numbers, which have no unit → @ms:>5'
+    ),
+    ('service:umbrella @path:>5ms @none:<1kB', null)
+) c (query_dsl, hints);
+select is(
+  (select pg_temp.hints(s.warnings) from public.log_stats('service:wep | max(@ms)') s),
+  '9: There is no service wep: did you mean web? → service:web', 'an aggregate of nothing'
+);
+reset role;
+select is(
+  logloom_private.hints_for_nothing(
+    jsonb_populate_record(
+      null::logloom_private.reading_scope,
+      jsonb_build_object(
+        'tenant_id', 'acme', 'filter', (logloom_private.parse_query('service:api')).tree
+      )
+    ),
+    'service:wep', tstzrange(now() - interval '1 hour', now())
+  ),
+  '[]', 'a reader does not learn the services of other records'
 );
 
 select * from finish();
