@@ -38,6 +38,9 @@ drop procedure logloom_private.evaluate_alerts();
 drop procedure logloom_private.run_canary();
 drop procedure logloom_private.run_job(text, regprocedure);
 
+-- A parameter has another type.
+drop function public.create_api_key(text, text, timestamptz, text[], uuid);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 SET local check_function_bodies = off;
@@ -973,7 +976,7 @@ begin
     v_tenant_id := logloom_private.resolve_tenant_to_change(p_tenant_id);
     perform logloom_private.require_role(v_tenant_id, 'owner');
     perform logloom_private.lock_members(v_tenant_id);
-    -- Another request may have been faster.
+    -- Another request may have deleted the tenant meanwhile.
     select d.* into v_deletion
     from logloom_private.tenant_deletions d
     where d.tenant_id = v_tenant_id and d.finished_at is null;
@@ -1312,15 +1315,27 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_partials_sql (
   p_parts  text[]
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  format((((('select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '::text ||
-  'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '::text) ||
-  'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '::text) ||
-  'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '::text) || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part'::text),
-  p_source,
-  (SELECT string_agg(format('(%s, %s)'::text, p.n, p.sql), ', '::text ORDER BY p.n) AS string_agg FROM unnest(alert_partials_sql.p_parts) WITH ORDINALITY p(sql, n)), p_filter);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  -- "offset 0": the number is computed once per record instead of once per aggregate.
+  return format(
+    'select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '
+      || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
+      || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '
+      || 'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '
+      || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part',
+    p_source,
+    (
+      select string_agg(format('(%s, %s)', p.n, p.sql), ', ' order by p.n)
+      from unnest(p_parts) with ordinality p (sql, n)
+    ),
+    p_filter
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.add_alert_partials_sql (
   p_source text,
@@ -1385,7 +1400,7 @@ begin
   v_rows.max_rows := p_limit;
   if p_staged_after is null and (
     logloom_private.reads_sealed(p_tenant_id, p_from, v_to)
-    -- Or they may be sealed by the time that this runs.
+    -- Otherwise the rows may be sealed by the time this statement runs.
     or p_from < clock_timestamp() - (select s.seal_after from logloom_private.settings s)
   ) then
     v_rows := logloom_private.with_sealed_sql(v_rows, format(
@@ -2449,7 +2464,7 @@ begin
     -- The last round is too long ago: every group is filled again.
     v_last := null;
   end if;
-  -- Not lower than before: a dropped day takes its write sequences with it.
+  -- The maximum with the earlier value, because dropping a day also drops its write sequences.
   v_round.write_seq_to := greatest(
     v_last.write_seq_to, (select max(a.write_seq) from logloom_private.log_writes a), 0
   );
@@ -2715,10 +2730,18 @@ CREATE OR REPLACE FUNCTION logloom_private.block_names (
   p_fields jsonb
 )
   RETURNS text[]
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN ARRAY(SELECT concat_ws('.'::text, (f.field ->> 'field'::text), ((f.field -> 'path'::text) ->> 0)) AS concat_ws FROM jsonb_array_elements(block_names.p_fields)
-  WITH ORDINALITY f(field, n) ORDER BY f.n);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select concat_ws('.', f.field ->> 'field', f.field -> 'path' ->> 0)
+    from jsonb_array_elements(p_fields) with ordinality f (field, n)
+    order by f.n
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.block_range (
   p_tenant_id text,
@@ -2749,10 +2772,12 @@ begin
     $query$
       select count(*), sum(w.size), array_agg(w.size), array_agg(w.ts), array_agg(w.id)
       from (
-        select r.ts, r.id, r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint as size
+        select r.ts, r.id,
+          r.bytes + 7 * greatest(r.bytes - 2000, 0)::bigint + 7 * greatest(r.message_bytes - 100, 0)
+            as size
         from (
           select
-            l.ts, l.id,
+            l.ts, l.id, octet_length(l.msg) as message_bytes,
             greatest(
               coalesce(l.record_bytes, octet_length(to_json(l)::text)),
               200 + coalesce(octet_length(l.msg), 0)
@@ -3389,6 +3414,47 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.checked_hidden_fields (
+  p_hidden_fields text[]
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names text[] := '{}';
+  v_name text;
+begin
+  if cardinality(p_hidden_fields) > 100 or array_ndims(p_hidden_fields) > 1 then
+    perform logloom_private.refuse('views.too_many_hidden_fields');
+  end if;
+  foreach v_name in array coalesce(p_hidden_fields, '{}') loop
+    v_name := logloom_private.trim_space(v_name);
+    if v_name is distinct from 'attrs' then
+      if v_name is null or length(v_name) not between 1 and 200
+        or v_name in ('id', 'tenant_id', 'ts', 'received_at', 'any')
+      then
+        perform logloom_private.refuse(
+          'views.field_cannot_be_hidden', coalesce(left(v_name, 60), 'null')
+        );
+      end if;
+      begin
+        v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
+      exception when sqlstate 'PT400' then
+        -- Its own hint says how to write queries.
+        perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
+      end;
+    end if;
+    v_names := v_names || v_name;
+    if v_name = 'level' then
+      v_names := v_names || 'attrs.original_level'::text;
+    end if;
+  end loop;
+  return array(select distinct n collate "C" from unnest(v_names) n order by 1);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.checked_query (
   p_query_dsl text
 )
@@ -4006,6 +4072,21 @@ begin
     -- A message gives only one reason for the end.
     and n.body::jsonb #> '{data,resolution}' is not distinct from
       p_body::jsonb #> '{data,resolution}'
+    -- The last message about a group must say how it is now, so a group that fired, recovered and
+    -- fires again does not join the first message. A message with 100 alerts may omit groups.
+    and not exists (
+      select
+      from logloom_private.notifications m
+      cross join lateral (select m.body::jsonb #> '{data,alerts}' as alerts) a
+      where m.rule_id = n.rule_id and m.channel = n.channel and m.group_key = n.group_key
+        and m.purpose <> n.purpose and m.position > n.position and m.status = 'pending'
+        and (
+          jsonb_array_length(a.alerts) >= 100
+          or a.alerts @> jsonb_build_array(
+            jsonb_build_object('group', p_body::jsonb #> '{data,alerts,0,group}')
+          )
+        )
+    )
   order by n.position desc
   limit 1
   for update;
@@ -4506,11 +4587,20 @@ CREATE OR REPLACE FUNCTION logloom_private.condition_fields (
   p_aggregates jsonb
 )
   RETURNS jsonb
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  (SELECT COALESCE(jsonb_agg(DISTINCT f.field), '[]'::jsonb) AS "coalesce" FROM (jsonb_array_elements(condition_fields.p_aggregates) a(item) CROSS JOIN LATERAL
-  jsonb_path_query(jsonb_build_array((a.item -> 'condition'::text)), 'strict $.**?(@."field".type() == "string")'::jsonpath) f(field)));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select coalesce(jsonb_agg(distinct f.field), '[]')
+    from jsonb_array_elements(p_aggregates) a (item)
+    cross join lateral jsonb_path_query(
+      jsonb_build_array(a.item -> 'condition'), 'strict $.** ? (@.field.type() == "string")'
+    ) f (field)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.conditional_percentiles_sql (
   p_rows       text,
@@ -4723,6 +4813,8 @@ CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
   AS $function$
 declare
   v_max_blocks constant integer := 256;
+  -- Dictionaries read for all columns together
+  v_max_dictionaries constant integer := 512;
   v_max_rows constant integer := 20000;
   v_rows logloom_private.sql_source := logloom_private.tenant_rows_sql(
     p_tenant_id, p_query.ts_from, p_query.ts_to, 'true'
@@ -4760,10 +4852,13 @@ begin
   );
   return array(
     select n.name
-    from unnest(v_names) n (name)
-    where cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
-      p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
-    ))
+    from unnest(p_names) with ordinality n (name, place)
+    where n.name = any(v_names)
+      and cardinality(v_blocks) - 2 <= cardinality(logloom_private.blocks_with_counts(
+        p_tenant_id, v_blocks, p_query.ts_from, p_query.ts_to, n.name
+      ))
+    order by n.place
+    limit v_max_dictionaries / cardinality(v_blocks)
   );
 end;
 $function$;
@@ -4848,7 +4943,7 @@ declare
   v_by constant text := array_to_string(array(select ', l.' || b from unnest(p_by) b), '');
 begin
   p_query := logloom_private.bound_query(p_tenant_id, p_query, p_range);
-  -- As in count() by p_by
+  -- Groups like count() by p_by.
   p_query.by_fields := p_by;
   p_query.plan := jsonb_build_object('reads', p_by);
   v_source := logloom_private.stats_source(p_tenant_id, p_query, true, p_seconds);
@@ -5092,7 +5187,8 @@ declare
   v_state constant text := case
     when logloom_private.is_read_only() then 'read_only'
     when exists (
-      select from logloom_private.jobs j where j.failures > 0 and j.last_error like '53100:%'
+      select from logloom_private.jobs j
+      where j.failures > 0 and j.last_error like '53100:%' and not j.is_paused
     ) then 'full'
     else 'writable'
   end;
@@ -5647,7 +5743,7 @@ begin
     -- Skips windows that ended before the rule was created or changed: they may lack records that a
     -- search showed at that time. The rule's first window is the next round's.
     and e.window_end > r.asked_at
-    -- Before its first evaluation, only the last window.
+    -- A rule that was never evaluated gets only the last window.
     and (r.last_evaluated_at is not null or e.window_end = p_round.window_end - r.delay)
     -- An evaluated window is evaluated again only if late records arrived.
     and (
@@ -5732,7 +5828,7 @@ begin
     ) end;
   elsif v_is_confirmed then
     return 'The address is already confirmed';
-  -- Otherwise somebody could send mail by creating a rule and deleting it at once.
+  -- Without this, a user could send unlimited mail by creating rules and deleting them at once.
   elsif not logloom_private.rule_names_address(
     p_notification.tenant_id, lower(p_notification.address)
   ) then
@@ -6428,14 +6524,26 @@ CREATE OR REPLACE FUNCTION logloom_private.extraction_sql (
   p_text  text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN CASE (p_stage ->> 'stage'::text) WHEN 'extract'::text THEN
-  format('logloom_private.extract_pattern(%s, %L::text[], %L::text[])'::text, p_text, ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'literals'::text)) AS
-  jsonb_array_elements_text),
-  ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text)) AS jsonb_array_elements_text)) WHEN 'extract_regexp'::text THEN
-  format('logloom_private.extract_regexp(%s, %L, %L::text[], %L)'::text, p_text, (p_stage ->> 'pattern'::text), ARRAY(SELECT jsonb_array_elements_text((p_stage -> 'names'::text))
-  AS jsonb_array_elements_text), (p_stage ->> 'fold'::text)) ELSE format('logloom_private.extract_%s(%s)'::text, (p_stage ->> 'stage'::text), p_text) END;
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case p_stage ->> 'stage'
+    when 'extract' then format(
+      'logloom_private.extract_pattern(%s, %L::text[], %L::text[])', p_text,
+      array(select jsonb_array_elements_text(p_stage -> 'literals')),
+      array(select jsonb_array_elements_text(p_stage -> 'names'))
+    )
+    when 'extract_regexp' then format(
+      'logloom_private.extract_regexp(%s, %L, %L::text[], %L)', p_text,
+      p_stage ->> 'pattern', array(select jsonb_array_elements_text(p_stage -> 'names')),
+      p_stage ->> 'fold'
+    )
+    else format('logloom_private.extract_%s(%s)', p_stage ->> 'stage', p_text)
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   p_tenant_id      text,
@@ -6451,6 +6559,10 @@ CREATE OR REPLACE FUNCTION logloom_private.facet_changes (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
+declare
+  v_seconds constant numeric := extract(epoch from upper(p_range) - lower(p_range));
+  v_seconds_before constant numeric := extract(epoch from upper(p_before) - lower(p_before))
+    - case when p_before @> p_range then v_seconds else 0 end;
 begin
   return query
   with after as materialized (
@@ -6459,7 +6571,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- A range that contains the other is compared without it.
+      -- If one range contains the other, the other is left out of it.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -6489,7 +6601,11 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  where s.score >= 10.83;
+  where s.score >= 10.83
+    and (
+      c.after::double precision / p_records > c.before::double precision / p_records_before
+      or c.after * v_seconds_before < c.before * v_seconds
+    );
 end;
 $function$;
 
@@ -6627,7 +6743,7 @@ begin
       and n.needed_from >= v_from
     order by n.group_id
   loop
-    -- In a statement of its own, because the counts may be on another node.
+    -- The counts are read by a separate statement, because they may be on another node.
     v_records := coalesce(
       (
         select sum(c.events)
@@ -6682,7 +6798,8 @@ declare
   v_items constant jsonb := case p_tree ->> 'type'
     when 'and' then p_tree -> 'items' else jsonb_build_array(p_tree)
   end;
-  -- Becomes part of the SQL text, because a node does not know the settings of this transaction.
+  -- The setting becomes part of the SQL text, because a node does not know the settings of this
+  -- transaction.
   v_scan constant text := quote_nullable(current_setting('logloom.scan', true));
   v_quick jsonb;
   v_costly jsonb;
@@ -7271,7 +7388,7 @@ begin
     -- none.
     foreach v_is_exact in array array[false, true] loop
       v_sql := logloom_private.page_sql(p_query, v_rows, v_left, p_bytes, v_is_exact);
-      -- With a single part there is no need to release locks.
+      -- If there is only one part, locks need not be released early.
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
@@ -7714,7 +7831,7 @@ declare
   v_earlier_answer json;
 begin
   if v_has_rate and not v_is_let_in then
-    -- Without a lock: a request that is refused here delays nobody and writes nothing.
+    -- This check takes no lock, so a request that is refused here delays nobody and writes nothing.
     perform logloom_private.check_rate(p_state, b)
     from logloom_private.rate_buckets b
     where b.tenant_id = p_state.tenant_id;
@@ -7734,7 +7851,7 @@ begin
     );
   end if;
   if v_earlier_answer ->> 'takes_to' is not null then
-    -- Makes the same list of errors again.
+    -- Uses the times of the first answer, so that the same events are rejected again.
     p_state.keeps_from := v_earlier_answer ->> 'keeps_from';
     p_state.takes_to := v_earlier_answer ->> 'takes_to';
   end if;
@@ -8233,7 +8350,7 @@ begin
   elsif p_link and v_settings.portal_url is null then
     perform logloom_private.refuse('portal.url_is_not_set');
   end if;
-  -- Null if blank, as for views.
+  -- A blank query becomes null, as for views.
   p_query_dsl := logloom_private.checked_view_query(v_tenant_id, p_query_dsl);
   perform
     logloom_private.hold_view(v_tenant_id, p_view_id),
@@ -9120,9 +9237,9 @@ declare
     || 'where jsonb_typeof(j.value) = ''object'' or '
     || format(v_wanted, '%2$s || logloom_private.query_segment(j.key)') || ' limit 200)';
   v_max_fields constant integer := 200;
-  -- The maximum for each field
+  -- The most values of each field.
   v_max_values constant integer := 10;
-  -- The maximum for the attributes of all sampled records together
+  -- The most values of each field.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -10180,7 +10297,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- Runs whose words say that they may have a matching template.
+  -- The runs that may have a matching template, as their words tell.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -11142,10 +11259,17 @@ CREATE OR REPLACE FUNCTION logloom_private.numbered_sql (
   p_prefix      text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN (SELECT string_agg(format('%s as %s%s'::text, e.sql, numbered_sql.p_prefix, e.n), ', '::text ORDER BY e.n) AS string_agg FROM unnest(numbered_sql.p_expressions)
-  WITH ORDINALITY e(sql, n));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select string_agg(format('%s as %s%s', e.sql, p_prefix, e.n), ', ' order by e.n)
+    from unnest(p_expressions) with ordinality e (sql, n)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.numbers_aggregate_sql (
   p_aggregate jsonb,
@@ -11446,7 +11570,7 @@ begin
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
         'at most 100 years).',
-      '`p_ts_from` or `p_ts_to` is neither ISO 8601 nor a time such as `now-24h`.'),
+      'The parameter is neither ISO 8601 nor a time such as `now-24h`.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
       'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
@@ -11730,6 +11854,107 @@ begin
         || 'as low_@, array_agg(case when # + b.margin < 1 then b.@[2] else ''Infinity'' end '
         || 'order by g.id) as high_@'
     )
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.percentiles_sql (
+  p_rows        text,
+  p_keys        text[],
+  p_others      text[],
+  p_percentiles jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_limits constant text :=
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@, l.high_@');
+begin
+  return format(
+    $query$
+      with found as materialized (
+        select array[%2$s]::text[] as keys, r.* from (%1$s) r
+      ), groups as materialized (
+        select
+          f.keys, (row_number() over ())::integer as id,
+          sum(cardinality(array_remove(f.doubles, null)))::double precision as size
+        from found f
+        where f.doubles is not null
+        group by f.keys
+      ), numbers as not materialized (
+        select g.id, g.size, f.doubles
+        from found f
+        join groups g using (keys)
+        where f.doubles is not null
+      ), %3$s, parts as (
+        select l.id, l.size, %4$s, p.*
+        from (
+          select l.*, least(%6$s) as low
+          from (
+            select n.*, %9$s
+            from numbers n
+          ) l
+          offset 0
+        ) l
+        cross join lateral (
+          select %5$s
+          from (select unnest(l.doubles) as number) u
+          where u.number >= l.low
+        ) p
+      ), percentiles as (
+        select l.id, %7$s
+        from (select l.id, l.size, %4$s, %8$s from parts l) l
+        group by l.id, l.size, %4$s
+      )
+      select f.*, %10$s from found f
+      union all
+      select g.keys, %11$s, %12$s
+      from percentiles p
+      join groups g using (id)
+    $query$,
+    p_rows, array_to_string(array(select 'r.' || k from unnest(p_keys) k), ', '),
+    logloom_private.percentile_limits_sql(p_percentiles),
+    v_limits,
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'count(*) filter (where u.number >= l.low_@) as above_@, '
+        || 'count(*) filter (where u.number = l.low_@) as at_low_@, '
+        || 'array_agg(u.number) filter (where u.number > l.low_@ and u.number < l.high_@) '
+        || 'as between_@, '
+        || 'count(*) filter (where u.number = l.high_@) as at_high_@'
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'l.low_@'),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'coalesce(logloom_private.percentile_within('
+        || '# * (l.size - 1) - (l.size - sum(l.above_@)::double precision), '
+        || 'l.low_@, sum(l.at_low_@)::bigint, '
+        || 'array_agg(l.between_@) filter (where l.between_@ is not null), '
+        || 'l.high_@, sum(l.at_high_@)::bigint), '
+        || '(select percentile_cont(#) within group (order by u.number) from ('
+        || 'select unnest(n.doubles) as number from numbers n where n.id = l.id) u)) as @'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      'unnest(array[l.above_@]) as above_@, unnest(array[l.at_low_@]) as at_low_@, '
+        || 'unnest(l.between_@) as between_@, unnest(array[l.at_high_@]) as at_high_@'
+    ),
+    logloom_private.percentiles_list(
+      p_percentiles,
+      -- Subqueries are evaluated once. A join would copy the arrays for each group.
+      '(select c.low_@ from limits c)[n.id] as low_@, '
+        || '(select c.high_@ from limits c)[n.id] as high_@'
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'null::double precision as @'),
+    array_to_string(
+      array(select format('g.keys[%s]', n) from generate_subscripts(p_keys, 1) n)
+        || array(select 'null as ' || o from unnest(p_others) o),
+      ', '
+    ),
+    logloom_private.percentiles_list(p_percentiles, 'p.@')
   );
 end;
 $function$;
@@ -12233,15 +12458,15 @@ begin
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so it is deleted after it.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
-        -- These are still listed for a while after their end.
+        -- These rows are still listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- These are counted for a minute after they were created.
+        -- Rows of the last minute are still counted.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- These are still listed for a while after their end.
+        -- These rows are still listed for a while after their end.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
         -- A bucket that was not used for a day is full.
@@ -12929,7 +13154,7 @@ begin
   else
     v_near := logloom_private.query_near_field(p_name);
     if p_stage ~ '^(?:sum|avg|min|max|p[0-9].*)$' and v_near <> 'ts' then
-      -- Such an aggregate takes attributes, so no field is meant.
+      -- An aggregate of this kind takes attributes, so no field is meant.
       v_near := null;
     end if;
     perform logloom_private.refuse_at(
@@ -14765,11 +14990,20 @@ CREATE OR REPLACE FUNCTION logloom_private.query_result_names (
   p_plan jsonb
 )
   RETURNS text[]
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  ARRAY(SELECT (r.item ->> 'name'::text) FROM jsonb_array_elements((COALESCE((query_result_names.p_plan -> 'aggregates'::text), '[]'::jsonb) || COALESCE((query_result_names.p_plan
-  -> 'math'::text), '[]'::jsonb))) WITH ORDINALITY r(item, n) ORDER BY r.n);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select r.item ->> 'name'
+    from jsonb_array_elements(
+      coalesce(p_plan -> 'aggregates', '[]') || coalesce(p_plan -> 'math', '[]')
+    ) with ordinality r (item, n)
+    order by r.n
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_sql (
   p_node    jsonb,
@@ -14995,7 +15229,7 @@ begin
       and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
       and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
   ) then
-    -- This is a part of a comparison that already has its warning.
+    -- This term is a part of a comparison that already has its warning.
     return p_state;
   elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
     v_message := format('%s is read as a word: write operators in upper case', v_token);
@@ -15013,8 +15247,8 @@ begin
   elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
     and v_word not in ('and', 'or', 'not')
   then
-    -- For example avg(duration_ms), exists(user_id), i(error). This is no error, because (a)(b)
-    -- needs no blank, either.
+    -- Finds calls such as avg(duration_ms), exists(user_id), i(error). They are not errors, because
+    -- (a)(b) needs no blank either.
     v_message := format('%s is read as a word, and its brackets as more terms', v_token);
     v_suggestion := case v_word
       when 'exists' then
@@ -15665,7 +15899,7 @@ declare
       v_now, logloom_private.watermark(v_queue.oldest_received_at)
     ) || jsonb_build_object(
       'unsealed_secrets', logloom_private.unsealed_secret_count(),
-      'message_links', (select s.console_url is not null from logloom_private.settings s)
+      'console_url', (select s.console_url from logloom_private.settings s)
     ),
     'sealing', logloom_private.sealing_health(v_now),
     'verification', logloom_private.verification_health(),
@@ -16683,7 +16917,8 @@ begin
       {"name": "ts", "type": "timestamptz", "sent": true, "shown": 3, "kind": "time",
         "block": "times", "near": ["time", "timestamp", "_time", "@timestamp", "date"],
         "aliases": ["@timestamp", "timestamp", "time", "_time", "dt", "date", "datetime", "t",
-          "eventTime", "EdgeStartTimestamp", "asctime", "@t", "Timestamp", "__REALTIME_TIMESTAMP"],
+          "eventTime", "EdgeStartTimestamp", "asctime", "@t", "Timestamp", "__REALTIME_TIMESTAMP",
+          "timeMillis", "instant", "record.time.repr"],
         "remark": "a time, a day, now-15m"},
       {"name": "received_at", "type": "timestamptz", "sent": false, "shown": 4, "kind": "time",
         "block": "batches", "remark": "when the service got it"},
@@ -16695,12 +16930,14 @@ begin
         "block": "runs", "place": 1, "near": ["severity", "lvl", "loglevel", "log_level"],
         "aliases": ["severity", "status", "log.level", "severity_text", "loglevel", "levelname",
           "lvl", "@level", "level_name", "error_severity", "@l", "Level", "LogLevel",
-          "PRIORITY"], "remark": "debug < info < warn < error"},
+          "PRIORITY", "@fields.level", "record.level", "context.logLevel", "s"],
+        "remark": "debug < info < warn < error"},
       {"name": "msg", "type": "text", "sent": true, "shown": 6, "kind": "msg",
         "block": "templates", "near": ["message", "log", "text", "_msg", "body"],
-        "aliases": ["message", "event_message", "log", "short_message", "body", "text", "line",
-          "@message", "@m", "Message", "RenderedMessage", "fields.message", "MESSAGE", "@mt",
-          "MessageTemplate"], "remark": "anywhere in the message"},
+        "aliases": ["formattedMessage", "message", "event_message", "log", "short_message", "body",
+          "record.message", "text", "line", "@message", "@m", "Message", "RenderedMessage",
+          "fields.message", "MESSAGE", "@mt", "MessageTemplate", "event"],
+        "remark": "anywhere in the message"},
       {"name": "service", "type": "text", "sent": true, "shown": 7, "kind": "text",
         "block": "runs", "place": 2, "near": ["app", "svc", "job", "service_name", "application"],
         "aliases": ["service.name", "service_name", "app", "application", "projectName",
@@ -16808,9 +17045,13 @@ declare
 begin
   if v_query.aggregate is not null then
     v_state := logloom_private.query_tokenize(p_query_dsl, now());
-    select min(t.position) into v_bar
+    -- The bar before the aggregates: only math follows them.
+    select t.position into v_bar
     from unnest(v_state.texts, v_state.positions) t (text, position)
-    where t.text = '|';
+    where t.text = '|'
+    order by t.position desc
+    offset coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
+    limit 1;
     v_text := left(p_query_dsl, v_bar - 1);
   end if;
   v_text := coalesce(nullif(logloom_private.trim_space(v_text), ''), '*');
@@ -17664,7 +17905,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- This is the condition of blocks_older_format_idx. The index is mostly empty.
+  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -17716,7 +17957,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- No limit if fields are hidden: where the last block ends would tell about the sizes of records.
+  -- There is no limit if fields are hidden, because the place where the last block ends would tell
+  -- about the sizes of records.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -17870,9 +18112,17 @@ CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
   p_rule_id uuid
 )
   RETURNS boolean
-  LANGUAGE sql
+  LANGUAGE plpgsql
   STABLE
-RETURN COALESCE((SELECT (p.results ? 'math'::text) FROM logloom_private.alert_plans p WHERE (p.rule_id = rule_has_math.p_rule_id)), false);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return coalesce(
+    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
+    false
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.rule_results (
   p_query logloom_private.compiled_query
@@ -17897,9 +18147,18 @@ CREATE OR REPLACE FUNCTION logloom_private.rule_value_sql (
   p_plan   jsonb
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN format('select g.v%s as value, g.* from (%s) g'::text, GREATEST(cardinality(logloom_private.query_result_names(p_plan)), 1), logloom_private.math_sql(p_select, p_plan));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format(
+    'select g.v%s as value, g.* from (%s) g',
+    greatest(cardinality(logloom_private.query_result_names(p_plan)), 1),
+    logloom_private.math_sql(p_select, p_plan)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.run_canary()
   RETURNS interval
@@ -18022,7 +18281,7 @@ begin
     perform logloom_private.record_job('run_writer', v_started_at);
     return row(v_moved, false);
   end if;
-  -- Not in the transaction of a step: enqueues wait until a flip is committed.
+  -- This runs in its own transaction, because enqueues wait until a flip is committed.
   perform logloom_private.empty_moved_slots();
   if logloom_private.flip_queue() then
     return row(0, false);
@@ -18861,7 +19120,8 @@ begin
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'More at once than half of the plan''s `concurrent_searches`; `Retry-After`.'),
+      'More at once than half of the plan''s `concurrent_searches`, or of the searches of all '
+        'tenants; `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -19109,6 +19369,20 @@ CREATE OR REPLACE FUNCTION logloom_private.sees_addresses (
   STABLE
 RETURN ((NOT ((p_scope).kind IS DISTINCT FROM 'token'::logloom_private.reader_kind)) AND ((p_scope).view_id IS NULL) AND (logloom_private.reads_only(logloom_private.claims()) IS
   NOT TRUE));
+
+CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
+  p_query logloom_private.compiled_query
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case when p_query.plan ? 'math' then p_query.plan -> 'aggregates'
+    else jsonb_build_array(logloom_private.stats_aggregates(p_query) -> 0) end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.service_operations()
   RETURNS text[]
@@ -19518,9 +19792,9 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Prime numbers: 30 slices of a month would all end at the same hour of the day.
+  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
   v_slices constant integer := case
-    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 13
+    when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
   end;
   v_length constant interval := (p_query.ts_to - p_query.ts_from) / v_slices;
@@ -19540,9 +19814,14 @@ CREATE OR REPLACE FUNCTION logloom_private.source_count_sql (
   p_filter text                           DEFAULT ''::text
 )
   RETURNS text
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN format('coalesce(%s%s, 0)::double precision'::text, (p_source).count_sql, p_filter);
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return format('coalesce(%s%s, 0)::double precision', p_source.count_sql, p_filter);
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.source_sql (
   p_source logloom_private.sql_source
@@ -19647,7 +19926,7 @@ declare
   v_slice record;
   v_parts text[] := '{}';
 begin
-  if jsonb_array_length(p_query.plan -> 'rows') > 0 then
+  if jsonb_array_length(p_query.plan -> 'rows') > 0 or 0 = all (p_counts) then
     return logloom_private.newest_sample_sql(p_tenant_id, p_query, v_records, v_bytes);
   end if;
   for v_slice in
@@ -19694,7 +19973,7 @@ CREATE OR REPLACE FUNCTION logloom_private.stage_alert_writes (
   SET enable_seqscan TO 'off'
   AS $function$
 declare
-  -- In a variable, because the linter reports tables that it does not find.
+  -- The table's name is in a variable, because the linter reports tables that it does not find.
   v_staged constant text := 'pg_temp.alert_writes';
 begin
   delete from logloom_private.alert_round_writes a where true;
@@ -19702,7 +19981,8 @@ begin
     -- Nothing arrived. Creating a table would write to a dozen catalogs.
     return;
   end if;
-  -- Once for all tenants and groups. Temporary, because only this round uses it.
+  -- Stages the new records once for all tenants and groups, in a temporary table, because only this
+  -- round uses it.
   perform logloom_private.empty_staging_table(v_staged);
   execute 'insert into ' || v_staged || ' select l.* from logloom.logs l '
     || 'where l.tenant_id in (select g.tenant_id from logloom_private.alert_groups g) '
@@ -19886,14 +20166,6 @@ CREATE OR REPLACE FUNCTION logloom_private.stats_aggregates (
   LANGUAGE sql
   IMMUTABLE
 RETURN COALESCE(((p_query).plan -> 'aggregates'::text), '[{"kind": "count", "name": "count", "field": null}]'::jsonb);
-
-CREATE OR REPLACE FUNCTION logloom_private.series_aggregates (
-  p_query logloom_private.compiled_query
-)
-  RETURNS jsonb
-  LANGUAGE sql
-  IMMUTABLE
-RETURN CASE WHEN ((p_query).plan ? 'math'::text) THEN ((p_query).plan -> 'aggregates'::text) ELSE jsonb_build_array((logloom_private.stats_aggregates(p_query) -> 0)) END;
 
 CREATE OR REPLACE FUNCTION logloom_private.stats_source (
   p_tenant_id   text,
@@ -20338,9 +20610,13 @@ declare
   v_slots integer;
   v_free_time interval;
 begin
+  -- Searches get half of PostgREST's connections. The other half answers other requests.
+  select greatest(1, s.api_pool_size / 2), s.search_free_time
+  into v_slots, v_free_time
+  from logloom_private.settings s;
   if v_is_customer then
     perform
-    from generate_series(1, greatest(1, v_plan.concurrent_searches / 2)) n
+    from generate_series(1, greatest(1, least(v_plan.concurrent_searches, v_slots) / 2)) n
     where pg_try_advisory_xact_lock(logloom_private.search_slot_key('views of ' || v_tenant_id, n))
     limit 1;
     if not found then
@@ -20355,10 +20631,6 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Searches get half of PostgREST's connections. The other half answers other requests.
-  select greatest(1, s.api_pool_size / 2), s.search_free_time
-  into v_slots, v_free_time
-  from logloom_private.settings s;
   -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
   -- the plan has scan slots.
   perform set_config(
@@ -20914,6 +21186,8 @@ begin
       'Without p_months you get the current month.', null),
     ('usage.too_many_deletions', 429, 'Too many deletions are open (max %s)',
       'list_log_retention_runs shows them. One deletion with OR can replace several.', null),
+    ('usage.kind_is_unknown', 400, 'Invalid p_kind: one of retention, erasure, storage',
+      'Leave it out for all deletions.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Write * to delete every record of the range.', null);
 end;
@@ -21211,7 +21485,7 @@ begin
       'Send names of fields, attrs.PATH for an attribute, or attrs for all attributes. Records '
         'always show id, tenant_id, ts and received_at.',
       'It is not a field, or every record shows it.'),
-    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: at most 100',
+    ('views.too_many_hidden_fields', 400, 'Invalid p_hidden_fields: a flat array of at most 100',
       'attrs hides all attributes.', null),
     ('views.operation_is_unknown', 400, 'Invalid p_operations: %s', 'Any of %2$s; or all.',
       'It is not the name of a reading operation.'),
@@ -21324,7 +21598,6 @@ CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   AS $function$
 declare
   v_max_fields constant integer := 20;
-  v_deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
   v_columns text[] := '{}';
   v_exact text[] := '{}';
 begin
@@ -21351,7 +21624,7 @@ begin
     v_exact := v_exact || logloom_private.counted_columns(p_tenant_id, p_query, v_columns);
   end if;
   for n in 1..cardinality(p_fields) loop
-    if p_fields[n].field = any(v_exact) and clock_timestamp() < v_deadline then
+    if p_fields[n].field = any(v_exact) then
       p_fields[n] := logloom_private.exact_field(p_tenant_id, p_query, p_fields[n]);
     end if;
   end loop;
@@ -21714,6 +21987,45 @@ exception when check_violation then
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.create_api_key (
+  p_tenant_id  text   DEFAULT NULL::text,
+  p_name       text   DEFAULT NULL::text,
+  p_expires_at text   DEFAULT NULL::text,
+  p_scopes     text[] DEFAULT NULL::text[],
+  p_view_id    uuid   DEFAULT NULL::uuid
+)
+  RETURNS public.logloom_created_api_key
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change(p_tenant_id);
+  v_name constant text := logloom_private.trim_space(p_name);
+  v_expires_at constant timestamptz := logloom_private.time_parameter('p_expires_at', p_expires_at);
+  v_scopes constant text[] := coalesce(p_scopes, '{ingest}');
+begin
+  perform logloom_private.require_role(v_tenant_id, 'admin');
+  perform logloom_private.require_parameter('p_name', p_name is null);
+  if length(v_name) not between 1 and 100 then
+    perform logloom_private.refuse('api_keys.name_is_invalid');
+  end if;
+  if v_expires_at <= now() then
+    perform logloom_private.refuse('api_keys.expires_in_the_past');
+  end if;
+  if not v_scopes <@ '{ingest, read}' or cardinality(v_scopes) = 0 or array_ndims(v_scopes) <> 1
+    or array_position(v_scopes, null) is not null
+  then
+    perform logloom_private.refuse('api_keys.scope_is_unknown');
+  end if;
+  perform logloom_private.require_view_for_key(p_tenant_id, p_view_id, v_scopes);
+
+  perform logloom_private.require_room_for_api_key(p_tenant_id, 1);
+  return logloom_private.issue_api_key(v_tenant_id, v_name, v_expires_at, v_scopes, p_view_id);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.delete_logs (
   p_query_dsl text    DEFAULT NULL::text,
   p_ts_from   text    DEFAULT NULL::text,
@@ -21883,6 +22195,43 @@ end;
 $function$;
 
 REVOKE ALL ON FUNCTION "public"."list_log_fields"(text, text, text, text) FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.list_log_retention_runs (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_kind      text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_retention_run
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'run', 'run_id',
+    (
+      select r.requested_at from logloom.retention_runs r
+      where r.tenant_id = v_tenant_id and r.run_id = p_after
+    )
+  );
+begin
+  if p_kind not in ('retention', 'erasure', 'storage') then
+    perform logloom_private.refuse('usage.kind_is_unknown');
+  end if;
+  return query
+  select a.*
+  from logloom.retention_runs r
+  cross join jsonb_populate_record(null::public.logloom_retention_run, to_jsonb(r)) a
+  where r.tenant_id = v_tenant_id
+    and (p_kind is null or r.kind = p_kind)
+    and (p_after is null or (r.requested_at, r.run_id) < (v_after, p_after))
+  order by r.requested_at desc, r.run_id desc
+  limit v_limit;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.log_changes (
   p_query_dsl   text    DEFAULT NULL::text,
@@ -22234,7 +22583,7 @@ declare
   v_sleep_max constant pg_catalog.interval := case p_lane when 'write' then '250 ms' else '1 s' end;
   v_migrated_at constant pg_catalog.timestamptz :=
     (select i.migrated_at from logloom_private.installation i);
-  -- By name of the job: when it is due. Overrides next_at of the table.
+  -- When each job is due, by name. It overrides next_at in the table.
   v_next pg_catalog.jsonb := '{}';
   v_due pg_catalog.record;
   v_next_at pg_catalog.timestamptz;
@@ -22688,7 +23037,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in mic
 
 COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
 
-COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'How many records were counted in addition to those sent in the last hour.';
+COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'The number of records that a count found beyond the records sent in the last hour.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of the round. It is deleted when the round ends. Its value is not stored.';
 
@@ -22706,7 +23055,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."created_schemas" IS 'Schemas
 
 COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that seals the cursors that tenants get.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The project''s own pre-request function, as pgrst.db_pre_request named it. Ours calls it first.';
+COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function calls it first.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'The project whose function health asked last, if it was not project_url. Otherwise null.';
 
@@ -22852,7 +23201,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."roles_required" IS 'Whether a te
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_after" IS 'How long after its end (UTC) a day is sealed. Raise it where many records arrive later.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; bytes of a record beyond 2,000 count eightfold. Lower it where memory is short.';
+COMMENT ON COLUMN "logloom_private"."settings"."seal_block_bytes" IS 'Uncompressed bytes of the records in a block; those of large messages and records count more. Lower it where memory is short.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."seal_block_records" IS 'Records in a block, at most 32,000. Lower it where memory is short.';
 
@@ -22916,7 +23265,7 @@ COMMENT ON COLUMN "logloom_private"."verifications"."archive_day_through" IS 'Th
 
 COMMENT ON COLUMN "logloom_private"."verifications"."block_through" IS 'The last verified block_id. Blocks come first, then each tenant''s records.';
 
-COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'For how many records counts and ids were compared.';
+COMMENT ON COLUMN "logloom_private"."verifications"."records" IS 'The number of records whose counts and ids were compared.';
 
 COMMENT ON COLUMN "logloom_private"."verifications"."tenant_through" IS 'The last verified tenant.';
 
@@ -22942,7 +23291,7 @@ COMMENT ON FUNCTION
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_api_key"(text, text, timestamp with time zone, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) IS 'Creates an API key and returns it with key_value, which is shown only now. p_name: 1 to 100 characters after trimming. p_expires_at: none by default. p_scopes: ingest (default), read, or both. p_view_id: the view that the key reads in, only for the scope read; none by default. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Creates a token with which a page can send events of one service, and returns it; it is shown only now. It ends after p_expires_in seconds (at most 900, the default), or when its user may no longer send. p_service: 1 to 200 characters after trimming. Errors: PT400, PT401, PT403, PT429 (limits of the plan).';
 
@@ -23034,7 +23383,7 @@ COMMENT ON FUNCTION "public"."list_tenant_audit_events"(text, text, text, text, 
 
 COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Members of the tenant, newest first; none if the tenant does not use roles. p_limit: 1 to 1000 (default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it: secrets of alert rules that were not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
+COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
@@ -23072,7 +23421,7 @@ COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text)
 
 COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
-COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it: replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
+COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
@@ -23196,7 +23545,7 @@ COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to reque
 
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
-COMMENT ON TABLE "logloom_private"."installation" IS 'What installing changed in the project. One row.';
+COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. One row.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
 
@@ -23210,7 +23559,7 @@ COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant
 
 COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants whose records were removed within the longest alert window: the sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
-COMMENT ON TABLE "logloom_private"."log_writes" IS 'The greatest write sequence in each day''s partition, and lesser ones until they are summed up. A live tail reads here which partitions have new records.';
+COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
 COMMENT ON TABLE "logloom_private"."notification_addresses" IS 'Email addresses to which a code was mailed for a tenant, and which of them are confirmed.';
 
@@ -23455,6 +23804,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
 
