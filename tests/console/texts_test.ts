@@ -8,12 +8,12 @@ const texts = await printed();
 const sentences: ReadonlySet<string> = new Set(Object.keys(texts));
 const folder = new URL("../../console/src/", import.meta.url);
 /** Files with words of the query language, which are not translated. */
-const grammar = /\/language\/(highlighting|regex|tokenizer)\.ts$/;
+const grammar = /\/language\/(highlighting|regex|stage-words|stages|tokenizer)\.ts$/;
 
 async function sources(): Promise<{ path: string; source: string }[]> {
   const found = [];
   for await (const path of filesBelow(folder)) {
-    if (!/\.tsx?$/.test(path) || path.endsWith("/singular.ts")) continue;
+    if (!/\.tsx?$/.test(path) || path.endsWith("/singular-sentences.ts")) continue;
     found.push({ path, source: await Deno.readTextFile(path) });
   }
   return found;

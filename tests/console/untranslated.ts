@@ -6,7 +6,7 @@ export interface Untranslated {
 
 /** Attributes whose text is shown or read aloud. */
 const spoken = /^(title|label|aria-label|aria-description|alt|about|what)$/;
-const silent = /^(className|style|d|viewBox|href|rel|autoComplete)$/;
+const silent = /^(className|look|style|d|viewBox|href|rel|autoComplete)$/;
 /** Elements whose text is not translated. */
 const codeElement = /^(code|kbd)$/;
 const twoWords = /[A-Za-z]{2,}[,.:;]? [A-Za-z]/;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { scopes as helpfulScopes } from "../../packages/logloom/src/cli/init/management_api.ts";
+import { scopes as helpfulScopes } from "../../packages/logloom/src/cli/init/supabase_cli.ts";
 import type { Shop } from "./shop_project.ts";
 
 /**

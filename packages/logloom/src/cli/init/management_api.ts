@@ -7,24 +7,7 @@ import { environment } from "../options.ts";
 import { exchange } from "../shipping/http_exchange.ts";
 import { isMissing } from "../shipping/follow.ts";
 import type { Setup } from "./setup.ts";
-
-/** What a token with scopes needs for all steps: the Supabase CLI takes it in place of its own login. */
-export const scopes = [
-  "auth_config_read",
-  "auth_config_write",
-  "database_pooling_config_read",
-  "database_read",
-  "database_write",
-  "edge_functions_read",
-  "edge_functions_secrets_read",
-  "edge_functions_secrets_write",
-  "edge_functions_write",
-  "project_admin_read",
-  "project_admin_write",
-  "projects_read",
-];
-
-export const scopeHelp = `A token with scopes needs all of these: ${scopes.join(", ")}.`;
+import { scopeHelp } from "./supabase_cli.ts";
 
 export const tokenHelp =
   "Make one at https://supabase.com/dashboard/account/tokens, set SUPABASE_ACCESS_TOKEN, and run " +

@@ -2,7 +2,24 @@ import { spawn } from "node:child_process";
 import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../failure.ts";
-import { scopeHelp } from "./management_api.ts";
+
+/** What a token with scopes needs for all steps: the Supabase CLI takes it in place of its own login. */
+export const scopes = [
+  "auth_config_read",
+  "auth_config_write",
+  "database_pooling_config_read",
+  "database_read",
+  "database_write",
+  "edge_functions_read",
+  "edge_functions_secrets_read",
+  "edge_functions_secrets_write",
+  "edge_functions_write",
+  "project_admin_read",
+  "project_admin_write",
+  "projects_read",
+];
+
+export const scopeHelp = `A token with scopes needs all of these: ${scopes.join(", ")}.`;
 
 /** The Supabase CLI, run in a project's folder. */
 export interface SupabaseCli {
