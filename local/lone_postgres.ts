@@ -7,8 +7,8 @@ import type { System } from "./system.ts";
 import { clearTheWay } from "./start_stack.ts";
 
 /**
- * Runs only a stack's PostgreSQL, with a project's database before its first migration and the given settings, and
- * removes it afterwards.
+ * Starts only the PostgreSQL of a stack, with the given settings and a project's database without migrations. Runs
+ * `work`, then removes everything.
  */
 export async function withPostgres<Result>(
   system: System,

@@ -23,7 +23,7 @@ Deno.test("a process that ignores other signals is killed when it is late", asyn
   assert.deepEqual(output, { code: 137, stdout: "begun\n", stderr: "" });
 });
 
-Deno.test("processes that keep an ended process's output open are not waited for, and lateness is then no error", async () => {
+Deno.test("the output is there when the process ends, even if its children keep it open, and a later time-out changes nothing", async () => {
   const child = bash("sleep 600 & echo $!");
   const { code, stdout } = await outputOf(child, AbortSignal.timeout(1_000));
   Deno.kill(Number(stdout));

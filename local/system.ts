@@ -168,7 +168,7 @@ async function missingIn(root: string, bin: string): Promise<string[]> {
 }
 
 async function extensionVersion(root: string, bin: string, name: string): Promise<number | null> {
-  // Debian keeps shared files apart; your own build has them beside the programs.
+  // Debian has the folder share away from the programs; your own build has it beside them.
   const shared = [
     bin === debianBin ? "/usr/share/postgresql/17" : `${dirname(bin)}/share`,
     `${dirname(bin)}/share/postgresql`,

@@ -6,7 +6,7 @@ import { eventually } from "../../tests/support/eventually.ts";
 /** Noon four days ago: the day is over and can be sealed. */
 export const noon = new Date(new Date().setUTCHours(12, 0, 0, 0) - 4 * 86_400_000);
 
-/** Seals days that are over until the tenant has this many sealed records. */
+/** Seals past days until the tenant has this many sealed records. */
 export async function sealRecordsOf(
   sql: Database,
   tenantId: string,

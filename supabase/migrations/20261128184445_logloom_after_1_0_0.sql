@@ -8618,7 +8618,7 @@ CREATE OR REPLACE FUNCTION logloom_private.lasting_windows (
   AS $function$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that had records within this many windows counts as missing when it has none.
+  -- A group without records counts as missing only if it had records within this many windows.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin
@@ -13075,8 +13075,8 @@ begin
       'The query is too complex: it takes more than 20000 steps to compile',
       'Leave terms or regular expressions out.', null),
     ('query.searched_texts_are_too_long', 400,
-      'The query is too complex: the texts that it looks for within others have more than 512 '
-        'characters together', 'Shorten them: the beginning of a long message finds it too.', null),
+      'The query is too complex: its search texts have more than 512 characters in total',
+      'Shorten them: the beginning of a long message is enough to find it.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
       'Write %2$s, or quote the text if you mean it literally.',
       'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '
@@ -19116,12 +19116,13 @@ begin
       'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
-      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+      'The tenant runs more searches than the plan''s `concurrent_searches`. The answer has '
+        '`Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'More at once than half of the plan''s `concurrent_searches`, or of the searches of all '
-        'tenants; `Retry-After`.'),
+      'They run more than half of the plan''s `concurrent_searches`, or of the searches of all '
+        'tenants. The answer has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -22869,7 +22870,7 @@ COMMENT ON COLUMN "logloom"."log_streams"."failing_told_at" IS 'When owners got 
 
 COMMENT ON COLUMN "logloom"."log_streams"."is_proven" IS 'False: if the receiver refuses records, the stream pauses. True: refused records are skipped.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The first day that the tenant still kept when the stream last read.';
+COMMENT ON COLUMN "logloom"."log_streams"."kept_day" IS 'The oldest day of the tenant that retention still kept when the stream last read.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."last_answer" IS 'The receiver''s answer to a batch that it refused: the first 500 characters.';
 
@@ -23297,7 +23298,7 @@ COMMENT ON FUNCTION "public"."create_ingest_token"(text, text, integer) IS 'Crea
 
 COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Creates a dashboard and returns it. p_name: 1 to 200 characters after trimming. p_panels: at most 20 objects {title, query_dsl, kind, width}; kind is lines, bars or number, width 1 to 12 (default 6). p_is_shared: colleagues see it, too. Errors: PT400 (also plan limit), PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
@@ -23441,7 +23442,7 @@ COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification ma
 
 COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test record within seconds, even if the stream is paused or disabled. get_log_stream shows the outcome. For admins. Errors: PT400, PT401, PT403, PT404, PT429 (tested just now).';
 
-COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes the given parts of 1 to 1000 incidents: all of them, or none if the tenant lacks one. p_acknowledged: acknowledges them with all their alerts, or takes that back; the first acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes 1 to 1000 incidents; null leaves a part as it is. If one incident is not the tenant''s, nothing changes. p_acknowledged: true acknowledges the incidents and their alerts (an earlier acknowledgement is kept), false removes the acknowledgement. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION
   "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
@@ -23557,7 +23558,7 @@ COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant,
 
 COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records. A search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
 
-COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants whose records were removed within the longest alert window: the sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
+COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants of whom records were removed that are recent enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
@@ -23635,7 +23636,7 @@ COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for e
 
 COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event, in order of precedence; a dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
 
-COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible, up to end_seq and, within it, end_id (null: all).';
+COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible. end_seq is the last write_seq. end_id is the last record with it; null: all records with it.';
 
 COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending delivery is tried again at next_attempt_at, until gives_up_at.';
 
@@ -23665,7 +23666,7 @@ COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from
 
 COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
 
-COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it, which may not be sealed yet. If it is not complete, complete_alert_notification adds the rest.';
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it. Some secrets may still be unsealed. If is_complete is false, complete_alert_notification adds the rest.';
 
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
 

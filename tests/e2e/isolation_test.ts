@@ -16,7 +16,7 @@ import { stack } from "../support/stack.ts";
 import { userToken } from "../support/tokens.ts";
 import { onlyIf } from "../support/skip_unless.ts";
 
-Deno.test("tenants that send the same events at once have only their own records", async () => {
+Deno.test("tenants that send at once, with the same idempotency keys, have only their own records", async () => {
   const tenants = await Promise.all(["a", "b", "c"].map(newTenant));
   const keys = await Promise.all(tenants.map((tenant) => createKey(tenant)));
   const requests = tenants.flatMap((tenant, index) =>

@@ -167,7 +167,7 @@ Deno.test("a key without the needed scope is 403, and a revoked or unknown one 4
   }
 });
 
-Deno.test("errors of a key's request have the form of RPC", async () => {
+Deno.test("a request with an API key gets errors in the form of an RPC", async () => {
   const tenant = await newTenant("read-errors");
   const { key_value } = await createKey(tenant, { p_scopes: ["read"] });
   const named: [string, unknown, string][] = [

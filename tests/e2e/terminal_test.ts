@@ -180,7 +180,7 @@ Deno.test("search exports each event once with an API key that may read, and wit
     code: 1,
     out: "",
     err: `logloom: This API key may only send
-keys create makes one that reads: --scopes read.
+  keys create makes one that reads: --scopes read.
 `,
   });
   await assert.rejects(Deno.stat(none), Deno.errors.NotFound);

@@ -480,7 +480,7 @@ async function uninstalled(shop: Shop): Promise<string[]> {
 
 Deno.test("what Logloom brought goes with it: extensions that the project did not have", async () => {
   await using shop = await openEmpty();
-  // The image's own call, in which net.http_get( is not the function of the extension http.
+  // One function of the image calls pg_net's net.http_get. Logloom must not take it for the extension http.
   assert.equal(
     (await shop.sql`select from pg_proc where prosrc like '% net.http\_get(%'`).length,
     1,

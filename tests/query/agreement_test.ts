@@ -255,7 +255,7 @@ function picked(event: Event, paths: (Field & { kind: "attrs" })[]): Event["attr
   return Object.keys(result).length === 0 ? null : result;
 }
 
-/** The database adds decimals; a sum of doubles depends on their order. */
+/** The database sums exact decimals, this test sums doubles, so the last digits may differ. */
 function isClose(found: number | null, expected: number | null): boolean {
   if (found === null || expected === null) return found === expected;
   if (!Number.isFinite(expected) || Math.abs(expected) > 1e300) return Math.abs(found) > 1e290;

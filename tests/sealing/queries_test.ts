@@ -31,7 +31,7 @@ Deno.test(`a query finds the same records sealed as in rows, seed ${seed}`, asyn
       async (events, queries) => {
         const rows = events.map((each, n) => ({
           ...each,
-          // Unique ids from a few batches.
+          // The ids are unique. They share their beginning, like ids of a few requests.
           id: `${each.id.slice(0, 32)}${n.toString(16).padStart(4, "0")}`,
           ts: timestamp(each.ts),
           received_at: timestamp(each.received_at),

@@ -148,7 +148,7 @@ Deno.test("a long autovacuum does not block a replacement", async () => {
     };
     deepStrictEqual([await older(), await holding()], [false, true]);
     await sql.begin("isolation level repeatable read", async (reader) => {
-      // The transaction's own number is the oldest that it does not see, so it is taken first.
+      // The reader takes its own number first. Its snapshot then begins at this number, and `later` is greater.
       await reader`select pg_current_xact_id()`;
       const [{ later }] = await sql`select pg_current_xact_id()::text as later`;
       const [{ is_older }] = await sql`

@@ -82,7 +82,7 @@ export async function recordsOf(
   return rows.map((row) => row.record as LogRecord);
 }
 
-/** Removes records like the service. The condition names them with the alias l. */
+/** Removes records as the service does, which also keeps the counts right. In the condition, a record is `l`. */
 export async function removeRecords(sql: Database, condition: string): Promise<void> {
   const [{ statement }] = await sql`
     select logloom_private.removed_records_sql(

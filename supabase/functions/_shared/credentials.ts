@@ -64,7 +64,7 @@ function ofAuthorization(authorization: string): Credentials {
   }
 }
 
-/** Returns the part of `user:password` or `id:key` that is a key; the second part if both are. */
+/** Returns the part of `user:password` or `id:key` that is a key: the first part only if it alone looks like one. */
 function keyOfPair(pair: string): string {
   const at = pair.indexOf(":");
   if (at === -1) return pair;

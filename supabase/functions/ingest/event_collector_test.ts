@@ -186,7 +186,7 @@ Deno.test("an empty text stays, an empty attrs does not", () => {
   assert.deepEqual(read('{"msg":"","attrs":{}}'), { p_ts: [null], p_msg: [""] });
 });
 
-Deno.test("numbers and booleans in text fields become their text, a number always the same", () => {
+Deno.test("numbers and booleans in text fields become texts, and 1.50 becomes the text of 1.5", () => {
   assert.deepEqual(
     read(
       '[{"msg":1},{"msg":1.50},{"msg":-0},{"msg":1e3},{"msg":12345678901234567890},{"msg":true},' +

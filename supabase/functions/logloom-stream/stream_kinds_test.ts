@@ -223,6 +223,9 @@ Deno.test("a web page is not a log receiver's answer", async () => {
   }
   const { outcome } = await sent("webhook", { url }, {}, page);
   assert.equal(outcome.outcome, "delivered", "a webhook may answer anything");
+  const config = { endpoint: url, region: "r", bucket: "b", access_key_id: "a" };
+  const stored = await sent("s3", config, { secret_access_key: "s" }, page);
+  assert.equal(stored.outcome.outcome, "delivered", "a store may name any type");
 });
 
 Deno.test("OTLP keeps numbers exact, and counts rejected records", async () => {
@@ -276,7 +279,7 @@ Deno.test("OTLP is sent in protobuf if the stream or the receiver wants it", asy
   assert.equal(outcome.outcome === "delivered" && outcome.rejected, 1);
   assert.deepEqual(fieldsOf(body, [1, 1, 1, 2, 1]), ["shop"]);
   assert.equal(fieldsOf(body, [1, 2, 2]).length, 2);
-  // The time to the nanosecond, and an attribute's double.
+  // The time has nanoseconds: two halves of a fixed64.
   const time = 1795645910443170000n;
   assert.equal(fieldsOf(body, [1, 2, 2, 1])[0], `${time & 0xffffffffn}+${time >> 32n}`);
   assert.deepEqual(fieldsOf(body, [1, 2, 2, 5, 1]), ['a ,"attrs": b']);

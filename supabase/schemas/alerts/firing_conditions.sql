@@ -34,7 +34,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_max_groups constant integer := (select s.alert_groups from logloom_private.settings s);
-  -- A group that had records within this many windows counts as missing when it has none.
+  -- A group without records counts as missing only if it had records within this many windows.
   v_absent_windows constant integer := 10;
   v_holding logloom_private.alert_window[] := p_holding;
 begin

@@ -125,10 +125,11 @@ end;
 $$;
 
 comment on function public.update_alert_incident(uuid[], boolean, text, text) is
-  'Changes the given parts of 1 to 1000 incidents: all of them, or none if the tenant lacks one. '
-  'p_acknowledged: acknowledges them with all their alerts, or takes that back; the first '
-  'acknowledgement stays. p_assigned_to: user_id or email address of a member, empty for nobody. '
-  'p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
+  'Changes 1 to 1000 incidents; null leaves a part as it is. If one incident is not the '
+  'tenant''s, nothing changes. p_acknowledged: true acknowledges the incidents and their alerts '
+  '(an earlier acknowledgement is kept), false removes the acknowledgement. p_assigned_to: '
+  'user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, '
+  'empty for none. Errors: PT400, PT401, PT403, PT404.';
 
 -- Writes audit events for changes of incidents by people. They say that a note was written but not
 -- its text, because nobody could remove it from the log.

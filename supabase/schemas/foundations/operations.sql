@@ -150,8 +150,8 @@ begin
 end;
 $$;
 
--- PostgREST selects a function by its parameter names, so another function with one of these names
--- would be ambiguous.
+-- PostgREST tells functions of one name apart only by their parameters. So no other function in
+-- public may have the name of an operation.
 do $$
 declare
   v_taken text;

@@ -124,9 +124,9 @@ $$;
 comment on function
   public.create_log_portal_session(text, uuid, text, integer, text, text[], boolean)
 is
-  'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. '
-  'With p_link it returns instead the url of a page; the code in this url works once, within ten '
-  'minutes. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the '
-  'view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. '
-  'p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also '
-  'plan limit), PT401, PT403, PT404.';
+  'Creates a session in which a customer reads the tenant''s logs. Returns its token, only '
+  'once. With p_link it returns instead the url of a page; the code in this url works once, '
+  'within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. '
+  'p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to '
+  '604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins '
+  'of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';

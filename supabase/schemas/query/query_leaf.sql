@@ -1,10 +1,10 @@
 -- Makes a leaf of the tree: a field, its test, and how it can be answered.
 --   decided_by   how a block answers it: run (service, level), dictionary (a column's values),
 --                numbers (a column of whole numbers), template (messages), or filter (each record)
---   rows_index   true if an index of the rows may answer it, or reading one short column
+--   rows_index   true if an index of the rows, or one short column, may answer it
 --   block_quick  true if a block answers it without the texts of its records. For an attribute this
 --                needs a column of numbers.
---   template     for messages and any text: the result of leaf_template
+--   template     only for the fields msg and any: the result of leaf_template
 create function logloom_private.query_leaf(p_field jsonb, p_test jsonb)
 returns jsonb
 language plpgsql

@@ -1,8 +1,8 @@
 -- Translates our regular expressions to PostgreSQL's, part by part. So no other syntax of
 -- PostgreSQL gets through.
 
--- Returns how many copies PostgreSQL makes for a quantifier: {least, most}. An open end counts as
--- one more optional copy.
+-- Returns how many copies of the repeated atom PostgreSQL makes: {least, most}. `*` and {n,} count
+-- one optional copy more; `+` counts one copy.
 create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
 returns integer[]
 language plpgsql

@@ -19,8 +19,9 @@ begin
 end;
 $$;
 
--- Suggests a term for a comparison in another language that has blanks: level = "error", status !=
--- null, msg like '%x%'. Its first word is at p_at. Null if it is no such comparison.
+-- Suggests our term for a comparison with blanks, as other query languages write it: level =
+-- "error", status != null, msg like '%x%'. p_at: the place of its first word. Null if the words are
+-- no such comparison.
 create function logloom_private.query_meant_words(p_texts text[], p_at integer)
 returns text
 language plpgsql

@@ -24,9 +24,9 @@ language sql
 immutable
 return 1000;
 
--- Returns the smallest width with which p_buckets (default 60) cover the range. The answer may have
--- one bucket more, because the first bucket may begin before the range. PT400 if p_buckets is out
--- of bounds.
+-- Returns the smallest usual width (1 s to 1 day, then days) with which p_buckets (default 60)
+-- cover the range. The answer may have one bucket more, because the first bucket may begin before
+-- the range. PT400 if p_buckets is out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql

@@ -66,8 +66,8 @@ begin
 end;
 $$;
 
--- Returns the number of the result that stands for a row: the last of math, or else the first
--- aggregate.
+-- Returns which result is the value of a row, as the n of v1, v2 …: the last one of math, or the
+-- first aggregate without math.
 create function logloom_private.value_number(p_plan jsonb)
 returns integer
 language sql

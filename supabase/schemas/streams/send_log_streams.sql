@@ -37,7 +37,7 @@ begin
   select array_agg(distinct logloom_private.day_start(a.day)) into v_days
   from logloom_private.log_writes a
   where a.write_seq > v_from;
-  -- Constants, so that only partitions with new records are opened.
+  -- The days are constants in the SQL, so PostgreSQL opens only partitions with new records.
   execute format(
     'update logloom.log_streams s set pending_since = now(), position_seq = '
       'greatest(s.position_seq, %1$s), position_id = case when s.position_seq >= %1$s '

@@ -1,7 +1,7 @@
 -- Returns the role of a user in a tenant: viewer, member, admin or owner. The user's row in
 -- tenant_members has it. Without a row, the token has it, if settings.roles_from_token is on. In a
--- tenant without members every user is owner, unless settings.roles_required is on. Null for a user
--- who does not belong to the tenant, and in a tenant that is being deleted.
+-- tenant without members every user is owner, unless settings.roles_required or roles_from_token is
+-- on. Null for a user who does not belong to the tenant, and in a tenant that is being deleted.
 create function logloom_private.acting_role(
   p_tenant_id text,
   p_user_id text,

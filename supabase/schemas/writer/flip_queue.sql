@@ -1,5 +1,5 @@
--- Returns how long a flip or a count of the queue waits for running enqueues. New enqueues wait
--- behind it. If it gives up, a later run does the work.
+-- Returns how long flip_queue and meter_queue wait for running enqueues. Meanwhile new enqueues
+-- wait, too. If the wait is too long, a later run does the work.
 create function logloom_private.enqueue_wait()
 returns interval
 language sql

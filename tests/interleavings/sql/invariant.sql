@@ -312,7 +312,7 @@ begin
       where i.msg = s.msg
     );
 
-  -- An erasure continues in the files.
+  -- An erasure also removes records from the archive's files.
   return query
   select format('%s is erased, but still in a file', i.msg)
   from interleavings.files i

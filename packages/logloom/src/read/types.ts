@@ -222,7 +222,7 @@ export interface AlertIncident {
   incident_id: string;
   tenant_id: string;
   rule_id: string;
-  /** The rule's name when the incident opened, like query_dsl and comparison. */
+  /** The rule's name when the incident opened. query_dsl and comparison are from then, too. */
   rule_name: string;
   /** Null, like comparison, if the rule was deleted before there were incidents. */
   query_dsl: string | null;

@@ -227,7 +227,7 @@ export class LogloomViewer extends Base {
 
   /** Asks for a new token. */
   async #need(): Promise<void> {
-    // The event comes first, so that a host without getToken can set the property.
+    // Sends the event first: a host without getToken answers it by setting `token`.
     const ask = ++this.#ask;
     this.#isAsking = true;
     this.#tell("token-needed", {});

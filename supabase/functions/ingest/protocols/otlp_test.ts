@@ -288,7 +288,7 @@ Deno.test("ids are stored as hexadecimal, in whatever form a sender writes them"
       { ts: time, ...stored && { req_id: stored, attrs: expected } },
     ], sent);
     const bytes = await send(asProtobuf({ records: [{ nanos, traceId: ascii(sent) }] }));
-    // Sixteen characters are also the bytes of an id.
+    // A trace id has 16 bytes, so a text of 16 characters is read as an id.
     if (sent.length !== 16) assert.deepEqual(bytes.events, text.events, sent);
   }
   const bare = base64(spanId).replace("=", "");

@@ -26,7 +26,7 @@ function queriedOver(seconds: number, query: string, log_series: unknown) {
   return asked("query_range", parameters, "", { ...answers, log_series, log_stats });
 }
 
-Deno.test("no query and no parameter makes a request fail", async () => {
+Deno.test("every query and every parameter gets a 200 or a 400", async () => {
   const part = fc.constantFrom(
     ...[
       '{a="b"}',

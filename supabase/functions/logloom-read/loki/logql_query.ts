@@ -40,7 +40,7 @@ import {
 } from "./syntax_tree.ts";
 import { stringOf } from "./string_literals.ts";
 
-/** A LogQL query as one in our query language, and the stages that run on each record here. */
+/** A LogQL query, translated into our query language, and the stages that the edge function runs on each record. */
 export class LogQuery extends LabelFields {
   /** Filters of the records' own fields; the late ones are for members of parsed lines. */
   private readonly filters: string[] = [];
@@ -106,7 +106,7 @@ export class LogQuery extends LabelFields {
     if (early !== undefined && early !== everything) this.earlyFilters.push(early);
   }
 
-  /** A filter that only a stage can decide. */
+  /** Adds a stage that decides about each record. Returns a filter that lets every record through. */
   private decide(stage: Stage): string {
     this.stages.push(stage);
     this.decided += 1;

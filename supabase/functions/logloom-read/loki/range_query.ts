@@ -62,7 +62,7 @@ function unwrappedBy(node: Node | undefined, logs: LogQuery): Unwrapped {
   return { name, conversion };
 }
 
-/** The aggregate of each function of numbers, and how values of adjacent time ranges are joined. */
+/** For each LogQL function over numbers: our aggregate, and how the values of adjacent time ranges are joined. */
 const ofNumbers: Record<string, { aggregate: string; joins: Range["joins"] }> = {
   count_over_time: { aggregate: "count()", joins: "sum" },
   absent_over_time: { aggregate: "count()", joins: "sum" },

@@ -115,8 +115,8 @@ begin
       'The query is too complex: it takes more than 20000 steps to compile',
       'Leave terms or regular expressions out.', null),
     ('query.searched_texts_are_too_long', 400,
-      'The query is too complex: the texts that it looks for within others have more than 512 '
-        'characters together', 'Shorten them: the beginning of a long message finds it too.', null),
+      'The query is too complex: its search texts have more than 512 characters in total',
+      'Shorten them: the beginning of a long message is enough to find it.', null),
     ('query.means_something_else', 400, 'Invalid p_query_dsl: %s',
       'Write %2$s, or quote the text if you mean it literally.',
       'The query of an alert rule, its preview, `delete_logs` or its dry run: a search would '

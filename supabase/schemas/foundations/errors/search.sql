@@ -19,12 +19,13 @@ begin
       'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
-      'More at once than the plan''s `concurrent_searches`; `Retry-After`.'),
+      'The tenant runs more searches than the plan''s `concurrent_searches`. The answer has '
+        '`Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'More at once than half of the plan''s `concurrent_searches`, or of the searches of all '
-        'tenants; `Retry-After`.'),
+      'They run more than half of the plan''s `concurrent_searches`, or of the searches of all '
+        'tenants. The answer has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',

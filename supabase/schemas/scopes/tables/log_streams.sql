@@ -136,4 +136,4 @@ comment on column logloom.log_streams.failing_told_at is
   'When owners got a mail that the stream fails. Null while it works.';
 
 comment on column logloom.log_streams.kept_day is
-  'The first day that the tenant still kept when the stream last read.';
+  'The oldest day of the tenant that retention still kept when the stream last read.';

@@ -81,5 +81,5 @@ create type logloom_private.stream_batch as (
 );
 
 comment on type logloom_private.stream_batch is
-  'Records after a stream''s position, in the order in which they became visible, up to end_seq '
-  'and, within it, end_id (null: all).';
+  'Records after a stream''s position, in the order in which they became visible. end_seq is the '
+  'last write_seq. end_id is the last record with it; null: all records with it.';

@@ -129,7 +129,7 @@ class Follower {
   /** Reads until there is a complete line; an empty list at the end of the file. */
   async read(): Promise<string[]> {
     for (;;) {
-      // Reads both parts in one step, so that nothing is written or cut off in between.
+      // Reads the known bytes before the position and the new bytes in one step, so that the file cannot change in between.
       const known = this.#tail.length;
       const bytes = await this.#bytesAt(this.#position - known, this.#buffer.length);
       if (!isSame(bytes.subarray(0, known), this.#tail)) {
