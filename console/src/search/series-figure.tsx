@@ -15,7 +15,7 @@ import { levelOf } from "../shared/level-colours.ts";
 import { useFeatures } from "./reader-features.ts";
 import { runRange } from "./search-run.ts";
 
-/** The first aggregate over time, a line for each of the largest groups. A click on a name shows only that line. */
+/** The value over time (the last result of math, or the first aggregate), a line for each of the largest groups. A click on a name shows only that line. */
 export function SeriesFigure({ query, instants, height = 160 }: {
   query: string;
   instants: Instants | null;
@@ -97,7 +97,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
               to: new Date(Math.ceil(end) * 1000).toISOString(),
             })}
           onReset={() => back()}
-          label={say("The first aggregate over time")}
+          label={say("The value over time")}
         />
       )}
       <figcaption className="series-legend">

@@ -44,7 +44,7 @@ export interface LogTail {
 
 export interface StatRow {
   group: Group;
-  /** The value of the first aggregate. */
+  /** The result of the last `math`, or else the first aggregate. */
   value: number | null;
   /** The values of all aggregates, by name. */
   values: { [name: string]: number | string | null };

@@ -49,7 +49,10 @@ export const page = objectOf({
 export const rows = listOf(objectOf(
   {
     group,
-    value: { ...numberOrNone, description: "The first aggregate." },
+    value: {
+      ...numberOrNone,
+      description: "The result of the last math, or else the first aggregate.",
+    },
     values: { type: ["object", "null"], description: "All aggregates, by name." },
     total_groups: number,
     warnings,

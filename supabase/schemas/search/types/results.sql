@@ -97,9 +97,10 @@ create type public.logloom_log_stat as (
 
 comment on type public.logloom_log_stat is
   'The aggregates of a group. group: {field: text}; the text is null for records without the '
-  'field; ts is the beginning of a bucket. value: the first aggregate. values: all aggregates by '
-  'name. total_groups: how many rows there are without p_limit and limit. warnings: parts of the '
-  'query that probably mean something else; the same in each row.';
+  'field; ts is the beginning of a bucket. value: the result of the last math, or else the '
+  'first aggregate. values: all results by name. total_groups: how many rows there are without '
+  'p_limit and limit. warnings: parts of the query that probably mean something else; the same '
+  'in each row.';
 
 create type logloom_private.counted_source as (
   rows_sql logloom_private.sql_source,
