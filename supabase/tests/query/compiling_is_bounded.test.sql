@@ -38,8 +38,7 @@ select throws_ok(
 );
 select throws_ok(
   format('select logloom_private.compile_query(%L)', repeat('a', 513)), 'PT400',
-  'The query is too complex: the texts that it looks for within others have more than '
-    '512 characters together',
+  'The query is too complex: its search texts have more than 512 characters in total',
   'and the limit of texts to search for'
 );
 select results_eq(
