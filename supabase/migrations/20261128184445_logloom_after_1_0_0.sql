@@ -14367,7 +14367,7 @@ declare
 begin
   p_state."at" := v_first + 1;
   for v_part in 1 .. 3 loop
-    if v_part = 2 and v_end is not null and (
+    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' and v_end is not null and (
       p_state.texts[p_state."at" - 1] ~ '^[^"]*,' or p_state.texts[p_state."at"] like ',%'
     ) then
       perform logloom_private.refuse_at(
