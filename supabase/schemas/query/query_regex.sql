@@ -139,7 +139,7 @@ begin
           + 3 * (v_bounds[2] - v_bounds[1]);
         v_atoms[v_depth] := null;
         v_sql := v_sql || left(v_part, 1) || rtrim(substr(v_part, 2), '?');
-      when v_part in ('(', '(?:') or p_captures and v_part ~ '^\(\?P?<' then
+      when v_part in ('(', '(?:') or p_captures and v_part ~ '^\(\?P?<.+>$' then
         v_depth := v_depth + 1;
         v_sizes[v_depth] := 1;
         v_atoms[v_depth] := null;
