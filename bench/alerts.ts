@@ -56,6 +56,9 @@ async function measure(
 ): Promise<void> {
   await setPaused(sql, true, ["evaluate_alerts"]);
   await sql`
+    select logloom_private.create_partition(logloom_private.utc_day(now()) + d)
+    from generate_series(-2, 1) d`;
+  await sql`
     insert into logloom.tenants (tenant_id, plan_id)
     select 'tenant-' || n, 'enterprise' from generate_series(0, ${tenants - 1}::integer) n`;
   await loadSamples(sql, events);

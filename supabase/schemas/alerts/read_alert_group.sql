@@ -13,21 +13,28 @@ language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  -- Nearly all groups have one part that counts every record, and need no join.
+  v_is_plain constant boolean := cardinality(p_parts) = 1 and p_parts[1] like 'true, %';
 begin
   -- "offset 0": the number is computed once per record instead of once per aggregate.
   return format(
-    'select m.group_id, m.minute, m.part, count(*) as events, count(m.number) as numbers, '
+    'select m.group_id, m.minute, %s as part, count(*) as events, count(m.number) as numbers, '
       || 'sum(m.number) as total, min(m.number) as least, max(m.number) as greatest '
-      || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, p.part, '
-      || 'p.number from (%s) l cross join lateral (values %s) p (part, counts, number) '
-      || 'where (%s) and p.counts offset 0) m group by m.group_id, m.minute, m.part',
+      || 'from (select l.group_id, date_bin(''1 minute'', l.ts, ''epoch'') as minute, '
+      || '%s as number from (%s) l %s where (%s) offset 0) m group by m.group_id, m.minute',
+    case when v_is_plain then '1' else 'm.part' end,
+    case when v_is_plain then substr(p_parts[1], 7) else 'p.part, p.number' end,
     p_source,
-    (
-      select string_agg(format('(%s, %s)', p.n, p.sql), ', ' order by p.n)
-      from unnest(p_parts) with ordinality p (sql, n)
-    ),
+    case when not v_is_plain then format(
+      'join lateral (values %s) p (part, counts, number) on p.counts',
+      (
+        select string_agg(format('(%s, %s)', p.n, p.sql), ', ' order by p.n)
+        from unnest(p_parts) with ordinality p (sql, n)
+      )
+    ) end,
     p_filter
-  );
+  ) || case when v_is_plain then '' else ', m.part' end;
 end;
 $$;
 
