@@ -6,6 +6,7 @@ import {
   type ParametersOf,
   type Reader,
 } from "../../packages/logloom/src/read.ts";
+import { apiPoolSize } from "../../local/stack.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 import { userToken } from "./tokens.ts";
@@ -71,6 +72,21 @@ export function health(endpoint = "", init: RequestInit = {}): Promise<Answer> {
 /** Waits until the service is ready, for example after a process was killed. */
 export async function isReady(): Promise<void> {
   await eventually("the service is ready", async () => (await health("/ready")).status === 200);
+  await hasFreshConnections();
+}
+
+/**
+ * Waits until PostgREST has replaced each connection that the database has ended. It uses its connections in turn, and
+ * the request that meets an ended one fails.
+ */
+export async function hasFreshConnections(): Promise<void> {
+  const token = await userToken({ tenant_id: "none" });
+  await eventually("each connection of PostgREST answers", async () => {
+    for (let connection = 0; connection < apiPoolSize; connection++) {
+      if ((await rpc(token, "list_api_keys")).status !== 200) return false;
+    }
+    return true;
+  });
 }
 
 export function bearer(token: string): Record<string, string> {

@@ -1,5 +1,6 @@
 import { type ProcessIdentity, startOf } from "../../local/process_identity.ts";
 import type { State } from "../../local/stack_state.ts";
+import { hasFreshConnections } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { stack } from "./stack.ts";
 
@@ -40,6 +41,7 @@ export async function isBack(name: ProcessName, killed: ProcessIdentity): Promis
     const { pid, state } = (await stackState()).processes[name];
     return pid !== killed.pid && state === "ready";
   });
+  if (name === "postgres") await hasFreshConnections();
 }
 
 /** Returns the names of all processes of a part. */
