@@ -75,6 +75,7 @@ export type Database = {
       "confirm_alert_address": { Args: { "p_code": string; "p_email": string }; Returns: Json };
       "create_alert_rule": {
         Args: {
+          "p_baseline"?: Json;
           "p_comparison": Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes": number;
           "p_description"?: string;
@@ -90,7 +91,7 @@ export type Database = {
           "p_saved_search_id"?: string;
           "p_secrets"?: Json;
           "p_tenant_id"?: string;
-          "p_threshold": number;
+          "p_threshold"?: number;
           "p_view_id"?: string;
           "p_window_minutes": number;
         };
@@ -793,6 +794,7 @@ export type Database = {
       };
       "preview_alert_rule": {
         Args: {
+          "p_baseline"?: Json;
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes"?: number;
           "p_for_minutes"?: number;
@@ -1085,6 +1087,7 @@ export type Database = {
       };
       "update_alert_rule": {
         Args: {
+          "p_baseline"?: Json;
           "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
           "p_cooldown_minutes"?: number;
           "p_description"?: string;
@@ -1328,6 +1331,12 @@ export type Database = {
         "groups": (Database["public"]["CompositeTypes"]["logloom_alert_preview_group"])[] | null;
         "total_groups": number | null;
         "crowded_windows": number | null;
+        "band": (Database["public"]["CompositeTypes"]["logloom_alert_preview_band"])[] | null;
+      };
+      "logloom_alert_preview_band": {
+        "ts": string | null;
+        "usual": number | null;
+        "threshold": number | null;
       };
       "logloom_alert_preview_entry": {
         "window_start": string | null;
@@ -1339,6 +1348,7 @@ export type Database = {
         "group": Json | null;
         "alerts": number | null;
         "series": (Database["public"]["CompositeTypes"]["logloom_alert_preview_point"])[] | null;
+        "band": (Database["public"]["CompositeTypes"]["logloom_alert_preview_band"])[] | null;
       };
       "logloom_alert_preview_point": {
         "ts": string | null;
@@ -1368,6 +1378,7 @@ export type Database = {
         "on_absent": "ignore" | "fire" | null;
         "group_wait_seconds": number | null;
         "notification_secrets": Json | null;
+        "baseline": Json | null;
         "late_seconds": number | null;
       };
       "logloom_alert_silence": {

@@ -149,6 +149,7 @@ const parameterTypes: Record<string, string> = {
   notification_preferences: 'Partial<TenantSettings["notification_preferences"]>',
   "create_log_stream.p_kind": 'LogStream["kind"]',
   "list_log_retention_runs.p_kind": 'RetentionRun["kind"]',
+  p_baseline: "AlertBaseline",
   p_config: 'LogStream["config"]',
   p_matcher: "AlertMatcher",
   p_notification_config: 'AlertRule["notification_config"]',

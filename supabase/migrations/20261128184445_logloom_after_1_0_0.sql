@@ -41,6 +41,25 @@ drop procedure logloom_private.run_job(text, regprocedure);
 -- A parameter has another type.
 drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 
+-- Rules can have a baseline.
+drop function public.create_alert_rule(
+  text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb, uuid
+);
+drop function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb
+);
+drop function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer, uuid, integer
+);
+drop function logloom_private.completed_preview(
+  public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules
+);
+drop function logloom_private.preview_alerts(
+  logloom_private.alert_window[], logloom.alert_rules, interval
+);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 SET local check_function_bodies = off;
@@ -751,6 +770,20 @@ ALTER TABLE "logloom_private"."jobs"
 ALTER TABLE "logloom_private"."jobs"
   SET (autovacuum_analyze_threshold=10000);
 
+CREATE TABLE "logloom_private"."rule_values" (
+  "rule_id"    uuid                     NOT NULL,
+  "window_end" timestamp with time zone NOT NULL,
+  "values"     jsonb                    NOT NULL,
+  "others"     double precision,
+  CONSTRAINT "rule_values_pkey" PRIMARY KEY (rule_id, window_end)
+);
+
+ALTER TABLE "logloom_private"."rule_values"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."rule_values"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."storage_hours" (
   "hour"        timestamp with time zone NOT NULL,
   "measured_at" timestamp with time zone NOT NULL,
@@ -806,6 +839,9 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "noted_by" text;
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD COLUMN "baseline_days" integer;
+
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
 
@@ -817,6 +853,9 @@ ALTER TABLE "logloom"."log_streams"
 
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "test_answer" text;
+
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "max_baseline_rules" integer NOT NULL DEFAULT 10;
 
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "parts" text[];
@@ -863,6 +902,13 @@ ALTER TABLE "logloom_private"."settings"
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "writer_guard_silence" SET DEFAULT '00:00:20'::interval;
 
+CREATE TYPE "logloom_private"."alert_band" AS (
+  "window_end" timestamp WITH time zone,
+  "group"      jsonb,
+  "usual"      double precision,
+  "threshold"  double precision
+);
+
 ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 
@@ -900,6 +946,12 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "is_under_way" boolean
 );
 
+CREATE TYPE "public"."logloom_alert_preview_band" AS (
+  "ts"        timestamp WITH time zone,
+  "usual"     double precision,
+  "threshold" double precision
+);
+
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
@@ -929,6 +981,12 @@ ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_at" ti
 ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_by" text CASCADE;
 
 ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text CASCADE;
+
+ALTER TYPE "public"."logloom_alert_preview" ADD ATTRIBUTE "band" public.logloom_alert_preview_band[] CASCADE;
+
+ALTER TYPE "public"."logloom_alert_preview_group" ADD ATTRIBUTE "band" public.logloom_alert_preview_band[] CASCADE;
+
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "baseline" jsonb CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
@@ -992,6 +1050,17 @@ begin
   )::public.logloom_tenant_deletion;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.absent_value (
+  p_aggregate text,
+  p_results   jsonb
+)
+  RETURNS double precision
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN
+  ((NOT COALESCE((p_results ? 'math'::text), false)) AND (COALESCE((((p_results -> 'aggregates'::text) -> '-1'::integer) ->> 'kind'::text), p_aggregate) = ANY (ARRAY['count'::text,
+  'count_distinct'::text, 'rate'::text, 'sum'::text]))) THEN 0 ELSE NULL::integer END;
 
 CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
   p_tenant_id    text,
@@ -1545,6 +1614,16 @@ begin
       'The longest time is a day.', null),
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
       'fire: the rule also fires when a group stops sending.', null),
+    ('alerts.alert_rules_baseline_is_valid', 400,
+      'Invalid p_baseline: days 3 to 7, deviations above 0 to 1000; p_comparison gt, gte, lt or lte',
+      'Send {"days": 7, "deviations": 4}, or {} to remove the baseline.', null),
+    ('alerts.baseline_contradicts_threshold', 400,
+      'p_threshold and the deviations of p_baseline differ',
+      'The threshold of a rule with a baseline counts deviations: send only one of them.', null),
+    ('alerts.no_room_for_baseline', 400,
+      'Plan limit exceeded: alert rules with a baseline (max %s)',
+      'Remove the baseline of another rule, or choose a larger plan.',
+      '`create_alert_rule`, `update_alert_rule`: the plan''s `max_baseline_rules`.'),
     ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
       'The longest wait is an hour.', null),
     ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
@@ -2400,6 +2479,36 @@ RETURN
   ((octet_length(((((((((('{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'::text || ',"level":""'::text) || ',"msg":""'::text) ||
   ',"service":""'::text) || ',"env":""'::text) || ',"req_id":""'::text) || ',"user_id":""'::text) || ',"route":""'::text) || ',"host":""'::text) || ',"attrs":'::text)) +
   octet_length((to_json(p_tenant_id))::text)) + octet_length((to_json(p_received_at))::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.baseline_ends (
+  p_window_end timestamp with time zone,
+  p_days       integer
+)
+  RETURNS timestamp WITH time zone[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  return array(
+    select logloom_private.kept_window_end(p_window_end) - make_interval(days => d)
+    from generate_series(1, p_days) d
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.baseline_groups()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 20;
+
+CREATE OR REPLACE FUNCTION logloom_private.baseline_least_days()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 3;
 
 CREATE OR REPLACE FUNCTION logloom_private.batch_key (
   p_received_at timestamp with time zone
@@ -4509,7 +4618,8 @@ CREATE OR REPLACE FUNCTION logloom_private.completed_preview (
   p_preview    public.logloom_alert_preview,
   p_values     logloom_private.alert_window[],
   p_is_grouped boolean,
-  p_rule       logloom.alert_rules
+  p_rule       logloom.alert_rules,
+  p_bands      logloom_private.alert_band[]
 )
   RETURNS public.logloom_alert_preview
   LANGUAGE plpgsql
@@ -4534,7 +4644,7 @@ begin
       or max(octet_length(w."group"::text)) > logloom_private.alert_group_bytes()
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step, p_bands);
   p_preview.total_alerts := cardinality(v_alerts);
   p_preview.alerts := array(
     select a
@@ -4564,12 +4674,15 @@ begin
     order by e.window_end
   );
   if not p_is_grouped then
+    p_preview.band := logloom_private.shown_band(p_bands, null);
     return p_preview;
   end if;
   p_preview.crowded_windows := cardinality(v_crowded);
   p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
   p_preview.groups := array(
-    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    select row(
+      g."group", g.alerts, g.series, logloom_private.shown_band(p_bands, g."group")
+    )::public.logloom_alert_preview_group
     from (
       select
         w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
@@ -5331,6 +5444,39 @@ begin
     and d.day between (p_from at time zone 'UTC')::date
       and ((p_to - interval '1 microsecond') at time zone 'UTC')::date;
   return coalesce(v_days, '{}');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.decided_groups (
+  p_rule       logloom.alert_rules,
+  p_window_end timestamp with time zone,
+  p_seen       logloom_private.alert_window[]
+)
+  RETURNS jsonb[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan logloom_private.alert_plans;
+begin
+  select p.* into v_plan from logloom_private.alert_plans p where p.rule_id = p_rule.rule_id;
+  if p_rule.baseline_days is null and not coalesce(v_plan.results ? 'math', false) then
+    return null;
+  end if;
+  return array(
+    select coalesce(i."group", 'null')
+    from logloom.alert_incidents i
+    left join unnest(p_seen) s on s."group" is not distinct from i."group"
+    where i.rule_id = p_rule.rule_id
+      and i.resolved_at is null
+      and coalesce(
+        s.value, logloom_private.absent_value(v_plan.aggregate, v_plan.results)
+      ) is not null
+      and logloom_private.threshold_of_window(
+        p_rule, row(null, null, p_window_end, null, null, i."group", null)
+      ) is not null
+  );
 end;
 $function$;
 
@@ -7492,11 +7638,11 @@ begin
         'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
         'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
         'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
-        'require_room_for', 'require_room_for_api_key', 'require_room_for_log_dashboard',
-        'require_rule_in_view', 'require_view_by_admin', 'require_view_for_key',
-        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'saved_search_of',
-        'sent_claims', 'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
-        'time_parameter', 'token_is_valid', 'trim_space'
+        'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
+        'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
+        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
+        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -7511,6 +7657,14 @@ begin
   from logloom_private.reading_operations() o;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.group_key (
+  p_group jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN COALESCE(md5((p_group)::text), ''::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.groups_source (
   p_tenant_id text,
@@ -8555,6 +8709,55 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.keep_rule_values (
+  p_windows logloom_private.alert_window[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Values beyond this are kept as this, so that sums of a few stay finite.
+  v_largest constant double precision := 1e300;
+begin
+  insert into logloom_private.rule_values as v (rule_id, window_end, values, others)
+  select
+    k.rule_id, k.window_end,
+    coalesce(
+      jsonb_object_agg(
+        logloom_private.group_key(k."group"), greatest(least(k.value, v_largest), -v_largest)
+      ) filter (where k.place <= logloom_private.baseline_groups() and k.value is not null),
+      '{}'
+    ),
+    case when count(*) <= logloom_private.baseline_groups() then k.unseen end
+  from (
+    select w.*, logloom_private.absent_value(p.aggregate, p.results) as unseen,
+      row_number() over (
+        partition by w.rule_id, w.window_end
+        order by b.values ? logloom_private.group_key(w."group") desc nulls last,
+          w.value desc nulls last, w."group"
+      ) as place
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id and r.baseline_days is not null
+    join logloom_private.alert_plans p on p.rule_id = w.rule_id
+    left join logloom_private.rule_values b
+      on b.rule_id = w.rule_id and b.window_end = w.window_end - interval '5 minutes'
+    where w.window_end = logloom_private.kept_window_end(w.window_end) and w.error is null
+  ) k
+  group by k.rule_id, k.window_end, k.unseen
+  on conflict (rule_id, window_end) do update
+  set values = excluded.values, others = excluded.others;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
+  p_window_end timestamp with time zone
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE sql
+  IMMUTABLE
+RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 00:00:00+00'::timestamp WITH time zone);
+
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -8731,28 +8934,6 @@ begin
   );
 end;
 $function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
-  p_row logloom.alert_rules
-)
-  RETURNS public.logloom_alert_rule
-  LANGUAGE sql
-  STABLE
-RETURN
-  ROW((p_row).rule_id, (p_row).tenant_id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison,
-  (p_row).window_minutes,
-  (p_row).cooldown_minutes,
-  (p_row).enabled,
-  (p_row).notification_destinations,
-  (p_row).notification_config,
-  (p_row).created_at,
-  (p_row).updated_at,
-  (p_row).last_evaluated_at,
-  (p_row).last_value,
-  (p_row).last_error,
-  (p_row).view_id,
-  (p_row).notify_on_recovery,
-  (p_row).for_minutes, (p_row).on_absent, (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.late_seconds(p_row));
 
 CREATE OR REPLACE FUNCTION logloom_private.leaf_template (
   p_test   text,
@@ -12055,6 +12236,10 @@ begin
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
+    if found then
+      -- Another query has other values.
+      delete from logloom_private.rule_values v where v.rule_id = v_rule.rule_id;
+    end if;
     -- Read before the view: if the view changes meanwhile, the rule is compiled again.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
@@ -12207,7 +12392,8 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.preview_alerts (
   p_values logloom_private.alert_window[],
   p_rule   logloom.alert_rules,
-  p_step   interval
+  p_step   interval,
+  p_bands  logloom_private.alert_band[]   DEFAULT '{}'::logloom_private.alert_band[]
 )
   RETURNS public.logloom_alert_preview_entry[]
   LANGUAGE plpgsql
@@ -12226,7 +12412,13 @@ begin
   for v_value in
     select w.*
     from unnest(p_values) w
-    where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
+    left join unnest(p_bands) b
+      on b.window_end = w.window_end
+      and coalesce(b."group", 'null') = coalesce(w."group", 'null')
+    where logloom_private.alert_condition_holds(
+      w.value, p_rule.comparison,
+      case when p_rule.baseline_days is null then p_rule.threshold else b.threshold end
+    )
     order by w."group", w.window_end
   loop
     if v_before.window_end + p_step = v_value.window_end is not true
@@ -12247,6 +12439,70 @@ begin
     end if;
   end loop;
   return v_alerts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_bands (
+  p_query   logloom_private.compiled_query,
+  p_source  text,
+  p_preview public.logloom_alert_preview,
+  p_values  logloom_private.alert_window[],
+  p_rule    logloom.alert_rules,
+  p_limit   integer
+)
+  RETURNS logloom_private.alert_band[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_first constant timestamptz := least(
+    (
+      select min(c.minute) from logloom_private.log_counts c
+      where c.tenant_id = p_rule.tenant_id
+    ),
+    (select min(b.first_ts) from logloom_private.blocks b where b.tenant_id = p_rule.tenant_id)
+  );
+  v_is_every_minute constant boolean := p_preview.step_minutes = 1;
+  v_absent constant double precision :=
+    logloom_private.absent_value(p_query.aggregate, logloom_private.rule_results(p_query));
+  v_back interval;
+  v_days integer := 0;
+  v_past logloom_private.alert_window[] := '{}';
+begin
+  for v_day in 1 .. p_rule.baseline_days loop
+    v_back := make_interval(days => v_day);
+    exit when (p_preview.ts_from - v_back >= v_first) is not true;
+    v_days := v_day;
+    v_past := v_past || array(
+      select row(
+        null, null, w.window_end + v_back, w.value, null, w."group", null
+      )::logloom_private.alert_window
+      from unnest(logloom_private.preview_values(
+        p_query, p_source, p_rule.tenant_id, p_preview.ts_from - v_back, p_preview.ts_to - v_back,
+        p_rule.window_minutes, p_limit
+      )) w
+      where not v_is_every_minute
+        or w.window_end = logloom_private.kept_window_end(w.window_end)
+    );
+  end loop;
+  return array(
+    select row(w.window_end, w."group", b.usual, b.threshold)::logloom_private.alert_band
+    from unnest(p_values) w
+    left join (
+      select p.window_end, coalesce(p."group", 'null') as "group", array_agg(p.value) as values
+      from unnest(v_past) p
+      group by 1, 2
+    ) d
+      on d.window_end = case when v_is_every_minute
+        then logloom_private.kept_window_end(w.window_end) else w.window_end end
+      and d."group" = coalesce(w."group", 'null')
+    cross join lateral logloom_private.usual_band(
+      d.values || array_fill(v_absent, array[v_days - coalesce(cardinality(d.values), 0)]),
+      p_rule.comparison, p_rule.threshold
+    ) b
+  );
 end;
 $function$;
 
@@ -12301,6 +12557,40 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.preview_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer,
+  p_limit          integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_grouped constant boolean := cardinality(p_query.by_fields) > 0;
+  v_values logloom_private.alert_window[];
+begin
+  if logloom_private.has_partials(p_query) then
+    return logloom_private.preview_partial_values(
+      p_query, p_source, p_tenant_id, p_from, p_to, p_window_minutes
+    );
+  end if;
+  v_values := logloom_private.window_values(
+    p_query, p_source, p_tenant_id, p_from, p_to, p_window_minutes,
+    case when v_is_grouped then p_limit + 1 end
+  );
+  if v_is_grouped and cardinality(v_values) > p_limit then
+    perform logloom_private.refuse_stage_bound('by', p_limit, 'groups of all windows');
+  end if;
+  return v_values;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
   p_tenant_id text,
   p_rule      logloom.alert_rules
@@ -12315,14 +12605,14 @@ CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
 -- definer because the compiler's SQL would use no index under row-level security
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_settings logloom_private.settings;
+  v_max_groups constant integer := (select s.search_groups from logloom_private.settings s);
   v_query logloom_private.compiled_query;
   v_source text;
-  v_is_grouped boolean;
   v_values logloom_private.alert_window[];
+  v_bands logloom_private.alert_band[];
   v_result public.logloom_alert_preview;
 begin
-  select s.* into v_settings from logloom_private.settings s;
+  p_rule.tenant_id := v_tenant_id;
   perform logloom_private.take_search_slot(
     logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
   );
@@ -12340,29 +12630,24 @@ begin
     || format(
       '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
     );
-  v_is_grouped := cardinality(v_query.by_fields) > 0;
   v_result.ts_to := date_trunc('minute', least(
     now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
   ));
   v_result.ts_from := v_result.ts_to - interval '24 hours';
-  if logloom_private.has_partials(v_query) then
-    v_result.step_minutes := 1;
-    v_values := logloom_private.preview_partial_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
+  v_result.step_minutes := case when logloom_private.has_partials(v_query)
+    then 1 else p_rule.window_minutes end;
+  v_values := logloom_private.preview_values(
+    v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+    v_max_groups
+  );
+  if p_rule.baseline_days is not null then
+    v_bands := logloom_private.preview_bands(
+      v_query, v_source, v_result, v_values, p_rule, v_max_groups
     );
-  else
-    v_result.step_minutes := p_rule.window_minutes;
-    v_values := logloom_private.window_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
-      case when v_is_grouped then v_settings.search_groups + 1 end
-    );
-    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
-      perform logloom_private.refuse_stage_bound(
-        'by', v_settings.search_groups, 'groups of all windows'
-      );
-    end if;
   end if;
-  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
+  return logloom_private.completed_preview(
+    v_result, v_values, cardinality(v_query.by_fields) > 0, p_rule, v_bands
+  );
 end;
 $function$;
 
@@ -12465,6 +12750,7 @@ begin
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
         -- An incident is resolved after its last alert, so it is deleted after it.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
+        ('logloom_private.rule_values', 'r.window_end < $1', '8 days'),
         -- These rows are still listed for a while after their end.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
@@ -17676,6 +17962,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
+  p_rule logloom.alert_rules
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a tenant
+declare
+  v_max integer;
+begin
+  if p_rule.baseline_days is not null then
+    perform logloom_private.hold_tenant(p_rule.tenant_id);
+    v_max := (logloom_private.plan_of(p_rule.tenant_id)).max_baseline_rules;
+    if v_max <= (
+      select count(*)
+      from logloom.alert_rules r
+      where r.tenant_id = p_rule.tenant_id and r.baseline_days is not null
+        and r.rule_id is distinct from p_rule.rule_id
+    ) then
+      perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
+    end if;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.require_secrets_again (
   p_stream  logloom.log_streams,
   p_config  jsonb,
@@ -18112,22 +18426,6 @@ begin
     'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
     p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
   ));
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
-  p_rule_id uuid
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return coalesce(
-    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
-    false
-  );
 end;
 $function$;
 
@@ -19410,9 +19708,9 @@ CREATE OR REPLACE FUNCTION logloom_private.settle_alert_windows (
 declare
   v_told record;
   v_rule logloom.alert_rules;
+  v_judged logloom.alert_rules;
   v_window logloom_private.alert_window;
   v_has_fired boolean;
-  v_decided jsonb[];
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
@@ -19428,9 +19726,13 @@ begin
         v_rule, v_told.window_end, v_told.seen, v_told.holding
       );
     end if;
+    v_judged := v_rule;
     foreach v_window in array v_told.holding loop
       begin
-        v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
+        v_judged.threshold := coalesce(
+          logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
+        );
+        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now);
         v_fired := v_fired + v_has_fired::integer;
       exception
         when lock_not_available or disk_full then
@@ -19440,15 +19742,12 @@ begin
       end;
     end loop;
     continue when v_told.error is not null;
-    -- A share without records is null, which says nothing about the incident.
-    v_decided := case when logloom_private.rule_has_math(v_rule.rule_id)
-      then array(select coalesce(s."group", 'null') from unnest(v_told.seen) s
-        where s.value is not null) end;
     begin
       perform logloom_private.resolve_incidents(
         v_rule, v_told.window_end,
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
-        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now, v_decided
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now,
+        logloom_private.decided_groups(v_rule, v_told.window_end, v_told.seen)
       );
     exception
       when lock_not_available or disk_full then
@@ -19458,6 +19757,7 @@ begin
     end;
   end loop;
 
+  perform logloom_private.keep_rule_values(p_windows);
   update logloom.alert_rules r
   set
     last_evaluated_at = p_round.window_end,
@@ -19724,6 +20024,69 @@ begin
   sizes := p_query.hidden_fields is null;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.shown_band (
+  p_bands logloom_private.alert_band[],
+  p_group jsonb
+)
+  RETURNS public.logloom_alert_preview_band[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  (SELECT array_agg(ROW(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band ORDER BY b.window_end) AS array_agg FROM unnest(shown_band.p_bands) b(window_end,
+  "group", usual, threshold) WHERE (NOT (b."group" IS DISTINCT FROM shown_band.p_group)));
+
+CREATE OR REPLACE FUNCTION logloom_private.shown_baseline (
+  p_rule logloom.alert_rules
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the kept values
+begin
+  return case when p_rule.baseline_days is not null then jsonb_build_object(
+    'days', p_rule.baseline_days,
+    'deviations', p_rule.threshold,
+    'known_days', (
+      select count(*)
+      from logloom_private.rule_values v
+      where v.rule_id = p_rule.rule_id and v.window_end = any (
+        logloom_private.baseline_ends(
+          coalesce(p_rule.last_evaluated_at, now()), p_rule.baseline_days
+        )
+      )
+    )
+  ) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
+  p_row logloom.alert_rules
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).rule_id, (p_row).tenant_id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison,
+  (p_row).window_minutes,
+  (p_row).cooldown_minutes,
+  (p_row).enabled,
+  (p_row).notification_destinations,
+  (p_row).notification_config,
+  (p_row).created_at,
+  (p_row).updated_at,
+  (p_row).last_evaluated_at,
+  (p_row).last_value,
+  (p_row).last_error,
+  (p_row).view_id,
+  (p_row).notify_on_recovery,
+  (p_row).for_minutes,
+  (p_row).on_absent,
+  (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.shown_baseline(p_row), logloom_private.late_seconds(p_row));
 
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
@@ -20738,6 +21101,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.telling_windows (
+  p_windows logloom_private.alert_window[]
+)
+  RETURNS TABLE (
+    rule_id    uuid,
+    window_end timestamp with time zone,
+    error      text,
+    seen       logloom_private.alert_window[],
+    holding    logloom_private.alert_window[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    j.rule_id, j.window_end, min(j.error),
+    coalesce(array_agg(j.found) filter (
+      where num_nonnulls(j.value, j."group") > 0
+    ), '{}'),
+    coalesce(array_agg(j.found order by j."group") filter (where j.holds), '{}')
+  from (
+    select
+      w.rule_id, w.window_end, w.error, w."group", w.value, h.holds, w as found,
+      bool_or(h.holds or r.for_minutes > 0 or r.on_absent = 'fire') over (
+        partition by w.rule_id
+      ) as tells
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id
+    cross join lateral logloom_private.alert_condition_holds(
+      w.value, r.comparison,
+      case when r.baseline_days is null then r.threshold
+        else logloom_private.threshold_of_window(r, w) end
+    ) h (holds)
+  ) j
+  where j.tells
+    or exists (
+      select from logloom.alert_incidents i
+      where i.rule_id = j.rule_id and i.resolved_at is null
+    )
+  group by j.rule_id, j.window_end
+  order by j.window_end, j.rule_id;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.template_counts_sql (
   p_tree jsonb
 )
@@ -20972,6 +21381,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.threshold_of_window (
+  p_rule   logloom.alert_rules,
+  p_window logloom_private.alert_window
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_rule.baseline_days is null then
+    return p_rule.threshold;
+  end if;
+  return (
+    select b.threshold
+    from logloom_private.usual_band(
+      array(
+        select coalesce(
+          (v.values ->> logloom_private.group_key(p_window."group"))::double precision, v.others
+        )
+        from logloom_private.rule_values v
+        where v.rule_id = p_rule.rule_id and v.window_end = any (
+          logloom_private.baseline_ends(p_window.window_end, p_rule.baseline_days)
+        )
+      ),
+      p_rule.comparison, p_rule.threshold
+    ) b
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.token_is_valid (
   p_claims     jsonb,
   p_is_service boolean DEFAULT false
@@ -21198,6 +21638,37 @@ begin
       'Leave it out for all deletions.', null),
     ('usage.deletion_query_is_blank', 400, 'Invalid p_query_dsl: it is blank',
       'Write * to delete every record of the range.', null);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.usual_band (
+  p_values     double precision[],
+  p_comparison text,
+  p_deviations double precision
+)
+  RETURNS TABLE (
+    usual     double precision,
+    threshold double precision
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  select percentile_cont(0.5) within group (order by v) into usual
+  from unnest(p_values) v
+  having count(v) >= logloom_private.baseline_least_days();
+  -- Rounded, because messages show it.
+  select round((
+    usual + case when p_comparison in ('gt', 'gte') then 1 else -1 end * p_deviations
+      * greatest(
+        1.4826 * percentile_cont(0.5) within group (order by abs(v - usual)),
+        sqrt(greatest(usual, 0)), 1
+      )
+  )::numeric, 3)
+  into threshold
+  from unnest(p_values) v;
+  return next;
 end;
 $function$;
 
@@ -21594,6 +22065,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.with_baseline (
+  p_rule      logloom.alert_rules,
+  p_baseline  jsonb,
+  p_threshold double precision
+)
+  RETURNS logloom.alert_rules
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deviations double precision;
+begin
+  p_baseline := nullif(p_baseline, 'null');
+  if jsonb_path_exists(
+    p_baseline,
+    'strict $ ? (@.type() != "object"
+      || exists(@.keyvalue() ? (@.key != "days" && @.key != "deviations"
+        || @.value.type() != "number"))
+      || @.days < 3 || @.days > 7 || @.days.floor() != @.days
+      || @.deviations <= 0 || @.deviations > 1000)'
+  ) then
+    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
+  end if;
+  v_deviations := p_baseline ->> 'deviations';
+  if v_deviations <> p_threshold then
+    perform logloom_private.refuse('alerts.baseline_contradicts_threshold');
+  elsif (p_baseline = '{}') <> (p_rule.baseline_days is null) then
+    -- The threshold that it has counts something else.
+    p_rule.threshold := null;
+  end if;
+  p_rule.threshold := coalesce(v_deviations, p_threshold, p_rule.threshold);
+  perform logloom_private.require_parameter('p_threshold', p_rule.threshold is null);
+  p_rule.baseline_days := case
+    when p_baseline = '{}' then null
+    when p_baseline is null then p_rule.baseline_days
+    else coalesce((p_baseline ->> 'days')::integer, p_rule.baseline_days, 7)
+  end;
+  return p_rule;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -21937,7 +22450,8 @@ CREATE OR REPLACE FUNCTION public.create_alert_rule (
   p_on_absent                 text             DEFAULT NULL::text,
   p_group_wait_seconds        integer          DEFAULT NULL::integer,
   p_secrets                   jsonb            DEFAULT NULL::jsonb,
-  p_saved_search_id           uuid             DEFAULT NULL::uuid
+  p_saved_search_id           uuid             DEFAULT NULL::uuid,
+  p_baseline                  jsonb            DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
@@ -21961,7 +22475,7 @@ begin
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
   perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_comparison', p_comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
@@ -21971,20 +22485,23 @@ begin
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
+  v_row.tenant_id := v_tenant_id;
+  perform logloom_private.require_room_for_baseline(v_row);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
-    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
+    baseline_days
   )
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
     nullif(logloom_private.trim_space(p_description), ''),
-    v_search.query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
     logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
     coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
-    logloom_private.changed_rule_secrets('{}', p_secrets)
+    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days
   )
   returning r.* into v_row;
   return logloom_private.alert_rule_of(v_row);
@@ -21994,6 +22511,12 @@ exception when check_violation then
   return null;
 end;
 $function$;
+
+REVOKE ALL
+  ON FUNCTION
+    "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
+    jsonb)
+  FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.create_api_key (
   p_tenant_id  text   DEFAULT NULL::text,
@@ -22289,7 +22812,8 @@ CREATE OR REPLACE FUNCTION public.preview_alert_rule (
   p_window_minutes   integer          DEFAULT NULL::integer,
   p_cooldown_minutes integer          DEFAULT NULL::integer,
   p_view_id          uuid             DEFAULT NULL::uuid,
-  p_for_minutes      integer          DEFAULT NULL::integer
+  p_for_minutes      integer          DEFAULT NULL::integer,
+  p_baseline         jsonb            DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_alert_preview
   LANGUAGE plpgsql
@@ -22311,19 +22835,22 @@ begin
   end if;
   v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
   v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
-  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
   v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
   v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
   v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
   v_rule.for_minutes := coalesce(p_for_minutes, v_rule.for_minutes, 0);
   perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  v_rule := logloom_private.with_baseline(v_rule, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
   if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
     perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif v_rule.baseline_days is not null
+    and (v_rule.threshold not between 1e-300 and 1000 or v_rule.comparison in ('eq', 'neq'))
+  then
+    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
   elsif v_rule.window_minutes not between 1 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
   elsif v_rule.cooldown_minutes not between 0 and 10080 then
@@ -22337,6 +22864,8 @@ exception when query_canceled then
   return null;
 end;
 $function$;
+
+REVOKE ALL ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.settle_log_archive_work (
   p_claim_id uuid  DEFAULT NULL::uuid,
@@ -22432,7 +22961,8 @@ CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_for_minutes               integer          DEFAULT NULL::integer,
   p_on_absent                 text             DEFAULT NULL::text,
   p_group_wait_seconds        integer          DEFAULT NULL::integer,
-  p_secrets                   jsonb            DEFAULT NULL::jsonb
+  p_secrets                   jsonb            DEFAULT NULL::jsonb,
+  p_baseline                  jsonb            DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
@@ -22442,19 +22972,33 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
+  v_had_baseline boolean;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  v_had_baseline := v_row.baseline_days is not null;
+  v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
+  if not v_had_baseline then
+    perform logloom_private.require_room_for_baseline(v_row);
+  end if;
   -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
     description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
     query_dsl = coalesce(p_query_dsl, r.query_dsl),
-    threshold = coalesce(p_threshold, r.threshold),
+    threshold = v_row.threshold,
+    baseline_days = v_row.baseline_days,
     comparison = coalesce(p_comparison, r.comparison),
     window_minutes = coalesce(p_window_minutes, r.window_minutes),
     cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
@@ -22475,20 +23019,18 @@ begin
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
-          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_query_dsl, r.query_dsl), v_row.threshold,
           coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
           coalesce(p_for_minutes, r.for_minutes)
         )
         and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
+        and r.baseline_days is not distinct from v_row.baseline_days
         and r.enabled >= coalesce(p_enabled, r.enabled)
         then r.asked_at
       else now()
     end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
   perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
   return logloom_private.alert_rule_of(v_row);
@@ -22498,6 +23040,11 @@ exception when check_violation then
   return null;
 end;
 $function$;
+
+REVOKE ALL
+  ON FUNCTION
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
+  FROM PUBLIC, "anon";
 
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_name text
@@ -22661,6 +23208,12 @@ ALTER TABLE "logloom"."alert_incidents"
   ADD CONSTRAINT "alert_incidents_resolution_is_whole"
     CHECK ((((resolved_at IS NULL) = (resolution IS NULL)) AND ((quiet_from IS NULL) OR (resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text])))));
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD CONSTRAINT "alert_rules_baseline_is_valid"
+    CHECK
+    (((baseline_days IS NULL) OR (((baseline_days >= 3) AND (baseline_days <= 7)) AND (threshold > (0)::double precision) AND (threshold <= (1000)::double precision) AND
+    (comparison = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
+
 ALTER TABLE "logloom"."audit_events"
   ADD CONSTRAINT "audit_events_action_is_known"
     CHECK
@@ -22689,6 +23242,9 @@ ALTER TABLE "logloom"."audit_events"
     'dashboard.deleted'::text,
     'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text])));
 
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));
+
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
 
@@ -22700,6 +23256,9 @@ ALTER TABLE "logloom_private"."alert_groups"
 
 ALTER TABLE "logloom_private"."alert_partials"
   ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);
+
+ALTER TABLE "logloom_private"."rule_values"
+  ADD CONSTRAINT "rule_values_rule_id_fkey" FOREIGN KEY (rule_id) REFERENCES logloom.alert_rules(rule_id) ON DELETE CASCADE;
 
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_alert_grace_is_whole_minutes" CHECK (((alert_grace >= '00:00:00'::interval) AND (alert_grace = date_trunc('minute'::text, alert_grace))));
@@ -22733,6 +23292,8 @@ CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
 
 CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
+
+CREATE INDEX rule_values_window_end_idx ON logloom_private.rule_values USING brin (window_end);
 
 CREATE TRIGGER audit_alert_incidents
   AFTER UPDATE OF acknowledged_by, assigned_to, noted_at ON logloom.alert_incidents
@@ -22824,6 +23385,8 @@ COMMENT ON COLUMN "logloom"."alert_incidents"."rule_name" IS 'This and the follo
 COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'The value of the last window in which the condition held.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'When the rule was created or enabled, or when its query, window or condition last changed. Only windows that end after this time are evaluated.';
+
+COMMENT ON COLUMN "logloom"."alert_rules"."baseline_days" IS 'The value is compared with the same windows of this many days, and the threshold counts deviations from what is usual. Null: the value is compared with the threshold.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."created_by" IS 'The claim sub of the user who created it. Every user of the tenant may change it.';
 
@@ -22922,6 +23485,8 @@ COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of a tenant that i
 COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenant at once, including scheduled ones.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys that a tenant may have, not counting revoked and expired keys.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_baseline_rules" IS 'Alert rules with a baseline. The values of one take 1 MB; with by up to 4 MB.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
 
@@ -23294,8 +23859,8 @@ COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The e
 COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION
-  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
-  'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid, jsonb)
+  IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n}: fires when the value is n deviations from what is usual; p_threshold may be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
@@ -23407,7 +23972,7 @@ COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge f
 
 COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the function logloom-read: exchanges the code of a link for the token of its session, once. p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
-COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. Errors: PT400, PT401, PT403, PT404, PT408.';
+COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. With a baseline the days before are read, too. Errors: PT400, PT401, PT403, PT404, PT408.';
 
 COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
 
@@ -23452,8 +24017,8 @@ COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test reco
 COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes 1 to 1000 incidents; null leaves a part as it is. If one incident is not the tenant''s, nothing changes. p_acknowledged: true acknowledges the incidents and their alerts (an earlier acknowledgement is kept), false removes the acknowledgement. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION
-  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
-  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, PT401, PT403, PT404.';
+  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb) IS
+  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
@@ -23593,6 +24158,8 @@ COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants w
 
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
 
+COMMENT ON TABLE "logloom_private"."rule_values" IS 'The values of rules with a baseline, in one window of every five minutes. values: the value by group, as group_key() writes it. others: the value of every other group; null: unknown.';
+
 COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
 
 COMMENT ON TABLE "logloom_private"."settings" IS 'Settings of the service that an operator may change. Plans have further settings. One row. Each setting is read where it is enforced. All other limits are constants of the functions that use them.';
@@ -23610,6 +24177,8 @@ COMMENT ON TABLE "logloom_private"."verification_differences" IS 'What a verific
 COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, counts, ids and the archive. The row without finished_at is the running one; it continues at its position. The last hundred are kept.';
 
 COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
+
+COMMENT ON TYPE "logloom_private"."alert_band" IS 'What is usual for a window of a rule with a baseline, or of one of its groups.';
 
 COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last record.';
 
@@ -23651,7 +24220,9 @@ COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value t
 
 COMMENT ON TYPE "public"."logloom_alert_incident" IS 'The condition of a rule, or of one group of a rule with by, has held since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a silent group is no longer watched), rule_changed, rule_disabled or rule_deleted; null while it is open. value: of the last window in which the condition held. peak_value: the value farthest from the threshold. People (…_by, assigned_to) are shown by their email address, or by their user_id if it is unknown.';
 
-COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules the last three are null.';
+COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules these three are null. band: what is usual for a rule with a baseline; a rule with by has one for each group.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_band" IS 'What is usual for the window that ends at ts, and the threshold. Null while fewer than three days are known.';
 
 COMMENT ON TYPE "public"."logloom_alert_preview_entry" IS 'A window in which a rule would have fired. group: the group that would have fired, if the rule has by.';
 
@@ -23659,7 +24230,7 @@ COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule wit
 
 COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time.';
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits.';
 
 COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
 
@@ -23791,6 +24362,10 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticate
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text) TO "authenticated", "service_role";
 
+REVOKE ALL
+  ON FUNCTION "logloom_private"."completed_preview"(public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules, logloom_private.alert_band[])
+  FROM PUBLIC;
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
@@ -23801,9 +24376,19 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO 
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
 
+REVOKE ALL
+  ON FUNCTION "logloom_private"."preview_bands"(logloom_private.compiled_query, text, public.logloom_alert_preview, logloom_private.alert_window[], logloom.alert_rules, integer)
+  FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
+  FROM PUBLIC;
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 
@@ -23811,7 +24396,17 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."shown_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."with_baseline"(logloom.alert_rules, jsonb, double precision) TO "authenticated", "service_role";
+
+GRANT EXECUTE
+  ON FUNCTION
+    "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
+    jsonb)
+  TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
@@ -23819,9 +24414,24 @@ GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO 
 
 GRANT EXECUTE ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE
+  ON FUNCTION
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
+  TO "authenticated", "service_role";
+
+REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "authenticated";
+
+REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 
@@ -23873,5 +24483,11 @@ update logloom_private.settings set queue_hard_limit_bytes = null
 where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();
+
+-- How many rules with a baseline each plan of the first migration has.
+update logloom.plans p
+set max_baseline_rules = l.max_baseline_rules
+from (values ('free', 1), ('pro', 20), ('enterprise', 200)) l (plan_id, max_baseline_rules)
+where p.plan_id = l.plan_id;
 
 select logloom_private.finish_migration();

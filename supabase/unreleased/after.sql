@@ -24,3 +24,9 @@ update logloom_private.settings set queue_hard_limit_bytes = null
 where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();
+
+-- How many rules with a baseline each plan of the first migration has.
+update logloom.plans p
+set max_baseline_rules = l.max_baseline_rules
+from (values ('free', 1), ('pro', 20), ('enterprise', 200)) l (plan_id, max_baseline_rules)
+where p.plan_id = l.plan_id;

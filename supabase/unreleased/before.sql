@@ -34,4 +34,23 @@ drop procedure logloom_private.run_job(text, regprocedure);
 -- A parameter has another type.
 drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 
+-- Rules can have a baseline.
+drop function public.create_alert_rule(
+  text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb, uuid
+);
+drop function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb
+);
+drop function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer, uuid, integer
+);
+drop function logloom_private.completed_preview(
+  public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules
+);
+drop function logloom_private.preview_alerts(
+  logloom_private.alert_window[], logloom.alert_rules, interval
+);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;

@@ -501,6 +501,35 @@ Deno.test("alert rules are made, tried, paused and deleted", async () => {
   const list = (await alerts("list")).out;
   assert.match(list, /Copy +paused +> 10 in 5 min +level:error\n/);
   assert.match(list, /Errors +on +> 10 in 5 min +level:error\n/);
+  // A baseline: from options, and from a file.
+  const unusual = await alerts(
+    "create",
+    ...flags,
+    "--name",
+    "Unusual",
+    "--above",
+    "4",
+    "--days",
+    "7",
+  );
+  assert.equal(unusual.code, 0, unusual.err);
+  const [made] = (await alerts("list", "--json")).out.split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(made.baseline, { days: 7, deviations: 4, known_days: 0 });
+  await Deno.writeTextFile(`${home.folder}/unusual.json`, JSON.stringify(made));
+  const second = await alerts(
+    "create",
+    "--file",
+    "unusual.json",
+    "--name",
+    "Second",
+    "--above",
+    "5",
+  );
+  assert.equal(second.code, 0, second.err);
+  assert.match(
+    (await alerts("list")).out,
+    /Second +waits +> 5 deviations from 7 days in 5 min +level:error\n/,
+  );
 
   const preview = await alerts("preview", ...flags);
   assert.match(preview.out, /^It would have fired 0 times from /);

@@ -7,7 +7,7 @@ import type { Comparison } from "../service/logloom.ts";
 import type { Draft } from "./rule-draft.ts";
 import { signs } from "../shared/comparison-signs.ts";
 import { readNumber, writtenNumber } from "../shared/format-number.ts";
-import { SelectField, TextField } from "../shared/form-fields.tsx";
+import { CheckField, SelectField, TextField } from "../shared/form-fields.tsx";
 import { say, type Words } from "../shared/translate.ts";
 
 const lastHour = { from: "now-1h", to: "now" };
@@ -21,6 +21,14 @@ const words: Record<Comparison, Words> = {
   neq: "not exactly",
 };
 
+/** Of a rule that compares with what is usual. */
+const wordsOfUsual: Partial<Record<Comparison, Words>> = {
+  gt: "above what is usual by more than",
+  gte: "above what is usual by at least",
+  lt: "below what is usual by more than",
+  lte: "below what is usual by at least",
+};
+
 /** The query and the condition on its value. */
 export function ConditionFields({ draft, onChange }: {
   draft: Draft;
@@ -28,6 +36,7 @@ export function ConditionFields({ draft, onChange }: {
 }) {
   const box = useRef<BoxHandle>(null);
   const id = useId();
+  const isUsual = draft.baselineDays !== "";
   const isNoNumber = draft.threshold !== "" && readNumber(draft.threshold) === null;
   const fields = useOperation("list_log_fields", {
     p_query_dsl: "",
@@ -57,18 +66,29 @@ export function ConditionFields({ draft, onChange }: {
           onCorrect={(query_dsl) => box.current?.put(query_dsl)}
         />
       </div>
+      <CheckField
+        label={say("Compare with what was usual at this time of the last seven days")}
+        checked={isUsual}
+        onChange={(isOn) =>
+          onChange({
+            baselineDays: isOn ? "7" : "",
+            threshold: isOn ? "4" : "10",
+            comparison: isOn && !wordsOfUsual[draft.comparison] ? "gt" : draft.comparison,
+          })}
+      />
       <div className="condition">
         <SelectField
           label={say("Fires when it is")}
           value={draft.comparison}
           onChange={(text) => onChange({ comparison: text as Comparison })}
         >
-          {(Object.keys(signs) as Comparison[]).map((one) => (
-            <option key={one} value={one}>{signs[one]} {say(words[one])}</option>
-          ))}
+          {(Object.keys(signs) as Comparison[]).map((one) => {
+            const word = isUsual ? wordsOfUsual[one] : words[one];
+            return word && <option key={one} value={one}>{signs[one]} {say(word)}</option>;
+          })}
         </SelectField>
         <TextField
-          label={say("Threshold")}
+          label={isUsual ? say("Deviations") : say("Threshold")}
           required
           inputMode="decimal"
           value={draft.threshold}

@@ -50,6 +50,11 @@ export function MessagePreview({ draft }: { draft: Draft }) {
               "Plus the three newest records. Each channel formats the message in its own way. A webhook gets JSON, or the output of its template.",
             )}
           </p>
+          {draft.baselineDays !== "" && (
+            <p className="about">
+              {say("The threshold of the message is computed anew for each window.")}
+            </p>
+          )}
           {hasTemplate && (
             <Suspense>
               <TemplatePreview

@@ -9,8 +9,8 @@ import { labelsHeight } from "../shared/chart-plot.ts";
 import { writtenNumber } from "../shared/format-number.ts";
 import { AwaitedChart, TimeChart } from "../shared/time-chart.tsx";
 import { say } from "../shared/translate.ts";
-import { linesOf, timesOf } from "./preview-lines.ts";
-import { PreviewGroups, PreviewWords } from "./preview-words.tsx";
+import { bandOf, linesOf, timesOf } from "./preview-lines.ts";
+import { PreviewBand, PreviewGroups, PreviewWords } from "./preview-words.tsx";
 import { useLater } from "../shared/use-debounced.ts";
 import { conditionOf, type Draft } from "./rule-draft.ts";
 import { signs } from "../shared/comparison-signs.ts";
@@ -39,10 +39,16 @@ export function PreviewChart({ draft, onThreshold }: {
   const threshold = condition.p_threshold;
   const times = useMemo(() => timesOf(data), [data]);
   const series = useMemo(() => linesOf(data, keys), [data, keys]);
+  const band = useMemo(() => bandOf(data), [data]);
   const [top, setTop] = useState(1);
-  const highest = Math.max(0, ...(data?.series ?? []).map(({ value }) => value ?? 0));
+  const isUsual = draft.baselineDays !== "";
+  const highest = Math.max(
+    0,
+    ...[...series, ...band].flatMap(({ values }) => values.map((value) => value ?? 0)),
+  );
   useEffect(() => {
-    if (Number.isFinite(threshold)) setTop(Math.max(highest, threshold, 1e-9) * 1.15);
+    if (isUsual) setTop(Math.max(highest, 1e-9) * 1.15);
+    else if (Number.isFinite(threshold)) setTop(Math.max(highest, threshold, 1e-9) * 1.15);
   }, [highest, data]);
   const hooks = useMemo<uPlot.Hooks.Arrays>(() => ({
     drawClear: [(plot) => shade(plot, data?.alerts ?? [])],
@@ -68,18 +74,21 @@ export function PreviewChart({ draft, onThreshold }: {
               <TimeChart
                 times={times}
                 series={series}
+                earlier={band}
                 kind="lines"
                 zone={zone}
                 height={height}
                 range={range}
                 hooks={hooks}
                 most={top / 1.06}
-                label={say(
-                  "Value of the query over the last 24 hours; the threshold is {threshold}",
-                  { threshold: `${signs[draft.comparison]} ${draft.threshold}` },
-                )}
+                label={isUsual
+                  ? say("Value of the query over the last 24 hours, with what was usual")
+                  : say(
+                    "Value of the query over the last 24 hours; the threshold is {threshold}",
+                    { threshold: `${signs[draft.comparison]} ${draft.threshold}` },
+                  )}
               />
-              {Number.isFinite(threshold) && (
+              {!isUsual && Number.isFinite(threshold) && (
                 <Threshold
                   value={threshold}
                   top={top}
@@ -93,6 +102,7 @@ export function PreviewChart({ draft, onThreshold }: {
           : <AwaitedChart height={height} />}
       </div>
       {data?.groups && <PreviewGroups preview={data} lines={series} />}
+      {band.length > 0 && <PreviewBand lines={band} />}
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { AlertPreview } from "../service/logloom.ts";
 import { groupLabel, mostLines } from "../shared/group-label.ts";
 import type { ChartSeries } from "../shared/time-chart.tsx";
+import { say } from "../shared/translate.ts";
 
 /** The ends of the windows, in seconds since 1970. */
 export function timesOf(preview: AlertPreview | undefined): number[] {
@@ -21,4 +22,18 @@ export function linesOf(preview: AlertPreview | undefined, keys: string[]): Char
       values: preview.series.map(({ ts }) => values.get(ts) ?? null),
     };
   });
+}
+
+/** What was usual and the threshold, for a rule with a baseline and without groups. */
+export function bandOf(preview: AlertPreview | undefined): ChartSeries[] {
+  const band = preview?.band;
+  if (!band) return [];
+  return [
+    { label: say("usual"), colour: "--series-1", values: band.map(({ usual }) => usual) },
+    {
+      label: say("threshold"),
+      colour: "--level-error",
+      values: band.map(({ threshold }) => threshold),
+    },
+  ];
 }

@@ -62,6 +62,27 @@ export function PreviewGroups({ preview, lines }: { preview: AlertPreview; lines
   );
 }
 
+/** The lines of what was usual, or why there are none. */
+export function PreviewBand({ lines }: { lines: ChartSeries[] }) {
+  if (lines.every(({ values }) => values.every((value) => value === null))) {
+    return (
+      <p className="about">
+        {say("There are fewer than three days of records: the rule waits until it knows three.")}
+      </p>
+    );
+  }
+  return (
+    <p className="series-legend">
+      {lines.map(({ label, colour }) => (
+        <span key={label}>
+          <i className="swatch" style={{ background: `var(${colour})` }} />
+          {label}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 function times(number: number): string {
   return number === 0 ? say("never") : say("{count} times", { count: number });
 }

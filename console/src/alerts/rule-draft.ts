@@ -26,11 +26,20 @@ export function holds(value: number, comparison: Comparison, threshold: number):
   }
 }
 
+/** From this many days on, the service knows what is usual. */
+const leastDays = 3;
+
 /** The state of a rule after its last evaluation. */
 export function stateOf(rule: AlertRule): { word: Words; tone: "good" | "bad" | "warn" | "plain" } {
   if (!rule.enabled) return { word: "off", tone: "plain" };
   if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
   if (rule.last_evaluated_at === null) return { word: "not evaluated yet", tone: "plain" };
+  // Which value would fire now is not in the rule.
+  if (rule.baseline) {
+    return rule.baseline.known_days < leastDays
+      ? { word: "waits for three days of values", tone: "plain" }
+      : { word: "on", tone: "good" };
+  }
   return rule.last_value !== null && holds(rule.last_value, rule.comparison, rule.threshold)
     ? { word: "fires", tone: "bad" }
     : { word: "quiet", tone: "good" };
@@ -44,6 +53,8 @@ export interface Draft {
   query_dsl: string;
   threshold: string;
   comparison: Comparison;
+  /** The days whose values are usual; empty if the value is compared with the threshold. */
+  baselineDays: string;
   window_minutes: string;
   cooldown_minutes: string;
   enabled: boolean;
@@ -67,6 +78,7 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
     query_dsl: rule.query_dsl ?? "level:error",
     threshold: writtenNumber(rule.threshold ?? 10),
     comparison: rule.comparison ?? "gt",
+    baselineDays: String(rule.baseline?.days ?? ""),
     window_minutes: String(rule.window_minutes ?? 5),
     cooldown_minutes: String(rule.cooldown_minutes ?? 30),
     enabled: rule.enabled ?? true,
@@ -111,6 +123,7 @@ export function conditionOf(draft: Draft) {
     p_query_dsl: draft.query_dsl,
     p_threshold: readNumber(draft.threshold) ?? NaN,
     p_comparison: draft.comparison,
+    p_baseline: draft.baselineDays === "" ? {} : { days: Number(draft.baselineDays) },
     p_window_minutes: numberOf(draft.window_minutes),
     p_cooldown_minutes: numberOf(draft.cooldown_minutes),
   };

@@ -134,7 +134,12 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
       </td>
       <td className="number">{measure(rule.last_value)}</td>
       <td>
-        {signs[rule.comparison]} {measure(rule.threshold)}{" "}
+        {rule.baseline
+          ? say("{sign} {number} deviations from usual", {
+            sign: signs[rule.comparison],
+            number: measure(rule.threshold),
+          })
+          : `${signs[rule.comparison]} ${measure(rule.threshold)}`}{" "}
         <span className="about">
           {say("in {span}", { span: minutes(rule.window_minutes) })}
         </span>

@@ -3,7 +3,8 @@
 create function logloom_private.preview_alerts(
   p_values logloom_private.alert_window[],
   p_rule logloom.alert_rules,
-  p_step interval
+  p_step interval,
+  p_bands logloom_private.alert_band[] default '{}'
 )
 returns public.logloom_alert_preview_entry[]
 language plpgsql
@@ -22,7 +23,13 @@ begin
   for v_value in
     select w.*
     from unnest(p_values) w
-    where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
+    left join unnest(p_bands) b
+      on b.window_end = w.window_end
+      and coalesce(b."group", 'null') = coalesce(w."group", 'null')
+    where logloom_private.alert_condition_holds(
+      w.value, p_rule.comparison,
+      case when p_rule.baseline_days is null then p_rule.threshold else b.threshold end
+    )
     order by w."group", w.window_end
   loop
     if v_before.window_end + p_step = v_value.window_end is not true
@@ -46,13 +53,31 @@ begin
 end;
 $$;
 
+-- The band of a group, or of a rule without by; null for a rule without a baseline.
+create function logloom_private.shown_band(
+  p_bands logloom_private.alert_band[],
+  p_group jsonb
+)
+returns public.logloom_alert_preview_band[]
+language sql
+immutable
+return (
+  select array_agg(
+    row(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band
+    order by b.window_end
+  )
+  from unnest(p_bands) b
+  where b."group" is not distinct from p_group
+);
+
 -- Adds the values and alerts of the rule to a preview that has only its times. For a rule with by,
 -- the groups that fire most or have the highest values have their own series.
 create function logloom_private.completed_preview(
   p_preview public.logloom_alert_preview,
   p_values logloom_private.alert_window[],
   p_is_grouped boolean,
-  p_rule logloom.alert_rules
+  p_rule logloom.alert_rules,
+  p_bands logloom_private.alert_band[]
 )
 returns public.logloom_alert_preview
 language plpgsql
@@ -77,7 +102,7 @@ begin
       or max(octet_length(w."group"::text)) > logloom_private.alert_group_bytes()
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step, p_bands);
   p_preview.total_alerts := cardinality(v_alerts);
   p_preview.alerts := array(
     select a
@@ -107,12 +132,15 @@ begin
     order by e.window_end
   );
   if not p_is_grouped then
+    p_preview.band := logloom_private.shown_band(p_bands, null);
     return p_preview;
   end if;
   p_preview.crowded_windows := cardinality(v_crowded);
   p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
   p_preview.groups := array(
-    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    select row(
+      g."group", g.alerts, g.series, logloom_private.shown_band(p_bands, g."group")
+    )::public.logloom_alert_preview_group
     from (
       select
         w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,

@@ -16,7 +16,8 @@ create function public.create_alert_rule(
   p_on_absent text default null,
   p_group_wait_seconds integer default null,
   p_secrets jsonb default null,
-  p_saved_search_id uuid default null
+  p_saved_search_id uuid default null,
+  p_baseline jsonb default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -42,7 +43,7 @@ begin
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
   perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_comparison', p_comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
@@ -52,20 +53,23 @@ begin
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
+  v_row.tenant_id := v_tenant_id;
+  perform logloom_private.require_room_for_baseline(v_row);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
-    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
+    baseline_days
   )
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
     nullif(logloom_private.trim_space(p_description), ''),
-    v_search.query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
     logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
     coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
-    logloom_private.changed_rule_secrets('{}', p_secrets)
+    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days
   )
   returning r.* into v_row;
   return logloom_private.alert_rule_of(v_row);
@@ -78,7 +82,7 @@ $$;
 
 comment on function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
-  boolean, integer, text, integer, jsonb, uuid
+  boolean, integer, text, integer, jsonb, uuid, jsonb
 ) is
   'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. '
   'p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: '
@@ -86,5 +90,6 @@ comment on function public.create_alert_rule(
   'discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, '
   'teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. '
   'p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to '
-  '1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the '
-  'plan''s limit), PT401, PT403, PT404.';
+  '1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to '
+  '7, "deviations": n}: fires when the value is n deviations from what is usual; p_threshold may be '
+  'left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';

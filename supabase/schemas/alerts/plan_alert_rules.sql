@@ -173,6 +173,10 @@ begin
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
+    if found then
+      -- Another query has other values.
+      delete from logloom_private.rule_values v where v.rule_id = v_rule.rule_id;
+    end if;
     -- Read before the view: if the view changes meanwhile, the rule is compiled again.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id

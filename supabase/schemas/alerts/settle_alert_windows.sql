@@ -80,7 +80,9 @@ begin
     from unnest(p_windows) w
     join logloom.alert_rules r on r.rule_id = w.rule_id
     cross join lateral logloom_private.alert_condition_holds(
-      w.value, r.comparison, r.threshold
+      w.value, r.comparison,
+      case when r.baseline_days is null then r.threshold
+        else logloom_private.threshold_of_window(r, w) end
     ) h (holds)
   ) j
   where j.tells
@@ -90,20 +92,6 @@ begin
     )
   group by j.rule_id, j.window_end
   order by j.window_end, j.rule_id;
-end;
-$$;
-
-create function logloom_private.rule_has_math(p_rule_id uuid)
-returns boolean
-language plpgsql
-stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
-    false
-  );
 end;
 $$;
 
@@ -121,9 +109,9 @@ as $$
 declare
   v_told record;
   v_rule logloom.alert_rules;
+  v_judged logloom.alert_rules;
   v_window logloom_private.alert_window;
   v_has_fired boolean;
-  v_decided jsonb[];
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
@@ -139,9 +127,13 @@ begin
         v_rule, v_told.window_end, v_told.seen, v_told.holding
       );
     end if;
+    v_judged := v_rule;
     foreach v_window in array v_told.holding loop
       begin
-        v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
+        v_judged.threshold := coalesce(
+          logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
+        );
+        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now);
         v_fired := v_fired + v_has_fired::integer;
       exception
         when lock_not_available or disk_full then
@@ -151,15 +143,12 @@ begin
       end;
     end loop;
     continue when v_told.error is not null;
-    -- A share without records is null, which says nothing about the incident.
-    v_decided := case when logloom_private.rule_has_math(v_rule.rule_id)
-      then array(select coalesce(s."group", 'null') from unnest(v_told.seen) s
-        where s.value is not null) end;
     begin
       perform logloom_private.resolve_incidents(
         v_rule, v_told.window_end,
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
-        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now, v_decided
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now,
+        logloom_private.decided_groups(v_rule, v_told.window_end, v_told.seen)
       );
     exception
       when lock_not_available or disk_full then
@@ -169,6 +158,7 @@ begin
     end;
   end loop;
 
+  perform logloom_private.keep_rule_values(p_windows);
   update logloom.alert_rules r
   set
     last_evaluated_at = p_round.window_end,

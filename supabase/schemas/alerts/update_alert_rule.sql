@@ -15,7 +15,8 @@ create function public.update_alert_rule(
   p_for_minutes integer default null,
   p_on_absent text default null,
   p_group_wait_seconds integer default null,
-  p_secrets jsonb default null
+  p_secrets jsonb default null,
+  p_baseline jsonb default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -27,19 +28,33 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
+  v_had_baseline boolean;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  v_had_baseline := v_row.baseline_days is not null;
+  v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
+  if not v_had_baseline then
+    perform logloom_private.require_room_for_baseline(v_row);
+  end if;
   -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
     description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
     query_dsl = coalesce(p_query_dsl, r.query_dsl),
-    threshold = coalesce(p_threshold, r.threshold),
+    threshold = v_row.threshold,
+    baseline_days = v_row.baseline_days,
     comparison = coalesce(p_comparison, r.comparison),
     window_minutes = coalesce(p_window_minutes, r.window_minutes),
     cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
@@ -60,20 +75,18 @@ begin
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
-          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_query_dsl, r.query_dsl), v_row.threshold,
           coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
           coalesce(p_for_minutes, r.for_minutes)
         )
         and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
+        and r.baseline_days is not distinct from v_row.baseline_days
         and r.enabled >= coalesce(p_enabled, r.enabled)
         then r.asked_at
       else now()
     end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
   perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
   return logloom_private.alert_rule_of(v_row);
@@ -86,9 +99,9 @@ $$;
 
 comment on function public.update_alert_rule(
   uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
-  boolean, integer, text, integer, jsonb
+  boolean, integer, text, integer, jsonb, jsonb
 ) is
   'Changes the given parts of an alert rule and returns it. An empty p_description removes it. '
   'p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, '
-  'null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, '
-  'PT401, PT403, PT404.';
+  'null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as '
+  'in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';

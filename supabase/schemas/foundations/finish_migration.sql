@@ -41,11 +41,11 @@ begin
         'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
         'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
         'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
-        'require_room_for', 'require_room_for_api_key', 'require_room_for_log_dashboard',
-        'require_rule_in_view', 'require_view_by_admin', 'require_view_for_key',
-        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'saved_search_of',
-        'sent_claims', 'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
-        'time_parameter', 'token_is_valid', 'trim_space'
+        'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
+        'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
+        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
+        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',

@@ -29,7 +29,7 @@ select is(
     },
     "last_evaluated_at": null, "last_value": null, "last_error": null,
     "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
-    "notification_secrets": {}, "late_seconds": 0
+    "notification_secrets": {}, "late_seconds": 0, "baseline": null
   }',
   'create_alert_rule returns the rule'
 )
@@ -46,7 +46,7 @@ select is(
     "notification_destinations": [], "notification_config": {},
     "last_evaluated_at": null, "last_value": null, "last_error": null,
     "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
-    "notification_secrets": {}, "late_seconds": 0
+    "notification_secrets": {}, "late_seconds": 0, "baseline": null
   }',
   'what is left out has its default'
 )
@@ -187,7 +187,7 @@ select is(
     "notification_config": {"email": "a@example.com"},
     "last_evaluated_at": null, "last_value": null, "last_error": null,
     "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
-    "notification_secrets": {}, "late_seconds": 0
+    "notification_secrets": {}, "late_seconds": 0, "baseline": null
   }',
   'update: everything at once'
 )

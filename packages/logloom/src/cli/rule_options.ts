@@ -16,6 +16,7 @@ export interface RuleOptions extends TargetOptions {
   below?: string;
   threshold?: string;
   comparison?: string;
+  days?: string;
   window?: string;
   cooldown?: string;
   email?: string;
@@ -31,6 +32,7 @@ export function withCondition(command: Command): Command {
     .option("--below <n>", "fires when the value is less")
     .option("--comparison <word>", "instead: gt, gte, lt, lte, eq or neq, with --threshold")
     .option("--threshold <n>", "what the value is compared with")
+    .option("--days <n>", "above or below what was usual in 3 to 7 days: n is in deviations")
     .option("--window <minutes>", "how far back it looks, 1 to 1440")
     .option("--cooldown <minutes>", "how long it is silent after it fired, 0 to 10080");
 }
@@ -60,18 +62,24 @@ export async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Ru
   const { name, description, query, above, below, email, webhook, file } = options;
   const rule: Record<string, unknown> = {};
   const written = file === undefined ? {} : await objectIn(cli, file);
+  const { baseline } = written as { baseline?: { days?: number; deviations?: number } };
+  if (baseline) {
+    rule.p_threshold = baseline.deviations;
+    rule.p_baseline = { days: baseline.days ?? 7 };
+  }
   for (const member of members) {
     if (written[member] !== undefined) rule[`p_${member}`] = written[member];
   }
   const given = above ?? below ?? options.threshold;
   const comparison = above !== undefined ? "gt" : below !== undefined ? "lt" : options.comparison;
-  const { window, cooldown, paused } = options;
+  const { window, cooldown, paused, days } = options;
   Object.assign(rule, {
     ...name !== undefined && { p_name: name },
     ...description !== undefined && { p_description: description },
     ...query !== undefined && { p_query_dsl: query },
     ...given !== undefined && { p_threshold: numberOf(given) },
     ...comparison !== undefined && { p_comparison: comparison },
+    ...days !== undefined && { p_baseline: { days: wholeNumber("--days", days, 3, 7) } },
     ...window !== undefined && { p_window_minutes: wholeNumber("--window", window, 1, 1440) },
     ...cooldown !== undefined && {
       p_cooldown_minutes: wholeNumber("--cooldown", cooldown, 0, 10_080),

@@ -3,6 +3,7 @@
 import type {
   Alert,
   AlertAddress,
+  AlertBaseline,
   AlertDelivery,
   AlertIncident,
   AlertIncidentDetails,
@@ -71,6 +72,7 @@ export interface Operations {
   confirm_alert_address: { parameters: { p_code: string; p_email: string }; answer: Success };
   create_alert_rule: {
     parameters: {
+      p_baseline?: AlertBaseline;
       p_comparison: Comparison;
       p_cooldown_minutes: number;
       p_description?: string;
@@ -86,7 +88,7 @@ export interface Operations {
       p_saved_search_id?: string;
       p_secrets?: Record<string, string | null>;
       p_tenant_id?: string;
-      p_threshold: number;
+      p_threshold?: number;
       p_view_id?: string;
       p_window_minutes: number;
     };
@@ -387,6 +389,7 @@ export interface Operations {
   };
   preview_alert_rule: {
     parameters: {
+      p_baseline?: AlertBaseline;
       p_comparison?: Comparison;
       p_cooldown_minutes?: number;
       p_for_minutes?: number;
@@ -482,6 +485,7 @@ export interface Operations {
   };
   update_alert_rule: {
     parameters: {
+      p_baseline?: AlertBaseline;
       p_comparison?: Comparison;
       p_cooldown_minutes?: number;
       p_description?: string;

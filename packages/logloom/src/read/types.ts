@@ -153,8 +153,16 @@ export interface AlertRule {
   group_wait_seconds: number;
   /** The secrets that are set: `{"slack_url": {"set": true}}`. */
   notification_secrets: { [name: string]: { set: true } };
+  /** What `threshold` counts: deviations from the same windows of the last days. Null: the value itself. */
+  baseline: Required<AlertBaseline> & { known_days: number } | null;
   /** How many seconds the rule's evaluation is late. */
   late_seconds: number;
+}
+
+/** Of how many days the values are usual, and how many deviations from them fire. */
+export interface AlertBaseline {
+  days?: number;
+  deviations?: number;
 }
 
 export interface AlertPreview {
@@ -165,9 +173,25 @@ export interface AlertPreview {
   series: PreviewPoint[];
   total_alerts: number;
   /** Null, like the next two members, for a rule without `by`. */
-  groups: { group: Group; alerts: number; series: PreviewPoint[] }[] | null;
+  groups: PreviewGroup[] | null;
   total_groups: number | null;
   crowded_windows: number | null;
+  /** Null for a rule without a baseline. A rule with `by` has one for each group. */
+  band: PreviewBand[] | null;
+}
+
+export interface PreviewGroup {
+  group: Group;
+  alerts: number;
+  series: PreviewPoint[];
+  band: PreviewBand[] | null;
+}
+
+/** What is usual for the window that ends at ts, and the threshold; null while fewer than three days are known. */
+export interface PreviewBand {
+  ts: string;
+  usual: number | null;
+  threshold: number | null;
 }
 
 export interface PreviewAlert {

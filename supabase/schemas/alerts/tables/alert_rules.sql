@@ -25,6 +25,7 @@ create table logloom.alert_rules (
   group_wait_seconds integer not null default 0,
   -- Sealed. Only the function logloom-notify can open them.
   notification_secrets jsonb not null default '{}',
+  baseline_days integer,
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -89,6 +90,11 @@ create table logloom.alert_rules (
   constraint alert_rules_for_minutes_are_valid check (for_minutes between 0 and 1440),
   constraint alert_rules_on_absent_is_known check (on_absent in ('ignore', 'fire')),
   constraint alert_rules_group_wait_is_valid check (group_wait_seconds between 0 and 3600),
+  constraint alert_rules_baseline_is_valid check (
+    baseline_days is null
+    or baseline_days between 3 and 7 and threshold > 0 and threshold <= 1000
+      and comparison in ('gt', 'gte', 'lt', 'lte')
+  ),
   constraint alert_rules_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
 )
@@ -122,13 +128,15 @@ grant select, delete on logloom.alert_rules to authenticated, service_role;
 grant insert (
   tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
   cooldown_minutes, enabled, notification_destinations, notification_config, created_by,
-  view_id, notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+  view_id, notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
+  baseline_days
 ) on logloom.alert_rules to authenticated, service_role;
 
 grant update (
   name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes, enabled,
   notification_destinations, notification_config, updated_at, asked_at, view_id,
-  notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+  notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
+  baseline_days
 ) on logloom.alert_rules to authenticated, service_role;
 
 comment on table logloom.alert_rules is
@@ -156,6 +164,10 @@ comment on column logloom.alert_rules.on_absent is
 
 comment on column logloom.alert_rules.group_wait_seconds is
   'How long notifications of several groups are collected into one.';
+
+comment on column logloom.alert_rules.baseline_days is
+  'The value is compared with the same windows of this many days, and the threshold counts '
+  'deviations from what is usual. Null: the value is compared with the threshold.';
 
 comment on column logloom.alert_rules.last_evaluated_at is 'End of the last evaluated window.';
 

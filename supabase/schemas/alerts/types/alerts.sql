@@ -27,13 +27,16 @@ create type public.logloom_alert_rule as (
   on_absent text,
   group_wait_seconds integer,
   notification_secrets jsonb,
+  baseline jsonb,
   late_seconds double precision
 );
 
 comment on type public.logloom_alert_rule is
   'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this '
   'view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": '
-  '{"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time.';
+  '{"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, '
+  'or {days, deviations, known_days}: the threshold counts deviations from what is usual. While '
+  'known_days is less than 3, the rule waits.';
 
 create type public.logloom_alert_history_entry as (
   alert_id uuid,
@@ -122,6 +125,16 @@ create type logloom_private.alert_reading as (
 comment on type logloom_private.alert_reading is
   'How many records were read, newest first, and the position of the last record.';
 
+create type logloom_private.alert_band as (
+  window_end timestamptz,
+  "group" jsonb,
+  usual double precision,
+  threshold double precision
+);
+
+comment on type logloom_private.alert_band is
+  'What is usual for a window of a rule with a baseline, or of one of its groups.';
+
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,
   window_end timestamptz,
@@ -141,10 +154,21 @@ create type public.logloom_alert_preview_point as (
 comment on type public.logloom_alert_preview_point is
   'The value of the window that ends at ts; null if it has none.';
 
+create type public.logloom_alert_preview_band as (
+  ts timestamptz,
+  usual double precision,
+  threshold double precision
+);
+
+comment on type public.logloom_alert_preview_band is
+  'What is usual for the window that ends at ts, and the threshold. Null while fewer than three '
+  'days are known.';
+
 create type public.logloom_alert_preview_group as (
   "group" jsonb,
   alerts integer,
-  series public.logloom_alert_preview_point[]
+  series public.logloom_alert_preview_point[],
+  band public.logloom_alert_preview_band[]
 );
 
 comment on type public.logloom_alert_preview_group is
@@ -160,14 +184,16 @@ create type public.logloom_alert_preview as (
   total_alerts integer,
   groups public.logloom_alert_preview_group[],
   total_groups integer,
-  crowded_windows integer
+  crowded_windows integer,
+  band public.logloom_alert_preview_band[]
 );
 
 comment on type public.logloom_alert_preview is
   'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the '
   'values that it would have seen. For a rule with by, series has the highest value of each '
   'window, groups has the groups that fire most or have the highest values, and crowded_windows '
-  'counts windows with too many or too long groups. For other rules the last three are null.';
+  'counts windows with too many or too long groups. For other rules these three are null. band: '
+  'what is usual for a rule with a baseline; a rule with by has one for each group.';
 
 create type public.logloom_alert_silence as (
   silence_id uuid,

@@ -59,9 +59,11 @@ function list(cli: Cli): Command {
             ? "failing"
             : rule.late_seconds >= 120
             ? "late"
-            : rule.enabled
-            ? "on"
-            : "paused",
+            : !rule.enabled
+            ? "paused"
+            : rule.baseline && rule.baseline.known_days < 3
+            ? "waits"
+            : "on",
           condition(rule),
           rule.query_dsl,
         ]);
@@ -74,8 +76,9 @@ function list(cli: Cli): Command {
 
 const signs = { gt: ">", gte: ">=", lt: "<", lte: "<=", eq: "=", neq: "!=" };
 
-function condition({ comparison, threshold, window_minutes }: AlertRule): string {
-  return `${signs[comparison]} ${threshold} in ${window_minutes} min`;
+function condition({ comparison, threshold, window_minutes, baseline }: AlertRule): string {
+  const what = baseline ? ` deviations from ${baseline.days} days` : "";
+  return `${signs[comparison]} ${threshold}${what} in ${window_minutes} min`;
 }
 
 function create(cli: Cli): Command {
@@ -123,8 +126,8 @@ function preview(cli: Cli): Command {
   ))
     .argument("[rule]", "the name or id of a rule")
     .action(async (named: string | undefined, options: RuleOptions) => {
-      const { p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes } =
-        await ruleOf(cli, options);
+      const rule = await ruleOf(cli, options);
+      const { p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes } = rule;
       const reader = await openReader(cli, options);
       const answer = await reader.call("preview_alert_rule", {
         p_rule_id: named === undefined ? undefined : await ruleId(cli, reader, named),
@@ -133,6 +136,7 @@ function preview(cli: Cli): Command {
         p_comparison,
         p_window_minutes,
         p_cooldown_minutes,
+        p_baseline: rule.p_baseline,
       }, cli);
       if (options.json) return console.log(jsonLine(answer));
       const times = answer.total_alerts === 1 ? "once" : `${answer.total_alerts} times`;

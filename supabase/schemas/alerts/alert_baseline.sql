@@ -1,0 +1,298 @@
+-- A rule with a baseline compares its value with what is usual: the values of the windows that
+-- ended at the same time of the last days.
+
+-- From this many days on, the values of the same windows are called usual.
+create function logloom_private.baseline_least_days()
+returns integer
+language sql
+immutable
+return 3;
+
+-- How many groups of a rule have a baseline.
+create function logloom_private.baseline_groups()
+returns integer
+language sql
+immutable
+return 20;
+
+-- The end of the kept window that is nearest to a window, but not later.
+create function logloom_private.kept_window_end(p_window_end timestamptz)
+returns timestamptz
+language sql
+immutable
+return date_bin('5 minutes', p_window_end, 'epoch');
+
+-- The ends of the kept windows that a window is compared with.
+create function logloom_private.baseline_ends(p_window_end timestamptz, p_days integer)
+returns timestamptz[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+begin
+  return array(
+    select logloom_private.kept_window_end(p_window_end) - make_interval(days => d)
+    from generate_series(1, p_days) d
+  );
+end;
+$$;
+
+-- A group as a member of rule_values.values.
+create function logloom_private.group_key(p_group jsonb)
+returns text
+language sql
+immutable
+return coalesce(md5(p_group::text), '');
+
+-- Returns what is usual and the threshold that is p_deviations away from it. usual: the median of
+-- p_values. A deviation is 1.4826 times the median absolute deviation, which estimates the standard
+-- deviation (Leys et al. 2013, https://doi.org/10.1016/j.jesp.2013.03.013), but at least the square
+-- root of the median, as of counts, and at least 1, so that a first error is not unusual. Both are
+-- null for values of fewer than baseline_least_days().
+create function logloom_private.usual_band(
+  p_values double precision[],
+  p_comparison text,
+  p_deviations double precision
+)
+returns table (usual double precision, threshold double precision)
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select percentile_cont(0.5) within group (order by v) into usual
+  from unnest(p_values) v
+  having count(v) >= logloom_private.baseline_least_days();
+  -- Rounded, because messages show it.
+  select round((
+    usual + case when p_comparison in ('gt', 'gte') then 1 else -1 end * p_deviations
+      * greatest(
+        1.4826 * percentile_cont(0.5) within group (order by abs(v - usual)),
+        sqrt(greatest(usual, 0)), 1
+      )
+  )::numeric, 3)
+  into threshold
+  from unnest(p_values) v;
+  return next;
+end;
+$$;
+
+-- The threshold of a rule for a window; null while a rule with a baseline does not know what is
+-- usual.
+create function logloom_private.threshold_of_window(
+  p_rule logloom.alert_rules,
+  p_window logloom_private.alert_window
+)
+returns double precision
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_rule.baseline_days is null then
+    return p_rule.threshold;
+  end if;
+  return (
+    select b.threshold
+    from logloom_private.usual_band(
+      array(
+        select coalesce(
+          (v.values ->> logloom_private.group_key(p_window."group"))::double precision, v.others
+        )
+        from logloom_private.rule_values v
+        where v.rule_id = p_rule.rule_id and v.window_end = any (
+          logloom_private.baseline_ends(p_window.window_end, p_rule.baseline_days)
+        )
+      ),
+      p_rule.comparison, p_rule.threshold
+    ) b
+  );
+end;
+$$;
+
+-- The value of a group of a planned rule in a window without records of the group.
+create function logloom_private.absent_value(p_aggregate text, p_results jsonb)
+returns double precision
+language sql
+immutable
+return case
+  when not coalesce(p_results ? 'math', false)
+    and coalesce(p_results -> 'aggregates' -> -1 ->> 'kind', p_aggregate)
+      in ('count', 'count_distinct', 'rate', 'sum')
+    then 0
+end;
+
+-- Keeps the values that later windows of rules with a baseline compare with. Of a rule with more
+-- than baseline_groups() groups, it keeps those that it kept before, then those with the highest
+-- values.
+create function logloom_private.keep_rule_values(p_windows logloom_private.alert_window[])
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  -- Values beyond this are kept as this, so that sums of a few stay finite.
+  v_largest constant double precision := 1e300;
+begin
+  insert into logloom_private.rule_values as v (rule_id, window_end, values, others)
+  select
+    k.rule_id, k.window_end,
+    coalesce(
+      jsonb_object_agg(
+        logloom_private.group_key(k."group"), greatest(least(k.value, v_largest), -v_largest)
+      ) filter (where k.place <= logloom_private.baseline_groups() and k.value is not null),
+      '{}'
+    ),
+    case when count(*) <= logloom_private.baseline_groups() then k.unseen end
+  from (
+    select w.*, logloom_private.absent_value(p.aggregate, p.results) as unseen,
+      row_number() over (
+        partition by w.rule_id, w.window_end
+        order by b.values ? logloom_private.group_key(w."group") desc nulls last,
+          w.value desc nulls last, w."group"
+      ) as place
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id and r.baseline_days is not null
+    join logloom_private.alert_plans p on p.rule_id = w.rule_id
+    left join logloom_private.rule_values b
+      on b.rule_id = w.rule_id and b.window_end = w.window_end - interval '5 minutes'
+    where w.window_end = logloom_private.kept_window_end(w.window_end) and w.error is null
+  ) k
+  group by k.rule_id, k.window_end, k.unseen
+  on conflict (rule_id, window_end) do update
+  set values = excluded.values, others = excluded.others;
+end;
+$$;
+
+-- Returns the open incidents of a rule, as groups, that a window may end: the value and the
+-- threshold of the group are known. Null: all.
+create function logloom_private.decided_groups(
+  p_rule logloom.alert_rules,
+  p_window_end timestamptz,
+  p_seen logloom_private.alert_window[]
+)
+returns jsonb[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_plan logloom_private.alert_plans;
+begin
+  select p.* into v_plan from logloom_private.alert_plans p where p.rule_id = p_rule.rule_id;
+  if p_rule.baseline_days is null and not coalesce(v_plan.results ? 'math', false) then
+    return null;
+  end if;
+  return array(
+    select coalesce(i."group", 'null')
+    from logloom.alert_incidents i
+    left join unnest(p_seen) s on s."group" is not distinct from i."group"
+    where i.rule_id = p_rule.rule_id
+      and i.resolved_at is null
+      and coalesce(
+        s.value, logloom_private.absent_value(v_plan.aggregate, v_plan.results)
+      ) is not null
+      and logloom_private.threshold_of_window(
+        p_rule, row(null, null, p_window_end, null, null, i."group", null)
+      ) is not null
+  );
+end;
+$$;
+
+-- Returns a rule after p_threshold and p_baseline are applied. p_baseline: {} removes the baseline,
+-- null keeps it. In a rule with a baseline the threshold counts deviations.
+create function logloom_private.with_baseline(
+  p_rule logloom.alert_rules,
+  p_baseline jsonb,
+  p_threshold double precision
+)
+returns logloom.alert_rules
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_deviations double precision;
+begin
+  p_baseline := nullif(p_baseline, 'null');
+  if jsonb_path_exists(
+    p_baseline,
+    'strict $ ? (@.type() != "object"
+      || exists(@.keyvalue() ? (@.key != "days" && @.key != "deviations"
+        || @.value.type() != "number"))
+      || @.days < 3 || @.days > 7 || @.days.floor() != @.days
+      || @.deviations <= 0 || @.deviations > 1000)'
+  ) then
+    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
+  end if;
+  v_deviations := p_baseline ->> 'deviations';
+  if v_deviations <> p_threshold then
+    perform logloom_private.refuse('alerts.baseline_contradicts_threshold');
+  elsif (p_baseline = '{}') <> (p_rule.baseline_days is null) then
+    -- The threshold that it has counts something else.
+    p_rule.threshold := null;
+  end if;
+  p_rule.threshold := coalesce(v_deviations, p_threshold, p_rule.threshold);
+  perform logloom_private.require_parameter('p_threshold', p_rule.threshold is null);
+  p_rule.baseline_days := case
+    when p_baseline = '{}' then null
+    when p_baseline is null then p_rule.baseline_days
+    else coalesce((p_baseline ->> 'days')::integer, p_rule.baseline_days, 7)
+  end;
+  return p_rule;
+end;
+$$;
+
+-- The baseline of a rule as operations show it. known_days: of how many days the value of this time
+-- is known.
+create function logloom_private.shown_baseline(p_rule logloom.alert_rules)
+returns jsonb
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role reads the kept values
+begin
+  return case when p_rule.baseline_days is not null then jsonb_build_object(
+    'days', p_rule.baseline_days,
+    'deviations', p_rule.threshold,
+    'known_days', (
+      select count(*)
+      from logloom_private.rule_values v
+      where v.rule_id = p_rule.rule_id and v.window_end = any (
+        logloom_private.baseline_ends(
+          coalesce(p_rule.last_evaluated_at, now()), p_rule.baseline_days
+        )
+      )
+    )
+  ) end;
+end;
+$$;
+
+-- Raises PT400 if the plan has no room for another rule with a baseline.
+create function logloom_private.require_room_for_baseline(p_rule logloom.alert_rules)
+returns void
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+-- definer because no API role may lock a tenant
+declare
+  v_max integer;
+begin
+  if p_rule.baseline_days is not null then
+    perform logloom_private.hold_tenant(p_rule.tenant_id);
+    v_max := (logloom_private.plan_of(p_rule.tenant_id)).max_baseline_rules;
+    if v_max <= (
+      select count(*)
+      from logloom.alert_rules r
+      where r.tenant_id = p_rule.tenant_id and r.baseline_days is not null
+        and r.rule_id is distinct from p_rule.rule_id
+    ) then
+      perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
+    end if;
+  end if;
+end;
+$$;
