@@ -147,7 +147,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- A where before the first json or logfmt becomes a part of the filter.
+  -- A stage "where" before the first extraction becomes a part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')

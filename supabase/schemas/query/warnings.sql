@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Functions for warnings: about syntax that is valid here but means something else in other
--- languages. A quoted text only causes one if it has a backslash before a letter or digit.
+-- Functions for warnings about syntax that is valid here but means something else in other
+-- languages. A quoted text causes a warning only if it has a backslash before a letter or digit.
 
 -- Adds a warning if there is a suggestion.
 create function logloom_private.query_warn(
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 
--- Warns about the current token, a word as free term.
+-- Warns about the current token, which is a free term.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

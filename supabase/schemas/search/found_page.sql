@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- Reads the records of a select in a subtransaction and rolls it back, which releases the locks.
--- Returns the records.
+-- Returns the records of a select. Reads them in a subtransaction and rolls it back, which releases
+-- the locks.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
