@@ -32,7 +32,7 @@ begin
       v_copy, v_partition
     );
     get diagnostics v_records = row_count;
-    -- This constraint spares attaching a scan of the table.
+    -- Because of this constraint, attaching the table does not scan it.
     execute format(
       'alter table logloom.%I add constraint logs_remaining_day '
         || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',

@@ -5,8 +5,8 @@
 --   {"type": "and" | "or", "items": [node, …]},
 --   {"type": "leaf", "field": …, "name": as written, "test": …, …}
 -- query_leaf makes a leaf. Some of its members:
---   field       a field. "any" means every text of the record: its text columns (query_text_columns)
---               and the scalars of its attributes at any depth.
+--   field       a field. "any" means every text of the record: its text columns
+--               (query_text_columns) and the scalars of its attributes at any depth.
 --   path        only if the field is attrs (query_field); likewise joined
 --   test        the name of a test. Its file in query/tests describes values or bounds, and builds
 --               SQL. query/templates and blocks/scan say how blocks answer the test.

@@ -28,7 +28,7 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.log_views to authenticated, service_role;
 
 comment on table logloom.log_views is
-  'A view limits what viewers and API keys that are bound to it can read.';
+  'A view limits what the viewers, API keys and portal sessions bound to it can read.';
 
 comment on column logloom.log_views.query_dsl is
   'The query that selects the records of the view, without stages. Null: all records.';
