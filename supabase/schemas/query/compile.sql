@@ -102,7 +102,7 @@ begin
 end;
 $$;
 
--- Parses a query. A null query counts as blank; now means p_now. Sets everything but filter,
+-- Parses a query. A null query counts as blank; "now" means p_now. Sets everything but filter,
 -- because some callers first join the tree with another tree. Raises PT400 with {"position": n}
 -- (1-based, code points) as detail and the expected syntax as hint. No role may call it: only
 -- definer functions do.

@@ -104,8 +104,8 @@ end;
 $$;
 
 -- Tells what can answer a query without reading masked records, although fields are hidden.
--- counts  stored counts, and dictionaries of blocks
--- sizes   sizes of stored records, and the bounds of blocks, which depend on sizes
+--   counts  stored counts, and dictionaries of blocks
+--   sizes   sizes of stored records, and the bounds of blocks, which depend on sizes
 create function logloom_private.short_cuts(
   p_query logloom_private.compiled_query,
   out counts boolean,

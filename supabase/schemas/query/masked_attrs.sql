@@ -87,7 +87,7 @@ end;
 $$;
 
 -- Builds SQL that removes p_paths from the expression p_attrs. Only attributes that match
--- odd_paths_pattern go to masked_attrs, because it takes fifty times as long as the operators.
+-- odd_paths_pattern go to masked_attrs, which takes fifty times as long as - and #-.
 create function logloom_private.masked_attrs_sql(p_attrs text, p_paths text[])
 returns text
 language plpgsql

@@ -1,5 +1,5 @@
--- Functions that compiled queries call for each record. None of them may raise, whatever the
--- record.
+-- Functions that compiled queries call for each record. None of them may raise an error, whatever
+-- the record contains.
 
 -- Returns the number that a text means in the query language. Null if it is not a number, or a
 -- number that no double can hold.
@@ -23,8 +23,8 @@ end;
 $$;
 
 -- Returns the number that an attribute has in an aggregate. The attribute is a JSON number, a text
--- with a number, or a text with a quantity (in seconds or bytes). The result is a decimal, so that
--- a sum does not depend on the order of rows, in the range of a double, so that none fails.
+-- with a number, or a text with a quantity (in seconds or bytes). The result is a decimal in the
+-- range of a double, so that a sum neither depends on the order of rows nor fails.
 create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql

@@ -84,7 +84,7 @@ end;
 $$;
 
 -- Suggests what to write instead of an unknown stage; null if there is no suggestion. Knows the
--- stages of other languages, aggregates without brackets, and comparisons without where. p_texts
+-- stages of other languages, aggregates without brackets, and comparisons without "where". p_texts
 -- begins with the stage's name.
 create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
 returns text

@@ -51,7 +51,7 @@ language sql
 immutable
 return replace(p_token, '\\', '') ~ '\\[[:alnum:]]' and p_token !~ '^\\(?:AND|OR|NOT)$';
 
--- Returns the message and suggestion for a word that is suspicious anywhere, or null.
+-- Returns the message and suggestion for a word that is suspicious anywhere in a query, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
   p_token text

@@ -119,10 +119,10 @@ end;
 $$;
 
 -- Replaces a day's partition by its copy, or drops it if no row is left. Returns one of:
---   replaced  it was replaced or dropped
+--   replaced  the partition was replaced or dropped
 --   waiting   a session has an older snapshot
 --   changed   the partition has changed since it was copied, or is gone
---   busy      readers or the writer hold a lock on it
+--   busy      readers or the writer hold a lock on the partition
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql

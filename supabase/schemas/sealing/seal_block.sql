@@ -4,7 +4,7 @@
 -- Returns the range of the oldest records of a tenant's day that fit in one block. p_share days
 -- share the limits seal_block_records and seal_block_bytes. The range has at least p_at_least
 -- records (0 or 1); null if there are none. Bytes are limited because a backend holds several
--- copies of long texts at once, and even more of messages.
+-- copies of long texts at once, and even more copies of messages.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,

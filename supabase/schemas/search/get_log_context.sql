@@ -1,5 +1,5 @@
 -- Returns records of the scope before (p_order desc) or after (asc) p_log, of the same host and
--- service. Only 50,000 characters of these are compared, because a query is copied many times.
+-- service. Only the first 50,000 characters are compared, because a query is copied many times.
 create function logloom_private.log_neighbours(
   p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,
@@ -118,5 +118,5 @@ $$;
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
   'Returns a record and its neighbours in time order. Neighbours have the same host and service as '
   'the record (none if the record has none) and are at most a day away. p_before, p_after: how '
-  'many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts, the record''s time, it is '
-  'found faster. Errors: PT400, PT401, PT404, PT408, PT429.';
+  'many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the '
+  'search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';

@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Builds the columns c1, c2 … of groups: true if the condition of this aggregate holds.
+-- Builds the columns c1, c2 … of groups. cn is true if the condition of the n-th aggregate holds.
 create function logloom_private.conditions_sql(p_aggregates jsonb)
 returns text
 language plpgsql

@@ -75,7 +75,7 @@ immutable
 return case when p_plan ? 'math' then cardinality(logloom_private.query_result_names(p_plan))
   else 1 end;
 
--- Builds the columns of a select: each expression under its number.
+-- Builds the columns of a select. The n-th expression gets the name p_prefix followed by n.
 create function logloom_private.numbered_sql(p_expressions text[], p_prefix text)
 returns text
 language plpgsql

@@ -90,7 +90,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Goes in the order of ids, so that arrays of numbers are neither sorted nor hashed.
+        -- Reads groups by id, so that arrays of numbers are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -112,7 +112,7 @@ end;
 $$;
 
 -- Builds SQL that selects the rows of p_rows and, for each combination of p_keys (texts), one more
--- row with the percentiles of the numbers in the column doubles (arrays, one of p_others).
+-- row with percentiles. These are computed from the arrays in doubles, one of the columns p_others.
 -- p_percentiles: names and fractions.
 -- Sorting all numbers would take longer than everything else, and more memory than a search has. So
 -- a random sample gives two numbers between which a percentile almost certainly lies, and only the

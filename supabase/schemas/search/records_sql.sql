@@ -1,5 +1,5 @@
--- Builds a source of the records of a query in a range: rows and sealed records. Copied records
--- have only the fields of p_reads (null: all).
+-- Builds a source of the records of a query in a range: rows and sealed records. Sealed records and
+-- copied rows have only the fields of p_reads (null: all).
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

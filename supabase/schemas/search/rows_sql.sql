@@ -1,13 +1,13 @@
--- Seam: builds SQL for the tenant's id in a call that reads sealed records. On nodes it also passes
--- on the scan slot. p_tenant: SQL for the id.
+-- Seam: builds SQL for the tenant's id in a call that reads sealed records. With nodes the SQL also
+-- passes on the scan slot. p_tenant: SQL for the id.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
 language sql
 stable
 return p_tenant;
 
--- Returns the days of a range on which a tenant has rows, in order. This is a statement of its own,
--- because on a sharded table it takes three times as long as a part of a larger statement.
+-- Returns the days of a range on which a tenant has rows, in order. This is a statement of its own:
+-- within a larger statement it would take three times as long on a sharded table.
 create function logloom_private.days_with_rows(
   p_tenant_id text,
   p_from timestamptz,

@@ -36,7 +36,7 @@ end;
 $$;
 
 -- Builds an aggregate over a source that has numbers, as query_aggregate_sql does over records.
--- p_n: the position of the aggregate in the query. Its percentile is in the column q and p_n.
+-- p_n: the position of the aggregate in the query. Its percentile is the column q followed by p_n.
 create function logloom_private.numbers_aggregate_sql(
   p_aggregate jsonb,
   p_n bigint,

@@ -51,9 +51,9 @@ begin
 end;
 $$;
 
--- Moves a tail on until it has p_limit matching records or max_page_bytes, or for search_page_time.
--- Reads more and more writer steps at a time, so that after a client was away, one page does not
--- read everything that the client missed.
+-- Moves a tail on until it has p_limit matching records or max_page_bytes, or search_page_time
+-- ends. Reads more and more writer steps at a time, so that after a client was away, one page does
+-- not read everything that the client missed.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -108,7 +108,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null for an item that is not a leaf. Because of "is not true" above, such items are costly.
+      -- Null for an item that is not a leaf. Because of "is not true" above, it counts as costly.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;

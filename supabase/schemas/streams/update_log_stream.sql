@@ -105,7 +105,7 @@ begin
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- A change is tried at once, and a new config with full batch sizes.
+    -- A change is tried at once. A new config begins with the full batch size.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,

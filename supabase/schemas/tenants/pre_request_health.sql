@@ -1,6 +1,6 @@
 -- Degraded if PostgREST does not call our check before a request. The operations stay safe, because
--- each checks its caller itself. But a missing header is then no 400, another method no 405,
--- doubles lose their last digits, and times may be in the project's time zone.
+-- each checks its caller itself. But then a missing header gives no 400, another method gives no
+-- 405, doubles lose their last digits, and times may be in the project's time zone.
 create function logloom_private.pre_request_health()
 returns jsonb
 language plpgsql

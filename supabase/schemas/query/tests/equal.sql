@@ -40,7 +40,7 @@ begin
 end;
 $$;
 
--- Returns the operator and the values.
+-- Builds the right side of the comparison: the operator and the values.
 create function logloom_private.equal_test(p_values jsonb)
 returns text
 language plpgsql

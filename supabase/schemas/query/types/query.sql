@@ -97,7 +97,7 @@ create type logloom_private.compiled_query as (
 
 -- The source of a select: the SQL after "from" (with an alias, mostly l), "where" and "order by",
 -- and the number after "limit". The SQL after "order by" and the number may be null. source_sql
--- prints it.
+-- builds the whole SQL.
 create type logloom_private.sql_source as (
   from_sql text,
   where_sql text,

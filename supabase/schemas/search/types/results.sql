@@ -54,7 +54,7 @@ create type public.logloom_log_service as (
 comment on type public.logloom_log_service is
   'The numbers of records and errors of a service (null: no service) in a range, and in the same '
   'hours of the days before. last_seen: the minute of the newest record (over a day: exact to '
-  '1/1,440 of the range). The last two members count 24 equal parts of the range.';
+  '1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,
@@ -111,9 +111,9 @@ create type logloom_private.counted_source as (
 
 comment on type logloom_private.counted_source is
   'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
-  'group expressions of groups_source, whose rows have conditions as columns c1, c2 … has_numbers: '
-  'true if the rows have numbers, total, minimum, maximum and percentiles instead of the '
-  'attribute.';
+  'group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). '
+  'has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of '
+  'the attribute.';
 
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}

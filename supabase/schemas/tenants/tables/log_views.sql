@@ -9,7 +9,7 @@ create table logloom.log_views (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   shows_since timestamptz not null default now(),
-  -- Foreign keys use it to ensure that a row has the same tenant as its view.
+  -- Foreign keys use this constraint to ensure that a row has the same tenant as its view.
   constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
   constraint log_views_name_is_unique unique (tenant_id, name),
   constraint log_views_name_is_valid check (
