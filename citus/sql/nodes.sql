@@ -34,7 +34,7 @@ $$;
 
 -- Creates on every node the types, and the functions that read only their arguments and sharded
 -- tables. A search runs on the node with the tenant's records and needs the types and functions of
--- its SQL there. Functions that read other tables could not work there. Existing ones stay.
+-- its SQL there. Functions that read other tables could not work there. Existing objects stay.
 create or replace function logloom_citus.distribute_functions()
 returns void
 language plpgsql
@@ -45,7 +45,7 @@ declare
   v_function regprocedure;
 begin
   -- Citus creates the types together with a function that uses them. Dropping the function leaves
-  -- them.
+  -- the types.
   v_types := array(
     select format('%I.%I', n.nspname, t.typname)
     from pg_catalog.pg_type t
@@ -115,8 +115,8 @@ begin
 end;
 $$;
 
--- Updates the nodes to this version: a migration restores the core's functions that it changes, and
--- nodes lack what it adds.
+-- Updates the nodes to this version: a migration puts the core's functions back if it changes them,
+-- and nodes lack what the migration adds.
 create or replace function logloom_citus.after_migration()
 returns void
 language plpgsql
@@ -129,15 +129,15 @@ begin
   perform logloom_citus.replace_functions();
   perform logloom_citus.distribute_functions();
   -- A page that is one statement needs no transaction for its snapshot. Without one, a node gets
-  -- one message instead of four, which saves a fifth of a small search. If an earlier statement of
-  -- the transaction began one on the node, the page is read in it.
+  -- one message instead of four, which saves a fifth of a small search. If an earlier statement
+  -- began a transaction on the node, the page is read in that transaction.
   alter function logloom_citus.fetched_records(text)
     set citus.select_opens_transaction_block = off;
 end;
 $$;
 
--- A migration may create types and functions, which a node accepts only over the connection of the
--- earlier statements.
+-- Also makes Citus use one connection to each node: a migration may create types and functions,
+-- which a node accepts only over the connection of the earlier statements.
 create or replace function logloom_citus.hold_writers()
 returns void
 language plpgsql

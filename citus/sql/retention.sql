@@ -107,8 +107,8 @@ begin
 end;
 $$;
 
--- The archive reads a day's rows and blocks in one snapshot, which nodes do not share. So nothing
--- is archived, and health reports this.
+-- The archive must read a day's rows and blocks in one snapshot, but nodes share no snapshot. So
+-- nothing is archived, and health reports this.
 create or replace function logloom_citus.archive_reads_records()
 returns boolean
 language plpgsql

@@ -1,13 +1,13 @@
--- The layer for Citus: it replaces the core's seams, and creates records and functions on the
--- nodes. Only the owner can use its schema.
+-- The layer for Citus: it replaces the core's seams, and puts records and functions on the nodes.
+-- Only the owner can use its schema.
 do $$
 begin
   -- The replaced functions belong to the owner, whichever operator installs the layer.
   execute format('set local role %s', (
     select n.nspowner::regrole from pg_catalog.pg_namespace n where n.nspname = 'logloom_private'
   ));
-  -- Citus propagates as a superuser, which works only for objects from before this transaction.
-  -- enable() propagates a new schema.
+  -- Citus propagates as a superuser, which works only for objects from before this transaction. So
+  -- a new schema is propagated later, by enable().
   if to_regnamespace('logloom_citus') is null then
     perform set_config('citus.enable_ddl_propagation', 'off', true);
   end if;

@@ -1,5 +1,5 @@
--- Lists functions of logloom_private. If records are sharded, the function of the same name in this
--- schema replaces each.
+-- Lists the functions of logloom_private that are replaced by the functions of the same names in
+-- this schema if records are sharded.
 create or replace function logloom_citus.seams()
 returns text[]
 language plpgsql

@@ -27,8 +27,8 @@ begin
 end;
 $$;
 
--- Asking a node takes a sixth of the time of a small search. Days that are not over have no sealed
--- records.
+-- Does not ask a node about a day that is not over, because such a day has no sealed records.
+-- Asking would take a sixth of the time of a small search.
 create or replace function logloom_citus.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Returns the tenant's id, and sets the scan for take_scan_slot() on this node: nodes do not know
--- the settings of the session that asks, and have their own locks.
+-- Returns the tenant's id, and sets logloom.scan for take_scan_slot() on this node: nodes do not
+-- know the settings of the session that asks, and have their own locks.
 create or replace function logloom_citus.scanning(p_tenant_id text, p_scan text)
 returns text
 language plpgsql
@@ -93,9 +93,9 @@ begin
 end;
 $$;
 
--- Adds a last exception handler to a reading. If a node does not answer, it raises PT504, because
--- the node's own error has its address, which is not for tenants. If Citus moved or split the shard
--- between plan and execution, the reading calls itself, because the new place is known by then; the
+-- Adds a last exception handler to a reading. If a node does not answer, the handler raises PT504:
+-- the node's own error would show its address to tenants. If Citus moved or split the shard between
+-- plan and execution, the handler calls the reading again, which then finds the new place; the
 -- second time it raises PT504. The handler uses nothing of this schema, which API roles cannot use.
 create or replace function logloom_citus.with_second_try(p_reading regprocedure, p_definition text)
 returns text

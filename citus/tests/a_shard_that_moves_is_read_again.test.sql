@@ -16,8 +16,8 @@ create temp table known as select l.id from logloom.logs l;
 create temp table made (search_id uuid, rule_id uuid);
 grant all on known, made to public;
 
--- Fails like Citus when a shard moved after planning. A sequence counts the tries, because it is
--- not rolled back.
+-- Fails as Citus does when a shard moved after planning. A sequence counts the tries, because
+-- sequences are not rolled back.
 create sequence pg_temp.tries;
 create table logloom_private.failures (remaining integer, message text, state text);
 create function logloom_private.fail_as_told()
@@ -173,7 +173,7 @@ select is(
   '{1,here,here,1,1,1,[],1,0,here,here,here}', 'the answers are right'
 );
 
--- Any other internal error is our fault and is not repeated.
+-- Any other internal error is our fault, and the reading is not repeated.
 select pg_temp.fails(1, 'cache lookup failed for relation 1');
 select is(
   pg_temp.answer('select public.search_logs(p_query_dsl => ''here'')'),

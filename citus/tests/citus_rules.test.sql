@@ -1,4 +1,4 @@
--- Checks the rules of Citus for sharded tables without Citus. Each rule was once an error of Citus.
+-- Checks without Citus that our SQL keeps its rules for sharded tables. Each was once an error.
 begin;
 \ir ../install.psql
 select plan(24);
@@ -248,7 +248,7 @@ select is_empty(
   'no update sets tenant_id'
 );
 
--- The checks above find what they look for.
+-- The functions above find what they look for.
 select results_eq(
   $$select pg_temp.changes_in('select 1; with a as (delete from logloom.logs l
     where l.ts < now() and (true)) insert into x select * from a;

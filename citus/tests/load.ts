@@ -4,7 +4,7 @@ import type { Database } from "../../tests/support/database.ts";
 import { pause } from "../../tests/support/eventually.ts";
 import { complete, outcomeOf, Sender } from "../../tests/support/sender.ts";
 
-/** Tenants that send and search until end(). No request may fail. */
+/** Starts tenants that send and search until end(). No request may fail. */
 export async function startLoad(tenants = 4) {
   const senders: Sender[] = [];
   for (let n = 0; n < tenants; n++) {

@@ -17,7 +17,7 @@ import { nodeOf, onNode } from "./node_database.ts";
 
 const nodes = ["postgres", "postgres-1", "postgres-2"] as const;
 
-/** There must be at least three tenants, and tenants on both workers. */
+/** Makes senders for three tenants or more, until both workers have a tenant. */
 async function senders(sql: Database): Promise<Sender[]> {
   const found: Sender[] = [];
   const workers = new Set<number>();
@@ -75,7 +75,7 @@ for (const name of nodes) {
   });
 }
 
-/** Returns a tenant of the first worker that has sent events. */
+/** Returns a sender whose tenant is on the first worker and has sent events. */
 async function senderOfFirstWorker(sql: Database): Promise<Sender> {
   const [first] = await portsOfWorkers(sql);
   while (true) {

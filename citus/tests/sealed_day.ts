@@ -25,7 +25,7 @@ export async function sealRecordsOf(
 /** The number of events of tenantWithDay. */
 export const orders = 2000;
 
-/** Makes a tenant with events from noon of that day on, a second apart, not yet sealed. */
+/** Makes a tenant with events from `noon` on, a second apart, not yet sealed. */
 export async function tenantWithDay(sql: Database): Promise<Tenant> {
   const tenant = await newTenant();
   const events = Array.from({ length: orders }, (_, n) => ({
@@ -47,7 +47,7 @@ export async function tenantWithDay(sql: Database): Promise<Tenant> {
 
 export type Question = [operation: string, parameters: Record<string, unknown>];
 
-/** Returns the tenant's answers to questions about the records from that noon to an end. */
+/** Returns the tenant's answers to questions about the records from `noon` to an end. */
 export async function answersTo(
   questions: Question[],
   { token }: Tenant,

@@ -505,25 +505,15 @@ Deno.test("alert rules are made, tried, paused and deleted", async () => {
   const unusual = await alerts(
     "create",
     ...flags,
-    "--name",
-    "Unusual",
-    "--above",
-    "4",
-    "--days",
-    "7",
+    ..."--name Unusual --above 4 --days 7".split(" "),
   );
   assert.equal(unusual.code, 0, unusual.err);
-  const [made] = (await alerts("list", "--json")).out.split("\n").map((line) => JSON.parse(line));
-  assert.deepEqual(made.baseline, { days: 7, deviations: 4, known_days: 0 });
-  await Deno.writeTextFile(`${home.folder}/unusual.json`, JSON.stringify(made));
+  const usual = JSON.parse((await alerts("list", "--json")).out.split("\n")[0]);
+  assert.deepEqual(usual.baseline, { days: 7, deviations: 4, known_days: 0 });
+  await Deno.writeTextFile(`${home.folder}/usual.json`, JSON.stringify(usual));
   const second = await alerts(
     "create",
-    "--file",
-    "unusual.json",
-    "--name",
-    "Second",
-    "--above",
-    "5",
+    ..."--file usual.json --name Second --above 5".split(" "),
   );
   assert.equal(second.code, 0, second.err);
   assert.match(

@@ -64,7 +64,8 @@ begin
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
     nullif(logloom_private.trim_space(p_description), ''),
-    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes,
+    p_enabled,
     logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
@@ -91,5 +92,5 @@ comment on function public.create_alert_rule(
   'teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. '
   'p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to '
   '1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to '
-  '7, "deviations": n}: fires when the value is n deviations from what is usual; p_threshold may be '
-  'left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
+  '7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may '
+  'then be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';

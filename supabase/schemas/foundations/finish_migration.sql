@@ -45,7 +45,8 @@ begin
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
-        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'with_baseline'
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter',
+        'token_is_valid', 'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',

@@ -22,8 +22,8 @@ begin
     v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
       -- PostgreSQL sorts the values. Sorting hashes takes less time than sorting texts, and little
-      -- memory for long ones. At a million values, the chance that two hashes are equal is one in
-      -- thirty million.
+      -- memory if texts are long. At a million values, the chance that two hashes are equal is one
+      -- in thirty million.
       v_text := 'hashtextextended(' || v_text || ', 0)';
     end if;
     return 'count(distinct ' || v_text || ')' || p_filter || '::double precision';

@@ -1,4 +1,4 @@
--- Decides by the field and the sign of a value ('' for none) which test the value is. Returns the
+-- Chooses the test for a value by the field and the value's sign ('' if it has none). Returns the
 -- state with the leaf as node, like every query_check function.
 create function logloom_private.query_check_value(
   p_state logloom_private.query_state,

@@ -102,7 +102,7 @@ begin
 end;
 $$;
 
--- Parses a query. A null query counts as blank; now means p_now. Sets everything but filter,
+-- Parses a query. A null query counts as blank; "now" means p_now. Sets everything but filter,
 -- because some callers first join the tree with another tree. Raises PT400 with {"position": n}
 -- (1-based, code points) as detail and the expected syntax as hint. No role may call it: only
 -- definer functions do.
@@ -147,7 +147,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- A where before the first json or logfmt becomes a part of the filter.
+  -- A stage "where" before the first extraction becomes a part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')

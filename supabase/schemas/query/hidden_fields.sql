@@ -15,7 +15,7 @@ begin
 end;
 $$;
 
--- Returns the name of a field (from query_field) as lists of hidden fields have it.
+-- Returns the name of a field (from query_field) as it is written in lists of hidden fields.
 create function logloom_private.hidden_name(p_field jsonb)
 returns text
 language plpgsql
@@ -103,7 +103,7 @@ begin
 end;
 $$;
 
--- Tells what may answer a query although fields are hidden, without reading masked records.
+-- Tells what can answer a query without reading masked records, although fields are hidden.
 --   counts  stored counts, and dictionaries of blocks
 --   sizes   sizes of stored records, and the bounds of blocks, which depend on sizes
 create function logloom_private.short_cuts(
@@ -150,7 +150,7 @@ end;
 $$;
 
 -- Returns the rows of p_rows without the hidden fields of the query, in the same order. Attributes
--- stay as they are if p_reads (null: all fields) has no hidden one. record_bytes becomes null,
+-- stay as they are if p_reads (null: all fields) names no hidden field. record_bytes becomes null,
 -- because it would tell the size of hidden fields.
 create function logloom_private.masked_sql(
   p_query logloom_private.compiled_query,

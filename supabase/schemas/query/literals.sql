@@ -132,7 +132,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most durations have one part. Cutting it off is quicker than matching groups.
+  -- Most durations have one part. Cutting off its unit is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));

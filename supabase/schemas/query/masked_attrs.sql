@@ -1,6 +1,6 @@
 -- Removes the paths p_hidden from attributes. A path has dots between its keys, and one key of an
--- object may hold several of them. The objects in an array are treated as if they stood in place of
--- the array.
+-- object may hold several keys of the path. The objects in an array are treated as if they stood in
+-- place of the array.
 create function logloom_private.masked_attrs(p_attrs jsonb, p_hidden text[])
 returns jsonb
 language plpgsql
@@ -43,7 +43,7 @@ begin
 end;
 $$;
 
--- Builds a regex over attributes as text. It matches those in which a hidden path may exist in
+-- Builds a regex over attributes as text. It matches attributes in which a hidden path may exist in
 -- another form than nested objects or one flat key:
 -- - in an array: {"a": [{"b": 1}]} for a.b
 -- - below a flat key: {"a.b.c": 1} for a.b
@@ -86,9 +86,8 @@ begin
 end;
 $$;
 
--- Builds SQL that removes p_paths from the expression p_attrs. masked_attrs walks through all
--- attributes, which takes fifty times as long. So it gets only the attributes that match
--- odd_paths_pattern.
+-- Builds SQL that removes p_paths from the expression p_attrs. Only attributes that match
+-- odd_paths_pattern go to masked_attrs, which takes fifty times as long as - and #-.
 create function logloom_private.masked_attrs_sql(p_attrs text, p_paths text[])
 returns text
 language plpgsql

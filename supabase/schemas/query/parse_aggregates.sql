@@ -16,8 +16,8 @@ return case
     then 'count_distinct'
 end;
 
--- Parses the condition (level:error) of an aggregate: a filter, so its tokens are those of
--- p_filters. Returns its tree in node.
+-- Parses the condition of an aggregate, such as (level:error). A condition is a filter, so it is
+-- read from the tokens of p_filters. Returns its tree in node.
 create function logloom_private.query_parse_condition(
   p_state logloom_private.query_state,
   p_filters logloom_private.query_state
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 
--- Parses one aggregate, its condition and its name. Returns it in node.
+-- Parses one aggregate, its condition and its name into node.
 create function logloom_private.query_parse_aggregate(
   p_state logloom_private.query_state,
   p_plan jsonb,
@@ -144,7 +144,7 @@ begin
 end;
 $$;
 
--- Parses by (5m), service.
+-- Parses "by (5m), service".
 create function logloom_private.query_parse_by(
   p_state logloom_private.query_state,
   p_plan jsonb

@@ -1,7 +1,7 @@
--- Parses extract "<method> <path>" from msg, and extract_regexp "took (?P<ms>[0-9]+)ms".
+-- Parses the stages extract "<method> <path>" from msg and extract_regexp "took (?P<ms>[0-9]+)ms".
 
--- Splits the pattern of extract, whose names stand between < and >. "literals" has one text more
--- than "names": what stands before, between and after them. <_> and <> have the empty name.
+-- Splits the pattern of the stage extract into "names", which stand between < and >, and
+-- "literals": the texts before, between and after the names. <_> and <> have the empty name.
 create function logloom_private.query_extract_parts(p_pattern text, p_position integer)
 returns jsonb
 language plpgsql
@@ -30,8 +30,8 @@ begin
 end;
 $$;
 
--- Returns the plan with this stage among its rows: {"stage", "field", "names"}, for extract also
--- "literals", for extract_regexp also the members of a regex test.
+-- Returns the plan in node. Its rows now have this stage, as {"stage", "field", "names"}. The stage
+-- extract also has "literals", extract_regexp the members of a regex test.
 create function logloom_private.query_parse_extract(
   p_state logloom_private.query_state,
   p_plan jsonb

@@ -79,8 +79,8 @@ begin
 end;
 $$;
 
--- Parses items that follow each other. With p_type 'or' it parses alternatives, whose items are of
--- type 'and': AND binds closer than OR.
+-- Parses items that follow each other. With p_type 'or' these are alternatives, and each of them
+-- consists of 'and' items: AND binds closer than OR.
 create function logloom_private.query_parse_items(
   p_state logloom_private.query_state,
   p_type text
@@ -114,7 +114,7 @@ begin
 end;
 $$;
 
--- Parses a filter: everything before the first bar, or after where.
+-- Parses a filter: everything before the first bar, or a stage "where".
 create function logloom_private.query_parse_filter(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

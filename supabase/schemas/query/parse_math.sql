@@ -21,7 +21,7 @@ begin
 end;
 $$;
 
--- Returns the pattern of a number or name of math. Everything else is a token of one character.
+-- Returns the regex for numbers and names in math. Any other character is a token of its own.
 create function logloom_private.query_math_tokens()
 returns text
 language sql
@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- Parses a number, the name of a result, -figure or (formula). Each counts as a term.
+-- Parses a number, the name of a result, -figure or (formula). Numbers and names count as terms.
 create function logloom_private.query_parse_figure(
   p_state logloom_private.query_state,
   p_names text[]
@@ -130,7 +130,7 @@ begin
 end;
 $$;
 
--- Parses math errors / all * 100 as share.
+-- Parses "math errors / all * 100 as share".
 create function logloom_private.query_parse_math(
   p_state logloom_private.query_state,
   p_plan jsonb

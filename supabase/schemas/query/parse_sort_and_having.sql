@@ -1,6 +1,6 @@
--- Parses sort, and where after an aggregate.
+-- Parses the stage "sort", and the stage "where" after an aggregate.
 
--- Suggests a column to sort by, and desc, for tokens of another order: desc n, -n, n DESC.
+-- Suggests a sort key instead of one that is written in another way: desc n, -n, n DESC.
 create function logloom_private.query_meant_order(p_texts text[], p_columns text[])
 returns text
 language plpgsql
@@ -19,7 +19,7 @@ begin
 end;
 $$;
 
--- Parses sort by n desc, service.
+-- Parses "sort by n desc, service".
 create function logloom_private.query_parse_sort(
   p_state logloom_private.query_state,
   p_plan jsonb
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 
--- Parses where n > 10 AND p95 >= 200.
+-- Parses "where n > 10 AND p95 >= 200".
 create function logloom_private.query_parse_having(
   p_state logloom_private.query_state,
   p_plan jsonb

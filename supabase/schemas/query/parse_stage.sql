@@ -119,8 +119,8 @@ begin
 end;
 $$;
 
--- Parses one whole stage. Returns the plan with this stage in node. p_filters: the tokens of the
--- whole query, as filters have them.
+-- Parses one whole stage. Returns the plan with this stage in node. p_filters: the whole query,
+-- split into tokens as for a filter.
 create function logloom_private.query_parse_stage(
   p_state logloom_private.query_state,
   p_plan jsonb,

@@ -16,8 +16,8 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Matches every record, also one without a message. The counts can answer it like the empty
-    -- filter.
+    -- Matches every record, even one without a message. Stored counts can answer this, as they
+    -- answer a query without a filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(

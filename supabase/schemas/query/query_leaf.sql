@@ -1,4 +1,4 @@
--- Makes a leaf of the tree: a field, its test, and how it can be answered.
+-- Makes a leaf of the tree: a field, its test, and how the test can be answered.
 --   decided_by   how a block answers it: run (service, level), dictionary (a column's values),
 --                numbers (a column of whole numbers), template (messages), or filter (each record)
 --   rows_index   true if an index of the rows, or one short column, may answer it

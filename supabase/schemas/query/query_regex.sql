@@ -1,8 +1,8 @@
--- Translates our regular expressions to PostgreSQL's, part by part. So no other syntax of
+-- Translates our regular expressions to PostgreSQL's, part by part, so that no other syntax of
 -- PostgreSQL gets through.
 
--- Returns how many copies of the repeated atom PostgreSQL makes: {least, most}. `*` and {n,} count
--- one optional copy more; `+` counts one copy.
+-- Returns how many copies of the repeated atom PostgreSQL makes: {least, most}. {n,} gives {n, n +
+-- 1}, `*` and `?` give {0, 1}, `+` gives {1, 1}.
 create function logloom_private.query_regex_bounds(p_quantifier text, p_position integer)
 returns integer[]
 language plpgsql
@@ -68,11 +68,11 @@ $$;
 
 -- Translates a quoted token to {"pattern", "fold", "size", "position", "steps"}.
 --
--- PostgreSQL needs limited time to match a regular expression, but not to compile it: it copies the
--- body of a bounded repeat and connects all optional parts. v_sizes adds up the measured cost: 1
--- for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling takes 60 ms
--- at worst. The mark of a lazy repeat is dropped: it changes which text matches, never whether one
--- does.
+-- PostgreSQL matches a regular expression in limited time, but compiling one may take long: it
+-- copies the body of a bounded repeat and connects all optional parts. v_sizes adds up the measured
+-- cost: 1 for a character or class, 3 more for an optional copy, 50 for \b. At 1000, compiling
+-- takes 60 ms at worst. The mark of a lazy repeat is dropped, because it changes what a match
+-- contains, never whether there is one.
 --
 -- With p_captures, groups may be named, (?P<ms>[0-9]+), and "names" has these names in order. Lazy
 -- repeats are refused then: PostgreSQL takes the longest match of the whole expression.

@@ -1,8 +1,8 @@
--- Functions that compiled queries call for each record. None of them may raise, whatever the
--- record.
+-- Functions that compiled queries call for each record. None of them may raise an error, whatever
+-- the record contains.
 
--- Returns the number of a text in the syntax of the query language. Null for any other text, and
--- for a number that no double can hold.
+-- Returns the number that a text means in the query language. Null if it is not a number, or a
+-- number that no double can hold.
 create function logloom_private.text_number(p_text text)
 returns numeric
 language plpgsql
@@ -22,9 +22,9 @@ begin
 end;
 $$;
 
--- Returns the number of an attribute in an aggregate: of a JSON number, a text with a number, or a
--- text with a quantity (in seconds or bytes). It is a decimal, so that a sum does not depend on the
--- order of rows. It is limited to the range of a double, so that no cast or sum fails.
+-- Returns the number that an attribute has in an aggregate. The attribute is a JSON number, a text
+-- with a number, or a text with a quantity (in seconds or bytes). The result is a decimal in the
+-- range of a double, so that a sum neither depends on the order of rows nor fails.
 create function logloom_private.json_number(p_value jsonb)
 returns numeric
 language plpgsql
@@ -95,10 +95,10 @@ begin
 end;
 $$;
 
--- Returns a number of an extracted JSON text as a stored record would have it: without zeros at the
--- end of a fraction. If it has more than 40 characters and a text with an exponent is shorter,
--- returns that text. The length is computed without printing the number, because nine bytes of JSON
--- may mean 131,000 digits.
+-- Returns a number of an extracted JSON text in the form of stored records: without zeros at the
+-- end of a fraction. If this form has over 40 characters and one with an exponent is shorter,
+-- returns that. The length is computed without printing the number, because nine bytes of JSON may
+-- mean 131,000 digits.
 create function logloom_private.short_number(p_number numeric)
 returns jsonb
 language plpgsql
@@ -133,7 +133,7 @@ begin
 end;
 $$;
 
--- Returns a JSON text with its numbers as a stored record would have them.
+-- Parses a JSON text. Its numbers get the form of stored records.
 create function logloom_private.canonical_numbers(p_text text)
 returns jsonb
 language plpgsql
@@ -215,7 +215,7 @@ end;
 $$;
 
 -- Returns the texts between the literals in the first 64 kB of a text, by their names; {} if a
--- literal is missing. Each literal is taken where it comes first.
+-- literal is missing. A literal matches where it first follows the one before.
 create function logloom_private.extract_pattern(p_text text, p_literals text[], p_names text[])
 returns jsonb
 language plpgsql
@@ -244,8 +244,8 @@ end;
 $$;
 
 -- Returns the named groups of the first match in the first 64 kB of a text; {} without a match.
--- p_folds: the pattern is folded, so its places are found in the folded text, which has as many
--- characters.
+-- p_folds: the pattern is folded. It is then matched with the folded text, in which every character
+-- has the same position.
 create function logloom_private.extract_regexp(
   p_text text,
   p_pattern text,

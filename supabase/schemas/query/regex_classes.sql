@@ -91,8 +91,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where the lower case of a letter is the next character, it lies outside the range only for
-    -- the last letter. The same holds for the second small sigma.
+    -- If the lower case of a letter is the next character, only that of the range's last letter
+    -- lies outside the range. The same holds for the second small sigma.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];

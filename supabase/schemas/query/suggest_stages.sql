@@ -1,4 +1,4 @@
--- Suggests a stage that makes no rows, as query_meant_stage does.
+-- The first part of query_meant_stage.
 create function logloom_private.query_meant_plain_stage(p_texts text[], p_plan jsonb)
 returns text
 language plpgsql
@@ -84,7 +84,7 @@ end;
 $$;
 
 -- Suggests what to write instead of an unknown stage; null if there is no suggestion. Knows the
--- stages of other languages, aggregates without brackets, and comparisons without where. p_texts
+-- stages of other languages, aggregates without brackets, and comparisons without "where". p_texts
 -- begins with the stage's name.
 create function logloom_private.query_meant_stage(p_texts text[], p_plan jsonb)
 returns text
@@ -177,7 +177,7 @@ begin
 end;
 $$;
 
--- Returns the field of an aggregate. p_texts has the tokens after the aggregate's name and may
+-- Suggests the field of an aggregate. p_texts has the tokens after the aggregate's name and may
 -- begin with a fraction.
 create function logloom_private.query_meant_argument(p_texts text[], p_kind text)
 returns text

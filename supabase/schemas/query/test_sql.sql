@@ -129,7 +129,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- A regex has no LIKE in front of it.
+      -- A regex has no LIKE that could reject records first.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );

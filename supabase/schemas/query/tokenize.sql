@@ -30,7 +30,7 @@ begin
 end;
 $$;
 
--- Returns the state before the first token.
+-- Returns the state at the first token.
 create function logloom_private.query_tokenize(p_query_dsl text, p_now timestamptz)
 returns logloom_private.query_state
 language plpgsql
@@ -185,7 +185,7 @@ end;
 $$;
 
 -- Returns a LIKE pattern for a whole record as one text, in ASCII lower case. It matches every
--- record of which one text matches p_pattern (over folded text), and some others. JSON escapes some
+-- record that has a text which matches p_pattern (when folded), and some others. JSON escapes some
 -- characters, so these become %. Non-ASCII characters become _, and so do i and k, because dotted İ
 -- and the Kelvin sign fold to these.
 create function logloom_private.query_like_record(p_pattern text)

@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Functions for warnings: about syntax that is valid here but means something else in other
--- languages. A quoted text only causes one if it has a backslash before a letter or digit.
+-- Functions for warnings about syntax that is valid here but means something else in other
+-- languages. A quoted text causes a warning only if it has a backslash before a letter or digit.
 
 -- Adds a warning if there is a suggestion.
 create function logloom_private.query_warn(
@@ -51,7 +51,7 @@ language sql
 immutable
 return replace(p_token, '\\', '') ~ '\\[[:alnum:]]' and p_token !~ '^\\(?:AND|OR|NOT)$';
 
--- Returns the message and suggestion for a word that is suspicious anywhere, or null.
+-- Returns the message and suggestion for a word that is suspicious anywhere in a query, or null.
 create function logloom_private.query_word_trap(
   p_state logloom_private.query_state,
   p_token text
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 
--- Warns about the current token, a word as free term.
+-- Warns about the current token, which is a free term.
 create function logloom_private.query_warn_free(p_state logloom_private.query_state)
 returns logloom_private.query_state
 language plpgsql

@@ -7,8 +7,7 @@ create type public.logloom_saved_search_run as (
 );
 
 comment on type public.logloom_saved_search_run is
-  'The result of a saved search: a page of records; or, if the query aggregates, the rows of '
-  'stats.';
+  'The result of a saved search: a page of records or, if the query aggregates, stats.';
 
 create function logloom_private.read_saved_search(
   p_query_dsl text,

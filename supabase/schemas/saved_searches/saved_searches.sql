@@ -1,4 +1,4 @@
--- Returns a saved search in the shape in which operations return it.
+-- Returns a saved search as operations return it.
 create function logloom_private.saved_search_of(p_row logloom.saved_searches)
 returns public.logloom_saved_search
 language sql
@@ -196,9 +196,9 @@ comment on function public.update_saved_search(
   uuid, text, text, text, text, boolean, text[], uuid, jsonb
 ) is
   'Changes the given members and returns the saved search. An empty p_description or p_category '
-  'removes it. p_view_id, for admins: if the search is shared, readers of this view see it in '
-  'their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), '
-  'PT404.';
+  'removes the old value. p_view_id, for admins: if the search is shared, readers of this view see '
+  'it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a '
+  'colleague''s search), PT404.';
 
 create function public.delete_saved_search(p_id uuid default null)
 returns public.logloom_success
@@ -222,4 +222,4 @@ end;
 $$;
 
 comment on function public.delete_saved_search(uuid) is
-  'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+  'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';

@@ -17,21 +17,21 @@ begin
         ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
-        -- An incident is resolved after its last alert, so it is deleted after it.
+        -- An incident is resolved after its last alert, so its alerts are deleted first.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
         ('logloom_private.rule_values', 'r.window_end < $1', '8 days'),
-        -- These rows are still listed for a while after their end.
+        -- Ended silences are listed for this time.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Rows of the last minute are still counted.
+        -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- These rows are still listed for a while after their end.
+        -- Ended portal sessions are listed for this time.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
-        -- A bucket that was not used for a day is full.
+        -- A bucket that was not used for a day is full, like a bucket without a row.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           '30 days'),

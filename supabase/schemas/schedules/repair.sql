@@ -1,5 +1,5 @@
--- Sets every sequence to the greatest number in the data, but never back. Tails and alert rounds
--- continue by write sequence. If the sequence began again at 1, they would not find new records.
+-- Sets every sequence to the greatest number in the data, but never back. If write_seq began again
+-- at 1, tails and alert rounds would not find new records.
 create function logloom_private.align_sequences()
 returns void
 language plpgsql
@@ -43,7 +43,7 @@ begin
 end;
 $$;
 
--- For postgres to call after restoring a dump. Restores what a dump lacks: jobs, grants of the
+-- Call this as postgres after restoring a dump. Restores what a dump lacks: jobs, grants of the
 -- operations, the pre-request function, and pg_partman's configuration. Adjusts sequences and
 -- partitions to the data. Can be called at any time, and repeatedly.
 create function logloom_private.repair()

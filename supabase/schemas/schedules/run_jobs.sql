@@ -68,9 +68,9 @@ return least(
   nullif(current_setting('statement_timeout')::interval, interval '0') / 2
 );
 
--- pg_cron calls it, once for each lane. Runs the steps of the lane's jobs, the longest overdue
--- first, for run_time() or until a migration is applied. A second call for the same lane returns at
--- once.
+-- pg_cron calls this procedure, once for each lane. Runs the steps of the lane's jobs, the longest
+-- overdue first, for run_time() or until a migration is applied. A second call for the same lane
+-- returns at once.
 create procedure logloom_private.work(p_lane pg_catalog.text)
 language plpgsql
 as $$
@@ -125,7 +125,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Writes the row often enough for the job's limit of silence.
+      -- Writes the job's row often enough for its limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );

@@ -1,7 +1,7 @@
 -- Returns the scope of a reading operation: p_scope, or the scope of the request's token. Only
--- service_role may pass a scope, because it reads for keys. p_tenant_id: the tenant that the
--- request names, if the operation takes one. PT403 if this is not the scope's tenant, or if the
--- scope does not allow the operation.
+-- service_role may pass a scope: it reads for keys and portal sessions. p_tenant_id: the tenant
+-- that the request names, if the operation takes one. PT403 if this is not the scope's tenant, or
+-- if the scope does not allow the operation.
 create function logloom_private.checked_scope(
   p_scope logloom_private.reading_scope,
   p_operation text,
@@ -20,8 +20,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- Alerts tell about all records, so a view must name the operations on alerts. The readers of
-  -- portal sessions are customers, so there a view must also name the operations on saved searches.
+  -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
+  -- portal sessions, which customers use, it must also name the operations on saved searches.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'

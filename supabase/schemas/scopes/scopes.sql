@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Narrows a scope to a view of its tenant, as the view is at present. now in the view's query means
--- the present time. PT403 if the view is missing or its query does not compile.
+-- Narrows a scope to a view of its tenant, as the view is at present. "now" in the view's query
+-- means the present time. PT403 if the view is missing or its query does not compile.
 create function logloom_private.scope_in_view(
   p_scope logloom_private.reading_scope,
   p_view_id uuid

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Returns the oldest day with a partition that ended more than seal_after ago and was not checked
--- within seal_again_after; null if no day is due.
+-- Returns the oldest day that has a partition and ended more than seal_after ago, and whose last
+-- pass is unfinished or older than seal_again_after; null if no day is due.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
@@ -30,9 +30,9 @@ $$;
 
 -- Returns the days whose records of a tenant are sealed together: p_day alone if it has
 -- seal_day_records. Otherwise the small days of its week or, if they have too few records, of its
--- month, once the week or month is over. Only the first of these days returns them; it does the
--- work for all. Null: the records stay rows.
--- are_small: the days are small ones that are sealed together.
+-- month, once the week or month is over. Only the first of these days returns the list, because its
+-- pass seals all of them. Null: the records stay rows.
+-- are_small: true if these are small days that are sealed together.
 create function logloom_private.days_to_seal_together(
   p_tenant_id text,
   p_day date,

@@ -32,7 +32,7 @@ begin
       v_copy, v_partition
     );
     get diagnostics v_records = row_count;
-    -- This constraint spares attaching a scan of the table.
+    -- Because of this constraint, attaching the table does not scan it.
     execute format(
       'alter table logloom.%I add constraint logs_remaining_day '
         || 'check (ts >= %L::timestamptz and ts < %L::timestamptz)',
@@ -119,10 +119,10 @@ end;
 $$;
 
 -- Replaces a day's partition by its copy, or drops it if no row is left. Returns one of:
---   replaced  it was replaced or dropped
+--   replaced  the partition was replaced or dropped
 --   waiting   a session has an older snapshot
 --   changed   the partition has changed since it was copied, or is gone
---   busy      readers or the writer hold a lock on it
+--   busy      readers or the writer hold a lock on the partition
 create function logloom_private.replace_partition(p_day date)
 returns text
 language plpgsql

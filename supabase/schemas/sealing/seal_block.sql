@@ -4,7 +4,7 @@
 -- Returns the range of the oldest records of a tenant's day that fit in one block. p_share days
 -- share the limits seal_block_records and seal_block_bytes. The range has at least p_at_least
 -- records (0 or 1); null if there are none. Bytes are limited because a backend holds several
--- copies of long texts at once, and even more of messages.
+-- copies of long texts at once, and even more copies of messages.
 create function logloom_private.block_range(
   p_tenant_id text,
   p_day date,
@@ -75,8 +75,8 @@ end;
 $$;
 
 -- Makes one block from the tenant's oldest records of the days and deletes them from their
--- partitions, in this transaction. Returns how many records, 0 if there were none. p_holds_counts:
--- also removes the records from the counts.
+-- partitions, in this transaction. Returns the number of records. p_holds_counts: also removes the
+-- records from the counts.
 create function logloom_private.seal_block(
   p_tenant_id text,
   p_days date[],
@@ -143,8 +143,8 @@ begin
 end;
 $$;
 
--- Turns the blocks of a tenant's day back into rows, in this transaction. Returns how many records.
--- If a block spans several days, all its days become rows. Sealing makes blocks of the rows again,
+-- Turns the blocks of a tenant's day back into rows, in this transaction. Returns their number. If
+-- a block spans several days, all its days become rows. Sealing makes blocks of the rows again,
 -- unless the tenant's compression is false.
 create function logloom_private.unseal_day(p_tenant_id text, p_day date)
 returns bigint

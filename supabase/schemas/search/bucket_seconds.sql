@@ -7,7 +7,7 @@ immutable
 return case when p_seconds % 604800 = 0 then timestamp '1970-01-05' else timestamp 'epoch' end
   at time zone 'UTC';
 
--- Builds SQL for the bucket of a record, over the alias l.
+-- Builds SQL for the bucket of a record. l is the record's alias.
 create function logloom_private.bucket_sql(p_seconds bigint)
 returns text
 language sql
@@ -24,9 +24,9 @@ language sql
 immutable
 return 1000;
 
--- Returns the smallest usual width (1 s to 1 day, then days) with which p_buckets (default 60)
--- cover the range. The answer may have one bucket more, because the first bucket may begin before
--- the range. PT400 if p_buckets is out of bounds.
+-- Returns the smallest usual width in seconds (up to 1 day, then whole days) at which p_buckets
+-- (default 60) cover the range. One bucket more may be needed, because the first bucket may begin
+-- before the range. PT400 if p_buckets is out of bounds.
 create function logloom_private.bucket_seconds(p_range tstzrange, p_buckets integer)
 returns bigint
 language plpgsql

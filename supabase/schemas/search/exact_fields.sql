@@ -48,9 +48,9 @@ begin
 end;
 $$;
 
--- Returns the columns whose values can be counted from the dictionaries of sealed blocks, fewer the
--- more blocks there are, so that a wide range costs no more. None unless nearly all records of the
--- range are sealed: at most two blocks and 20,000 rows may need reading.
+-- Returns the columns whose values can be counted from the dictionaries of sealed blocks. At most
+-- 512 dictionaries are read, so more blocks mean fewer columns. Returns none if the range has more
+-- than 256 blocks or 20,000 rows. Leaves out a column if more than two blocks cannot answer.
 create function logloom_private.counted_columns(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -113,7 +113,7 @@ begin
 end;
 $$;
 
--- Replaces sampled fields by exactly counted ones where that is cheap: level and service from
+-- Replaces the counts of a sample with exact counts where that is cheap: level and service from
 -- stored counts, other columns from dictionaries. p_fields must not contain hidden fields.
 create function logloom_private.with_exact_fields(
   p_tenant_id text,

@@ -55,8 +55,8 @@ begin
 end;
 $$;
 
--- Returns the read_log_page cursor at the beginning of an export. received_before is the watermark:
--- everything before it is visible.
+-- Returns the first cursor that an export passes to read_log_page. Its received_before is the
+-- watermark: every record received earlier is visible.
 create function logloom_private.export_cursor(
   p_range tstzrange,
   p_order text
@@ -102,7 +102,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- The range may have moved on meanwhile. Then records after p_after may be missing.
+  -- A relative range may have moved past p_after. Records after p_after would then be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -155,8 +155,8 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- In descending order, an export with a relative start loses its last records as the start moves
-  -- on.
+  -- Without a cursor, a relative start has moved on since the first page. In descending order the
+  -- export would lose its last records.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -238,9 +238,9 @@ end;
 $$;
 
 comment on function public.export_logs(text, text, text, text, text, text, text) is
-  'Returns a page of an export: {text, records, cursor, next_cursor, logs}. For GET '
+  'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET '
   'logloom-read/v1/export. The export has the records that were received before it began. '
   'p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the '
   'records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. '
-  'To continue after a lost page: cursor of any page, with p_after: <ts>,<id> of the last record '
-  'that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';
+  'To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the '
+  'last record received. Errors: PT400, PT401, PT403, PT408, PT429.';

@@ -5,16 +5,16 @@ language sql
 immutable
 return 5000;
 
--- Returns how many bytes a sample has at most. It always has at least one record.
+-- Returns how many bytes a sample has at most. A sample has at least one record, however large.
 create function logloom_private.sample_bytes()
 returns integer
 language sql
 immutable
 return 1200000;
 
--- Builds a source of the newest records of a query. Of msg it reads only whether it exists.
--- size: the stored size, or else the size of the fields read. fits: true if the record is within
--- p_bytes. This is decided before large values are read or sorted.
+-- Builds a source of the newest records of a query that fit in p_bytes. Of msg, reads only whether
+-- there is one. size: the stored size, or else the size of the fields read. fits: true if the
+-- record fits; decided before large values are read or sorted.
 create function logloom_private.newest_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -48,7 +48,7 @@ begin
 end;
 $$;
 
--- True if the newest records are all records of the query.
+-- True if a sample can hold all records of the query.
 create function logloom_private.sample_is_whole(
   p_tenant_id text,
   p_query logloom_private.compiled_query
@@ -88,7 +88,7 @@ stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
+  -- Neither 8 nor 37 cuts 7 or 30 days into whole days: slices end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -151,10 +151,10 @@ begin
 end;
 $$;
 
--- Builds a source of a sample of a query's records: the newest records of each slice. p_counts:
--- each slice gets a share in proportion to its count; null: all get the same share. If the query
--- extracts fields, the sample has the newest records of the whole range, because extraction limits
--- how many records are read in total; also if the stored counts are wrong and know no records.
+-- Builds a source of a sample of a query's records: the newest records of each slice. A slice's
+-- share is proportional to its count in p_counts; without p_counts all shares are equal. If the
+-- query extracts fields, the sample has the newest records of the whole range, because extraction
+-- limits how many records are read in total. The same if all counts are (wrongly) 0.
 create function logloom_private.spread_sample_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -195,8 +195,8 @@ begin
       ))
     );
   end loop;
-  -- Takes the first record of every slice before any second one, so that every slice has one,
-  -- however large it is.
+  -- Takes the first record of every slice before any second record, so that one slice with large
+  -- records cannot fill the sample.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '

@@ -13,8 +13,8 @@ begin
 end;
 $$;
 
--- Reads the records of a select in a subtransaction and rolls it back, which releases the locks.
--- Returns the records.
+-- Returns the records of a select. Reads them in a subtransaction and rolls it back, which releases
+-- the locks.
 create function logloom_private.read_apart(p_sql text)
 returns public.logloom_log_record[]
 language plpgsql
@@ -75,7 +75,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit of extracted records applies to the whole range.
+  -- The limit search_stage_records applies to the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -95,7 +95,7 @@ begin
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- Extracted records were measured in the first round.
+      -- Extracted records were already measured in the first round.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then

@@ -132,5 +132,5 @@ end;
 $$;
 
 comment on function public.get_log(uuid, timestamptz) is
-  'Returns one record. With p_ts, its time, the record is found at once. Without p_ts the search '
-  'begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+  'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins '
+  'at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';

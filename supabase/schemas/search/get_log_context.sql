@@ -1,5 +1,5 @@
--- Returns the records before or after a record in its scope, of the same host and service. If host
--- or service is very long, only its beginning is compared, because a query is copied many times.
+-- Returns records of the scope before (p_order desc) or after (asc) p_log, of the same host and
+-- service. Only the first 50,000 characters are compared, because a query is copied many times.
 create function logloom_private.log_neighbours(
   p_scope logloom_private.reading_scope,
   p_log public.logloom_log_record,
@@ -117,6 +117,6 @@ $$;
 
 comment on function public.get_log_context(uuid, timestamptz, integer, integer) is
   'Returns a record and its neighbours in time order. Neighbours have the same host and service as '
-  'the record, or none if it has none. p_before records before it and p_after after it, 0 to 499 '
-  '(default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the '
-  'record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+  'the record (none if the record has none) and are at most a day away. p_before, p_after: how '
+  'many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the '
+  'search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';

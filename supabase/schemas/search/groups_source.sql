@@ -16,7 +16,7 @@ begin
 end;
 $$;
 
--- Returns the names of fields among the columns of a block.
+-- Returns the names that fields have as columns of a block.
 create function logloom_private.block_names(p_fields jsonb)
 returns text[]
 language plpgsql
@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Builds the columns c1, c2 … of groups: whether the condition of an aggregate holds.
+-- Builds the columns c1, c2 … of groups. cn is true if the condition of the n-th aggregate holds.
 create function logloom_private.conditions_sql(p_aggregates jsonb)
 returns text
 language plpgsql
@@ -51,7 +51,7 @@ begin
 end;
 $$;
 
--- Builds the fields p_names of a record from the keys of sealed_groups, which p_by names.
+-- Builds the columns p_names of a record from the keys of sealed_groups. p_by: the keys' names.
 create function logloom_private.fields_of_keys_sql(p_names text[], p_by text[])
 returns text
 language plpgsql
@@ -87,10 +87,9 @@ end;
 $$;
 
 -- Builds a source of the groups of a bound query. events: the number of records of each row. c1, c2
--- …: whether the condition of the first, second … aggregate holds. With p_key it also has the
--- numbers of this attribute and their sums; some of these rows have no events. Sealed records come
--- from columns of blocks. Null if the query groups by a field without such a column, or has a
--- condition on one. p_rows_from: the tenant has rows only from this time on.
+-- …: see conditions_sql. With p_key, rows also have the numbers of this attribute and their sums;
+-- some rows then have no events. Sealed records come from columns of blocks. Null if a group or
+-- condition needs a field without such a column. p_rows_from: no row is older.
 create function logloom_private.groups_source(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,8 +1,8 @@
--- Hints for a query that found nothing. They need a look at the records, so only an empty answer
--- has them. They read what the scope lets read, in the last day of the range.
+-- Hints for a query that found nothing. Finding hints means reading records, so only an empty
+-- answer has hints. The functions read the records of the scope in the last day of the range.
 
--- Returns a warning for each service of a filter that does not exist, if one of a similar name
--- does: service:chekout.
+-- Returns a warning for each service in a filter that does not exist, such as service:chekout, if
+-- there is a service with a similar name.
 create function logloom_private.near_services(
   p_tenant_id text,
   p_scoped logloom_private.compiled_query,
@@ -64,8 +64,8 @@ begin
 end;
 $$;
 
--- Returns a warning for each comparison with a unit, @duration_ms:>1s, of an attribute that holds
--- plain numbers among the newest records.
+-- Returns a warning for each comparison with a unit, such as @duration_ms:>1s, if the newest
+-- records have plain numbers in this attribute.
 create function logloom_private.plain_numbers(
   p_tenant_id text,
   p_scoped logloom_private.compiled_query,
@@ -146,7 +146,7 @@ declare
     p_range * tstzrange(upper(p_range) - interval '1 day', null)
   );
 begin
-  -- An answer that took long must not fail for its hints.
+  -- A slow answer must not time out because of its hints.
   if clock_timestamp() > statement_timestamp() + interval '5 seconds' then
     return '[]';
   end if;

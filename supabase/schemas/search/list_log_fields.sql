@@ -13,10 +13,10 @@ begin
 end;
 $$;
 
--- SQL that returns the members of public.logloom_log_field for the fields of a sample. $1: only
--- fields whose name contains it, in any case, or null. To bound the cost of hostile attrs, objects
--- are read five levels deep and 200 keys wide (with $1, 200 keys that match or are objects), and
--- values of more than 200 characters are left out.
+-- Builds SQL that selects the members of public.logloom_log_field for the fields of a sample. $1: a
+-- text that the names of the fields contain, in any case (null: all fields). To bound the cost of
+-- hostile attrs, objects are read five levels deep and 200 keys wide (with $1, 200 keys that match
+-- or are objects), and values of more than 200 characters are left out.
 create function logloom_private.log_fields_sql(
   p_sample logloom_private.sql_source,
   p_is_whole boolean
@@ -28,7 +28,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_wanted constant text := '($1 is null or strpos(lower(%s), lower($1)) > 0)';
-  -- Arrays are dropped: one may be as large as its record.
+  -- The values of arrays are dropped: an array may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
@@ -39,7 +39,7 @@ declare
   v_max_fields constant integer := 200;
   -- The most values of each field.
   v_max_values constant integer := 10;
-  -- The most values of each field.
+  -- The most attributes read, in all records together.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -82,7 +82,7 @@ begin
         select 'msg', 'string', null from sample s where s.has_msg
         union all
         select 'attrs.' || a.path, a.type, a.value
-        -- limit ends the recursion.
+        -- This limit ends the recursion.
         from (select t.* from attributes t limit %4$s) a
         where a.type not in ('null', 'object')
       ), fields as (
@@ -93,7 +93,7 @@ begin
         from present p
         where %10$s
         group by p.field
-        -- Every list begins a search with these two.
+        -- level and service are never cut off: most searches begin with them.
         order by p.field in ('level', 'service') desc, count(*) desc, p.field collate "C"
         limit %2$s
       ), facets as (
@@ -207,6 +207,6 @@ end;
 $$;
 
 comment on function public.list_log_fields(text, text, text, text) is
-  'Fields of the records of the range that match p_query_dsl (all records if it is blank), most '
-  'frequent first: of all records, or of a sample spread over the range. p_name: only fields whose '
-  'name contains it, in any case. Errors: PT400, PT401, PT408.';
+  'Returns the fields of the records of the range that match p_query_dsl (blank: all records), '
+  'most frequent first. Looks at all these records, or at a sample spread over the range. p_name: '
+  'a text that the names of the fields contain, in any case. Errors: PT400, PT401, PT408.';

@@ -1,7 +1,7 @@
--- Returns how unlikely it is that p_after of p_records_after and p_before of p_records_before are
--- the same share. This is G-squared, the log-likelihood ratio of T. Dunning, "Accurate Methods for
--- the Statistics of Surprise and Coincidence", Computational Linguistics 19 (1993). By chance alone
--- it exceeds 10.83 once in a thousand times.
+-- Returns how unlikely it is that the shares p_after / p_records_after and p_before /
+-- p_records_before differ only by chance. This is G-squared, the log-likelihood ratio of T.
+-- Dunning, "Accurate Methods for the Statistics of Surprise and Coincidence", Computational
+-- Linguistics 19 (1993). By chance alone it exceeds 10.83 once in a thousand times.
 create function logloom_private.surprise(
   p_after bigint,
   p_records_after bigint,
@@ -60,9 +60,9 @@ begin
 end;
 $$;
 
--- Returns changes of a field's values (or of patterns) between a range and the range before it, if
--- chance hardly explains them. A value that is missing in a cut list is skipped. So is a share that
--- shrank only because other records became more.
+-- Returns the values of a field (or the patterns) whose share changed from p_before to p_range by
+-- more than chance explains. Skips a value that is missing from a cut list, and a value whose share
+-- shrank only because there are more other records.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -89,7 +89,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- If one range contains the other, the other is left out of it.
+      -- If p_before contains p_range, only the rest of p_before counts.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -195,7 +195,7 @@ begin
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
         -- Takes only fields with few different values.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
-        -- A new version explains more than other values do.
+        -- Versions come first, because a new version explains most changes.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
         'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
@@ -267,9 +267,9 @@ end;
 $$;
 
 comment on function public.log_changes(text, text, text, integer, text, text) is
-  'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records '
-  'that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk '
-  'by more than chance explains (once in a thousand times), the most significant first. Without '
-  'p_before_from, against the range of the same length before it; a range that contains the first '
-  'stands for the rest of it. '
-  'p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+  'Returns what changed from [p_before_from, p_before_to) to [p_ts_from, p_ts_to) among the '
+  'records that match p_query_dsl: message patterns and field values that are new, gone, grown or '
+  'shrunk, the most significant first. Chance alone explains such a change once in a thousand '
+  'times. The range before is by default the range of the same length just before p_ts_from. If it '
+  'contains the other range, only the rest of it is compared. p_limit 1 to 100 (default 20). '
+  'Errors: PT400, PT401, PT408, PT429.';

@@ -16,7 +16,7 @@ create type public.logloom_log_bucket as (
 );
 
 comment on type public.logloom_log_bucket is
-  'A bucket: the records of interval_seconds, beginning at ts.';
+  'The numbers of records in one bucket, which begins at ts and lasts interval_seconds.';
 
 create type public.logloom_log_histogram as (
   interval_seconds bigint,
@@ -165,5 +165,5 @@ end;
 $$;
 
 comment on function public.log_histogram(text, text, text, integer) is
-  'Returns the numbers of records that match p_query_dsl over time, by level, with empty buckets. '
+  'Counts the records that match p_query_dsl over time and by level. Empty buckets are included. '
   'p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';

@@ -23,7 +23,7 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- Shifted by whole days: a load that comes every morning is not a change
+  -- Shifted by whole days, because a load that comes every morning is not a change.
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
@@ -124,8 +124,8 @@ end;
 $$;
 
 comment on function public.log_overview(text, text, text, integer) is
-  'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and '
-  'errors now and in the same hours of the day before (for a range of several days: as many days '
-  'before), when they were last seen, and their records and errors in each of 24 equal parts of '
-  'the range. The largest first. p_limit 1 to 1000 (default 100). '
-  'Errors: PT400, PT401, PT408, PT429.';
+  'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest '
+  'first. Each has its numbers of records and errors in the range, in the same hours of the day '
+  'before (for a range of several days: as many days earlier) and in each of 24 equal parts of the '
+  'range, and the time of its newest record. p_limit 1 to 1000 (default 100). Errors: PT400, '
+  'PT401, PT408, PT429.';

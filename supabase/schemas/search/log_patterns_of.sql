@@ -1,8 +1,8 @@
 -- A pattern is a message with <*> for everything that varies: numbers, ids, addresses and times.
 
--- Builds SQL for the first of two steps to a pattern, quick enough for every record. It replaces
--- each run from its first digit to its last. A run includes hexadecimal letters and the separators
--- of times, addresses and dotted numbers.
+-- Builds SQL for the first of two steps to a pattern, which is quick enough for every record. It
+-- replaces each run of digits, hexadecimal letters and the separators of times, addresses and
+-- dotted numbers, from the run's first digit to its last.
 create function logloom_private.rough_shape_sql(p_value text)
 returns text
 language sql
@@ -10,8 +10,8 @@ immutable
 return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
   || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
 
--- Does the second step, once for each distinct result of the first. It also replaces the letters of
--- an id, a time zone or a month next to a <*>.
+-- The second step, once for each distinct result of the first. It also replaces letters next to a
+-- <*> that belong to an id, a time zone or a month.
 create function logloom_private.shape(p_rough text)
 returns text
 language plpgsql
@@ -48,10 +48,9 @@ begin
 end;
 $$;
 
--- Builds SQL for shape, count, first, last and example of the rough shapes of the newest p_records
--- messages. Sealed messages are counted by their templates, about p_templates of them; these rows
--- have place instead of example. first and last are microseconds since 1970. is_cut: true if there
--- are more.
+-- Builds SQL for the rough shapes of the newest p_records messages. Sealed messages are counted by
+-- their templates, about p_templates of them; these rows have a place instead of an example. first,
+-- last: microseconds since 1970. is_cut: true if there are more messages or templates.
 create function logloom_private.rough_shapes_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -67,8 +66,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- There is no limit if fields are hidden, because the place where the last block ends would tell
-  -- about the sizes of records.
+  -- If fields are hidden there is no limit, because the end of the last block would reveal how
+  -- large the records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -111,7 +110,7 @@ begin
 end;
 $$;
 
--- Returns how many templates of blocks the stage patterns counts. It still finishes the last block.
+-- Returns how many templates in blocks the stage "patterns" counts. It finishes the last block.
 create function logloom_private.max_templates()
 returns integer
 language sql

@@ -29,7 +29,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement, so a group with long values gets no series of its own.
+  -- The groups become part of the statement. Groups beyond this size get no series of their own.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -242,8 +242,8 @@ $$;
 
 comment on function public.log_series(text, text, text, integer) is
   'Returns the result of the last math of p_query_dsl, or else its first aggregate (default '
-  'count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], '
-  'warnings}. Each of the largest 20 groups has a series. All other groups share one, with '
-  'group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and '
-  'null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the '
-  'query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
+  'count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. '
+  'Each of the largest 20 groups has a series. All other groups share one, with group null. An '
+  'empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate '
+  'is per minute of a bucket. p_buckets 1 to 1000 (default 60); a width in the query, such as by '
+  '(5m), replaces it. Errors: PT400, PT401, PT408, PT429.';

@@ -99,8 +99,8 @@ $$;
 
 comment on function public.log_stats(text, text, text, integer) is
   'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, '
-  'values: {name: number}, total_groups, warnings}. The largest group comes first; with buckets, '
-  'the oldest. Without by there is one row with group {}. For patterns there is one row for each '
-  'pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB '
-  'no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, '
-  'PT429.';
+  'values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with '
+  'buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there '
+  'is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 '
+  '(default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. '
+  'Errors: PT400, PT401, PT408, PT429.';

@@ -1,5 +1,5 @@
--- Builds SQL that selects rows of public.logloom_log_stat without warnings. p_range is the range of
--- the request: if there are no buckets, rate() divides by it.
+-- Builds SQL that selects rows of public.logloom_log_stat without warnings. p_range: the range of
+-- the request. If there are no buckets, rate() divides by its minutes.
 create function logloom_private.log_stats_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -25,7 +25,7 @@ declare
   v_texts text[];
   v_sorted jsonb;
   v_grouped text;
-  -- Results without a name in the query are those of the default, count().
+  -- A query without aggregates has one result, count().
   v_results constant text[] := case when p_query.plan ? 'aggregates'
     then logloom_private.query_result_names(p_query.plan) else '{count}' end;
   v_value constant text := 'g.v' || logloom_private.value_number(p_query.plan);

@@ -1,5 +1,5 @@
--- Returns the call for the sealed records of a tail; null if there are none. After p_bytes, records
--- have only their position and size.
+-- Builds SQL that calls sealed_write_seqs for the sealed records of a tail; null if there are none.
+-- After p_bytes, records have only their position and size.
 create function logloom_private.sealed_tail_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -34,8 +34,8 @@ end;
 $$;
 
 -- Builds a source of the first p_limit records of a query with write sequences from p_first to
--- p_last, without hidden fields, in the order in which they became visible. p_id: of the write
--- sequence p_first, only records after this id. p_sealed: the call for sealed records.
+-- p_last, without hidden fields, in the order in which they became visible. p_id: of the records
+-- with the write sequence p_first, only those with a greater id. p_sealed: see sealed_tail_sql.
 create function logloom_private.log_tail_rows_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -66,8 +66,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Names the days one by one: one late event then does not add all days between. For more
-        -- than 31 days, reads from the first to the last.
+        -- Names each day, so that one late event does not add all days in between. More than 31
+        -- days are not named: all days from the first to the last are read.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null

@@ -1,5 +1,5 @@
--- Computes one step of math. Null if the result is no finite number, or too small for a double. A
--- remainder is that of the decimal numbers, and has the sign of the left one.
+-- Computes one step of math. Null if the result is not a finite number, or too small for a double.
+-- The remainder (%) is computed on decimal numbers and has the sign of the left number.
 create function logloom_private.math_step(
   p_left double precision,
   p_operator text,
@@ -23,7 +23,7 @@ exception when numeric_value_out_of_range or division_by_zero then
 end;
 $$;
 
--- Builds the SQL of a formula (query/parse_math.sql). p_names: the results v1, v2 … of the alias g.
+-- Builds the SQL of a formula (query/parse_math.sql). p_names: the names of g.v1, g.v2 ….
 create function logloom_private.formula_sql(p_formula jsonb, p_names text[])
 returns text
 language plpgsql
@@ -43,7 +43,8 @@ begin
 end;
 $$;
 
--- Adds the results of math to a select of the aggregates v1, v2 …, under the next numbers.
+-- Adds the results of math to p_select, which selects the aggregates v1, v2 …. The results get the
+-- next numbers.
 create function logloom_private.math_sql(p_select text, p_plan jsonb)
 returns text
 language plpgsql
@@ -66,8 +67,7 @@ begin
 end;
 $$;
 
--- Returns which result is the value of a row, as the n of v1, v2 …: the last one of math, or the
--- first aggregate without math.
+-- Returns which of v1, v2 … is the value of a row: the last result of math, or the first aggregate.
 create function logloom_private.value_number(p_plan jsonb)
 returns integer
 language sql
@@ -75,7 +75,7 @@ immutable
 return case when p_plan ? 'math' then cardinality(logloom_private.query_result_names(p_plan))
   else 1 end;
 
--- Builds the columns of a select: each expression under its number.
+-- Builds the columns of a select. The n-th expression gets the name p_prefix followed by n.
 create function logloom_private.numbered_sql(p_expressions text[], p_prefix text)
 returns text
 language plpgsql

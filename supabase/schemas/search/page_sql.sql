@@ -18,8 +18,8 @@ end;
 $$;
 
 -- Adds the columns size and fits to p_rows. size: the value of p_size, by default the stored size.
--- fits: true if all rows before it have fewer than p_bytes together. So records are chosen before
--- large values are decompressed.
+-- fits: true if the rows before it have fewer than p_bytes in total. This way records are chosen
+-- before large values are decompressed.
 create function logloom_private.sized_rows_sql(
   p_rows logloom_private.sql_source,
   p_bytes bigint,
@@ -73,8 +73,8 @@ begin
 end;
 $$;
 
--- Builds the columns of a record of alias l: id, tenant_id, ts and the fields in p_fields (null:
--- all).
+-- Builds the columns of a record, whose alias is l: id, tenant_id, ts and the fields in p_fields
+-- (null: all).
 create function logloom_private.shown_columns_sql(p_fields jsonb default null)
 returns text
 language plpgsql
@@ -127,10 +127,10 @@ begin
 end;
 $$;
 
--- Builds SQL for a page: the records of p_rows after the query's stages, in order, and p_others.
--- Records beyond p_bytes are null. Without p_is_exact, records larger than their share of p_bytes
--- are null instead: adding up sizes is slow, and most pages have no large record. Extracted records
--- are always measured.
+-- Builds SQL for a page. Selects the records of p_rows after the query's stages, in order, and the
+-- columns p_others. Records beyond p_bytes are null. Without p_is_exact, records larger than their
+-- share of p_bytes are null instead: adding up sizes is slow, and most pages have no large record.
+-- Extracted records are always measured.
 create function logloom_private.page_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source,

@@ -1,7 +1,6 @@
--- Computes a percentile as percentile_cont does. p_place: its position among the sorted numbers,
--- from 0. Only the numbers in [p_low, p_high] are known: p_at_low, the count of p_low; p_between,
--- the numbers between; p_at_high, the count of p_high. Null if p_place lies outside of these
--- numbers.
+-- Computes a percentile as percentile_cont does, but knows only the numbers in [p_low, p_high].
+-- p_place: the percentile's position among these numbers when sorted, from 0. p_at_low, p_at_high:
+-- how often p_low and p_high occur. p_between: the numbers between. Null if p_place lies outside.
 create function logloom_private.percentile_within(
   p_place double precision,
   p_low double precision,
@@ -53,9 +52,9 @@ begin
 end;
 $$;
 
--- Builds SQL for the table expressions bounds and limits: two numbers for each percentile, between
--- which it almost certainly lies. They are estimated from a random sample. They come in arrays, by
--- the ids of groups.
+-- Builds SQL for the table expressions bounds and limits. They estimate two numbers for each
+-- percentile from a random sample; the percentile almost certainly lies between these two. limits
+-- has the numbers in arrays, by the ids of groups.
 create function logloom_private.percentile_limits_sql(p_percentiles jsonb)
 returns text
 language plpgsql
@@ -66,9 +65,9 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- The size of the sample: with this size, drawing the sample and sorting the remaining
-        -- numbers take least time together. The margin is four standard deviations of a median's
-        -- position in the sample, and more for other percentiles.
+        -- With a sample of this size, drawing it and sorting the remaining numbers take the least
+        -- time in total. margin: four standard deviations of a median's position in the sample, and
+        -- more than that for other percentiles.
         select s.id, s.margin, %1$s
         from (
           select
@@ -91,7 +90,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Goes in the order of ids, so that arrays of numbers are neither sorted nor hashed.
+        -- Reads groups by id, so that arrays of numbers are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -112,12 +111,13 @@ begin
 end;
 $$;
 
--- Builds SQL for the rows of p_rows. For each combination of p_keys (texts) it adds one row with
--- the percentiles of all its doubles (an array in p_others). p_percentiles: names and fractions.
+-- Builds SQL that selects the rows of p_rows and, for each combination of p_keys (texts), one more
+-- row with percentiles. These are computed from the arrays in doubles, one of the columns p_others.
+-- p_percentiles: names and fractions.
 -- Sorting all numbers would take longer than everything else, and more memory than a search has. So
--- a random sample tells between which two numbers a percentile almost certainly lies, and only the
--- numbers between are sorted. If the percentile does not lie there, all numbers are sorted. No join
--- hashes rows with equal keys, because PostgreSQL keeps all of them in memory.
+-- a random sample gives two numbers between which a percentile almost certainly lies, and only the
+-- numbers between them are sorted. If the percentile does not lie there, all numbers are sorted. No
+-- join hashes rows with equal keys, because PostgreSQL keeps all of them in memory.
 create function logloom_private.percentiles_sql(
   p_rows text,
   p_keys text[],
@@ -219,8 +219,9 @@ begin
 end;
 $$;
 
--- Adds the percentiles of p_aggregates to the rows of p_rows as q1, q2 … by their positions, as
--- percentiles_sql does. Percentiles with one condition (columns c1, c2 …) are computed together.
+-- Adds rows with the percentiles of p_aggregates to p_rows, as percentiles_sql does. The column qn
+-- has the percentile of the n-th aggregate. Percentiles with one condition (c1, c2 …) are computed
+-- together.
 create function logloom_private.conditional_percentiles_sql(
   p_rows text,
   p_aggregates jsonb,

@@ -1,5 +1,5 @@
--- Builds a source of the records of a query in a range: rows and sealed records. Copied records
--- have only the fields of p_reads (null: all).
+-- Builds a source of the records of a query in a range: rows and sealed records. Sealed records and
+-- copied rows have only the fields of p_reads (null: all).
 create function logloom_private.records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -24,9 +24,9 @@ begin
 end;
 $$;
 
--- Builds a source of the rows of p_from after the stages where, sort and limit of an aggregate.
--- Rows are ordered by the keys of sort, then by p_order. There are at most p_limit rows, or as many
--- as the stage limit says, if that is fewer.
+-- Builds a source of the rows of p_from after the stages "where", "sort" and "limit" that follow an
+-- aggregate. Rows are ordered by the keys of "sort", then by p_order. There are at most p_limit
+-- rows, or fewer if the stage "limit" says so.
 -- p_sql: for each column name, an array of its sort expressions.
 create function logloom_private.chosen_rows_sql(
   p_from text,
@@ -70,10 +70,10 @@ end;
 $$;
 
 -- Builds a source of the first p_limit records of a bound query in p_order; with p_ts and p_id, of
--- those after this position. If the query has a where after an extraction, it reads one record more
--- than search_stage_records instead. p_reads: the fields to read besides ts and id (null: all).
--- p_bytes: records after these bytes have only position and size; ignored if a stage extracts or
--- fields are hidden.
+-- the records after this position. If the stage "where" follows an extraction, the source has
+-- search_stage_records + 1 records instead of p_limit. p_reads: the fields to read besides ts and
+-- id (null: all). p_bytes: records after these bytes have only position and size; ignored if a
+-- stage extracts or fields are hidden.
 create function logloom_private.first_records_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,5 +1,5 @@
--- Seam: builds SQL for the tenant's id in a call that reads sealed records. On nodes it also passes
--- on the scan slot. p_tenant: SQL for the id.
+-- Seam: builds SQL for the tenant's id in a call that reads sealed records. With nodes the SQL also
+-- passes on the scan slot. p_tenant: SQL for the id.
 create function logloom_private.scanned_tenant_sql(p_tenant text)
 returns text
 language sql
@@ -7,7 +7,7 @@ stable
 return p_tenant;
 
 -- Returns the days of a range on which a tenant has rows, in order. This is a statement of its own:
--- on a sharded table it takes a third of the time that it takes in a larger statement.
+-- within a larger statement it would take three times as long on a sharded table.
 create function logloom_private.days_with_rows(
   p_tenant_id text,
   p_from timestamptz,
@@ -31,8 +31,7 @@ begin
 end;
 $$;
 
--- Builds SQL over the alias l that tells whether ts is on one of p_days. Consecutive days become
--- one range.
+-- Builds SQL that is true if l.ts is on one of p_days. Consecutive days become one range.
 create function logloom_private.days_sql(p_days date[])
 returns text
 language plpgsql
@@ -61,7 +60,7 @@ $$;
 
 -- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Only this function
 -- decides whose rows are read; candidate_blocks and sealed_page decide whose blocks. Values are
--- constants, not parameters: so the planner can skip the partitions of other days.
+-- constants, not parameters, so that the planner can skip the partitions of other days.
 create function logloom_private.tenant_rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -78,8 +77,8 @@ as $$
 declare
   v_days text := '';
 begin
-  -- Skips partitions without rows of the tenant. A range of at most two days opens both partitions,
-  -- because looking up which of them have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most 24 hours opens its one or two
+  -- partitions, because looking up which of them have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -95,9 +94,9 @@ begin
 end;
 $$;
 
--- Seam: true if the tenant has sealed records in the range. This is exact within a stable function:
--- it shares its snapshot with the statement that it decides for, and in one snapshot a record is
--- either a row or in a block.
+-- Seam: true if the tenant has sealed records in the range. The answer is exact within a stable
+-- function: this check and the statement that depends on it share a snapshot, and in one snapshot a
+-- record is either a row or in a block.
 create function logloom_private.reads_sealed(
   p_tenant_id text,
   p_from timestamptz,
@@ -117,8 +116,8 @@ begin
 end;
 $$;
 
--- Builds a source of p_rows and of the sealed records of the call p_sealed (null: none), in the
--- order of p_rows.
+-- Adds sealed records to the source p_rows; the order stays. p_sealed: SQL that calls the function
+-- which returns them. If it is null, p_rows is returned unchanged.
 create function logloom_private.with_sealed_sql(
   p_rows logloom_private.sql_source,
   p_sealed text
@@ -139,7 +138,7 @@ end;
 $$;
 
 -- Builds a source of the tenant's rows (alias l) of a range that pass a filter. Few days are read
--- in place. Many days are read by rows_by_day, which gets these parameters.
+-- directly. Many days are read by rows_by_day, which gets the same parameters.
 create function logloom_private.rows_sql(
   p_tenant_id text,
   p_from timestamptz,
@@ -170,9 +169,9 @@ begin
 end;
 $$;
 
--- Builds the columns of logloom.logs for p_reads (null: all), over the alias l. Values are copied,
--- because a pointer into a table must not be used after the lock on the table is released. With
--- p_are_sized, rows that do not fit have only their position and size.
+-- Builds the columns of logloom.logs for p_reads (null: all). l is the row's alias. Values are
+-- copied, because a pointer into a table must not be used after the lock on the table is released.
+-- With p_are_sized, rows that do not fit have only their position and size.
 create function logloom_private.copied_columns_sql(p_reads text[], p_are_sized boolean)
 returns text
 language plpgsql
@@ -202,9 +201,9 @@ begin
 end;
 $$;
 
--- Returns the tenant's rows of search_parts that pass a filter, part after part: the first p_limit
--- in p_order, if p_limit is given. Rows have only the fields of p_reads (null: all). After p_bytes,
--- rows have only their position and size.
+-- Returns the tenant's rows in p_parts (from search_parts) that pass a filter, part after part.
+-- With p_limit, returns the first p_limit rows in p_order. Rows have only the fields of p_reads
+-- (null: all). After p_bytes, rows have only their position and size.
 create function logloom_private.rows_by_day(
   p_tenant_id text,
   p_parts tstzrange[],

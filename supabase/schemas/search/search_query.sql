@@ -1,4 +1,4 @@
--- Raises PT400, because a stage would need too many records or groups.
+-- Raises PT400: p_stage would need more than p_bound of p_what (records, groups or buckets).
 create function logloom_private.refuse_stage_bound(p_stage text, p_bound integer, p_what text)
 returns boolean
 language plpgsql
@@ -12,7 +12,7 @@ end;
 $$;
 
 -- Narrows the query to p_range, to its own terms on ts, and to the tenant's retention. With p_ts,
--- also to a page after p_ts.
+-- also to the times after p_ts in p_order.
 create function logloom_private.bound_query(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -38,8 +38,8 @@ begin
 end;
 $$;
 
--- Narrows a query to a scope: joins its tree with the scope's filter, without hidden fields. The
--- caller writes the filter as SQL. PT400 if the query names a hidden field.
+-- Narrows a query to a scope: adds the scope's filter to its tree, and removes hidden fields from
+-- the tree. The caller builds the SQL of the filter. PT400 if the query names a hidden field.
 create function logloom_private.scoped_query(
   p_scope logloom_private.reading_scope,
   p_query logloom_private.compiled_query,
@@ -59,8 +59,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both trees in one AND: there filter_by_scan_slot looks for items that an
-  -- index answers.
+  -- Joins the items of both trees in one AND, because filter_by_scan_slot looks there for items
+  -- that an index answers.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -95,10 +95,9 @@ begin
 end;
 $$;
 
--- Compiles a query in a scope (null: everything). PT400 if the query has more than p_takes. With a
--- tenant, also adds warnings about damaged blocks.
--- p_takes: what the caller supports: filter, records (with stages), rows of aggregates, series, or
--- any.
+-- Compiles a query in a scope (null: no limits). Warns of damaged blocks if the scope has a tenant.
+-- p_takes: what the caller supports: filter, records (with stages), rows (of aggregates), series,
+-- or any. PT400 if the query needs more.
 create function logloom_private.search_query(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,

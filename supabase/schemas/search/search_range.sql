@@ -32,9 +32,9 @@ begin
 end;
 $$;
 
--- Cuts a range, in p_order (asc or desc), into parts with at most 12 days with rows of the tenant.
--- With p_counts_blocks, parts also have at most 200 blocks, but at least one day. Opened tables
--- stay locked until the transaction ends, so a statement over a year would hold thousands of locks.
+-- Cuts a range into parts, in p_order (asc or desc). The tenant has rows on at most 12 days of a
+-- part. With p_counts_blocks, a part also has at most 200 blocks, unless one day has more. Opened
+-- tables stay locked until the transaction ends: a year would need thousands of locks.
 create function logloom_private.search_parts(
   p_tenant_id text,
   p_from timestamptz,

@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
--- Builds a source of the records of p_rows after the stages that extract, and where. It raises
--- PT400 if it would read more than search_stage_records.
+-- Builds a source of the records of p_rows after the stages that extract and the stage "where".
+-- Reading more than search_stage_records records raises PT400.
 create function logloom_private.staged_sql(
   p_query logloom_private.compiled_query,
   p_rows logloom_private.sql_source
@@ -59,7 +59,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
+      -- Because of "offset 0" each record is extracted once. Existing attributes are not replaced.
       v_sql := format(
         'select %s, coalesce(nullif(%s, ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',

@@ -7,7 +7,7 @@ return coalesce(
   p_query.plan -> 'aggregates', '[{"kind": "count", "name": "count", "field": null}]'
 );
 
--- Returns the aggregates that a series needs: all for math, or else the first.
+-- Returns the aggregates that a series needs: all if the query has math, or else the first.
 create function logloom_private.series_aggregates(p_query logloom_private.compiled_query)
 returns jsonb
 language plpgsql
@@ -36,7 +36,7 @@ end;
 $$;
 
 -- Builds an aggregate over a source that has numbers, as query_aggregate_sql does over records.
--- p_n: the position of the aggregate in the query, which is also the name of its percentile.
+-- p_n: the position of the aggregate in the query. Its percentile is the column q followed by p_n.
 create function logloom_private.numbers_aggregate_sql(
   p_aggregate jsonb,
   p_n bigint,
@@ -90,8 +90,8 @@ begin
 end;
 $$;
 
--- Builds a source of level, service and events of sealed records of a query in a range. level and
--- service are only set if the query groups by them.
+-- Builds SQL that counts a query's sealed records in a range by level and service (events). level
+-- and service are only set if a stage of the query reads them.
 create function logloom_private.sealed_counts_sql(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -1,5 +1,5 @@
 -- Moves a tail over the next p_records records, whether they match or not. Called when a search for
--- matching ones took too long. more: true if there were any.
+-- matching records took too long. more: true if there were any records.
 create function logloom_private.examine_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -51,9 +51,9 @@ begin
 end;
 $$;
 
--- Moves a tail on by p_limit matching records, by max_page_bytes, or until its time is over. It
--- reads more and more writer steps at a time. So if a client was away, a page does not read
--- everything that the client missed.
+-- Moves a tail on until it has p_limit matching records or max_page_bytes, or search_page_time
+-- ends. Reads more and more writer steps at a time, so that after a client was away, one page does
+-- not read everything that the client missed.
 create function logloom_private.advance_log_tail(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -224,7 +224,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- Everything up to v_last was read. The days of later write sequences may have been dropped.
+    -- Everything up to v_last was read. If newer days were dropped, the tail is already further.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -257,7 +257,7 @@ end;
 $$;
 
 comment on function public.tail_logs(text, text, integer, integer) is
-  'Returns records that match p_query_dsl as they become visible, also late ones. Without p_cursor '
-  'it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest '
-  'first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, '
-  'PT401, PT408.';
+  'Returns records that match p_query_dsl as they become visible, including late records. Without '
+  'p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, '
+  'oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: '
+  'PT400, PT401, PT408.';

@@ -1,5 +1,5 @@
--- Returns the key of a slot's advisory lock. p_owner is 'all', or one of these with the tenant's
--- id: 'of ', 'views of ', 'scans of ', 'scans of views of ', 'validations of '.
+-- Returns the key of a slot's advisory lock. p_owner is 'all', or one of these followed by the
+-- tenant's id: 'of ', 'views of ', 'scans of ', 'scans of views of ', 'validations of '.
 create function logloom_private.search_slot_key(p_owner text, p_slot integer)
 returns bigint
 language sql
@@ -8,10 +8,10 @@ return hashtextextended('logloom:search_slot ' || p_slot || ' ' || p_owner, 0);
 
 -- Takes a slot of the tenant and one of the pool until the transaction ends. Every operation that
 -- reads records calls this first, once.
--- Readers of views and portals are a tenant's customers. Together they get half of its slots, at
--- most half of all slots, and one extra scan slot, so that members can still search. PT429 with
--- Retry-After if no slot is free, because waiting would occupy a connection. A slot is an advisory
--- lock, not a row: a cancelled or killed transaction releases it.
+-- Readers of views and portals are a tenant's customers. Together they get half of the tenant's
+-- slots, at most half of all slots, and one extra scan slot, so that members can still search.
+-- PT429 with Retry-After if no slot is free, because waiting would occupy a connection. A slot is
+-- an advisory lock, not a row: a cancelled or killed transaction releases it.
 create function logloom_private.take_search_slot(p_scope logloom_private.reading_scope)
 returns void
 language plpgsql
@@ -39,7 +39,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- Takes the first free slot. Without "limit" it would take all.
+  -- Takes the first free slot. Without "limit" the query would take all free slots.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -47,8 +47,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
-  -- the plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them: with them it
+  -- runs in as many processes as the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -81,9 +81,9 @@ begin
 end;
 $$;
 
--- Builds a boolean SQL expression for a tree, over the alias l. It takes the scan slot while it
--- reads. Conditions that an index answers stay outside of CASE, because the planner uses no index
--- for a condition within CASE.
+-- Builds a boolean SQL expression for a tree. l is the record's alias. Evaluating the expression
+-- takes the scan slot. Conditions that an index answers stay outside of CASE, because the planner
+-- uses no index for a condition within CASE.
 create function logloom_private.filter_by_scan_slot(p_tree jsonb)
 returns text
 language plpgsql
@@ -108,8 +108,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null for a node that is not a leaf: "is not true" above then puts the node with the costly
-      -- ones.
+      -- Null for an item that is not a leaf. Because of "is not true" above, it counts as costly.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;

@@ -99,7 +99,7 @@ end;
 $$;
 
 -- Ends a batch of which the receiver accepted p_took records. If p_took is 0, this is not a
--- success. After a hundred refusals in a row the records are not to blame, so the stream is paused.
+-- success. A hundred refused records in a row are not at fault themselves, so the stream is paused.
 create function logloom_private.end_answered_batch(
   p_stream logloom.log_streams,
   p_took integer,
@@ -147,9 +147,9 @@ begin
 end;
 $$;
 
--- Pauses a stream whose receiver has never accepted a record, and accepted none of this batch.
--- Probably the address or headers are wrong rather than the records, so the records stay. Returns
--- whether it paused.
+-- Pauses a stream if its receiver has never accepted a record, not even one of this batch. Probably
+-- the address or headers are wrong rather than the records, so the records stay. Returns true if
+-- the stream was paused.
 create function logloom_private.pauses_unproven(
   p_stream logloom.log_streams,
   p_status integer,

@@ -1,4 +1,4 @@
--- After this time an unsettled claim is due again. A batch takes less time.
+-- After this time a stream whose claim is not settled is due again. A batch takes less time.
 create function logloom_private.stream_claim_lifetime()
 returns interval
 language sql
@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- Claims all streams whose turn it is to send: a stream that was left out would come first again.
--- Whether a stream may still read is checked when it reads.
+-- Claims all streams whose turn it is, even streams that may no longer read: next_stream_batch
+-- pauses these. If they were left out here, they would come first again.
 create function logloom_private.claim_due_streams(p_limit integer)
 returns setof public.logloom_claimed_log_stream
 language plpgsql

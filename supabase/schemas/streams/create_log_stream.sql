@@ -76,8 +76,8 @@ exception when unique_violation then
 end;
 $$;
 
--- Returns the query of a stream, or null if it is blank. It must be a filter that does not read
--- fields hidden by the view.
+-- Returns the query of a stream, or null if it is blank. The query must be a filter that does not
+-- read fields hidden by the view.
 create function logloom_private.checked_stream_query(
   p_tenant_id text,
   p_query_dsl text,
@@ -131,10 +131,10 @@ end;
 $$;
 
 comment on function public.create_log_stream(text, text, text, text, jsonb, jsonb, boolean, uuid) is
-  'Creates a log stream and returns it. From now on it sends records as they become visible: all, '
-  'or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after '
-  'trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the '
-  'address and other members of the kind. p_secrets: names and sealed texts, as POST '
-  '/functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the '
-  'view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, '
-  'PT409 (the name is taken).';
+  'Creates a log stream and returns it. From now on the stream sends records as they become '
+  'visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 '
+  'characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or '
+  's3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, '
+  'from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view '
+  'in which the stream reads. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, '
+  'PT404, PT409 (the name is taken).';

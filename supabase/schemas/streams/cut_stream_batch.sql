@@ -1,6 +1,6 @@
 -- Reads the records after a stream's position: the records of its current batch again, or as many
 -- as fit in a new batch. Each pass of the loop covers more of the writer's steps than the last,
--- until the deadline. Every record before the returned end was considered.
+-- until the deadline. The query was tested on every record before the returned end.
 create function logloom_private.cut_stream_batch(
   p_stream logloom.log_streams,
   p_query logloom_private.compiled_query
@@ -25,7 +25,7 @@ declare
   v_step_last bigint;
   v_left integer;
   v_steps bigint := 1;
-  -- A repeated batch must not end elsewhere because sizes are added up differently.
+  -- A repeated batch must end where it ended before, so its size has no limit.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_block_end bigint;
   v_sealed_sql text;
@@ -100,7 +100,7 @@ begin
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;
-  -- Deletions made room for records after the end of the batch.
+  -- After deletions, the repeated batch may have records from after its old end. Removes them.
   if v_is_again
     and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
       > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))

@@ -1,4 +1,4 @@
--- Failures of a stream of the tenant, newest first.
+-- Returns failures of a stream of the tenant, newest first.
 create function logloom_private.page_of_stream_failures(
   p_tenant_id text,
   p_stream_id uuid,

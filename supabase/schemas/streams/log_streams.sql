@@ -1,4 +1,4 @@
--- A stream as operations show it.
+-- Returns a stream as operations show it.
 create function logloom_private.log_stream_of(p_row logloom.log_streams)
 returns public.logloom_log_stream
 language plpgsql

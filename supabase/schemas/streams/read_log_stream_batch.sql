@@ -1,5 +1,5 @@
--- Returns SQL for a record as it is sent: JSON without null members, id and ts first. l is its
--- alias.
+-- Returns SQL for a record as it is sent: JSON without null members, id and ts first. l is the
+-- record's alias.
 create function logloom_private.sent_record_sql()
 returns text
 language plpgsql
@@ -75,8 +75,8 @@ begin
 end;
 $$;
 
--- Releases a stream. p_end: the write sequence up to which nothing is left to send. The stream
--- becomes idle, unless newer records were noted meanwhile.
+-- Releases a stream. p_end: the write sequence up to which nothing is left to send. With p_end the
+-- stream becomes idle, unless newer records were noted meanwhile.
 create function logloom_private.release_stream(
   p_stream logloom.log_streams,
   p_end bigint default null
@@ -126,7 +126,7 @@ $$;
 
 -- Returns the current batch of a claimed stream again, or the next one. Null if there is none or
 -- the stream's turn is over; then the stream is released. Pauses a stream that may no longer read.
--- A test reads nothing.
+-- A test sends one invented record.
 create function logloom_private.next_stream_batch(p_stream_id uuid, p_claim_id uuid)
 returns json
 language plpgsql
@@ -159,7 +159,7 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    -- Streams that wait come first.
+    -- This stream had its turn. Streams that wait come first.
     or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
@@ -181,7 +181,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- If it ends elsewhere, for example because the view changed, it is another batch.
+  -- A batch that ends elsewhere, for example because the view changed, is another batch.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -211,13 +211,13 @@ begin
   v_stream := logloom_private.end_batch(v_stream);
   perform logloom_private.release_stream(
     v_stream,
-    -- Otherwise there is more to read.
+    -- Null: there is more to read.
     case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
-  -- The view was deleted or is broken, or the query reads a field that it hides now.
+  -- The view was deleted or is broken, or the query reads a field that the view hides now.
   perform logloom_private.fail_stream(
     v_stream, null, 'The query does not work in the view of the stream', null, null
   );
@@ -252,5 +252,6 @@ end;
 $$;
 
 comment on function public.read_log_stream_batch(uuid, uuid) is
-  'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, '
-  'records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
+  'For the edge function logloom-stream. Returns the batch that a claimed stream must send: '
+  '{batch, records}, one record per line; null if there is none and the claim is over. Errors: '
+  'PT400.';

@@ -10,8 +10,8 @@ begin
 end;
 $$;
 
--- Marks idle streams whose tenants have new visible records. Does it for all streams at once, so
--- that no stream has to look for itself.
+-- Marks idle streams whose tenants have new visible records. Looks for all streams at once, so that
+-- no stream has to look for itself.
 create function logloom_private.note_new_writes()
 returns void
 language plpgsql

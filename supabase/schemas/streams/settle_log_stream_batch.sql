@@ -26,7 +26,7 @@ begin
 end;
 $$;
 
--- Drops the current batch. The next one is cut anew.
+-- Drops the current batch. The stream's next attempt makes a new batch.
 create function logloom_private.drop_batch(p_stream logloom.log_streams)
 returns void
 language plpgsql
@@ -42,7 +42,7 @@ end;
 $$;
 
 -- Records the outcome of a batch. A success counts from any claim, a failure only from the current
--- one. Returns whether the claim goes on.
+-- one. Returns true if the sender still holds the claim.
 create function logloom_private.settle_stream_batch(
   p_stream_id uuid,
   p_claim_id uuid,
@@ -88,7 +88,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- The receiver is back, so waiting records are sent now.
+      -- The receiver works again, so waiting records are sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -160,8 +160,8 @@ $$;
 comment on function public.settle_log_stream_batch(
   uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text
 ) is
-  'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except '
-  'p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at '
-  'least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed '
-  'with the current key. p_answer: the receiver''s answer. p_release: releases the stream. '
-  'Returns {more}: whether the claim goes on. Errors: PT400.';
+  'The edge function logloom-stream calls it after an attempt. p_outcome: delivered (all but the '
+  'records in p_refused, [{id, ts, status}], and p_rejected others), retry (after p_retry_after '
+  'seconds or a longer back-off) or refused (half of the batch is tried next). p_secrets: the '
+  'secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the '
+  'stream. Returns {more}: true if the sender still holds the claim. Errors: PT400.';

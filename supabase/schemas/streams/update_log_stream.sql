@@ -29,8 +29,8 @@ begin
 end;
 $$;
 
--- Changes a stream, for public.update_log_stream. Whoever enables it becomes its maker, and its
--- attempts start again. If the query or view changes, the batch is cut again.
+-- Changes a stream, for public.update_log_stream. Whoever enables the stream becomes its maker;
+-- failed attempts are counted from 0 again. If the query or view changes, the batch is discarded.
 create function logloom_private.change_log_stream(
   p_tenant_id text,
   p_stream_id uuid,
@@ -98,14 +98,14 @@ begin
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
     is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
-    -- New records were not noted while it was disabled.
+    -- New records were not noted while the stream was disabled.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
     -- A sender with the old settings may no longer settle the batch or seal the secrets.
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- A change is tried at once, and a new config with full batch sizes.
+    -- A change is tried at once. A new config begins with the full batch size.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,
@@ -147,8 +147,8 @@ end;
 $$;
 
 comment on function public.update_log_stream(uuid, text, text, jsonb, jsonb, boolean, uuid, text) is
-  'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each '
-  'member of p_secrets replaces one secret, null removes it. Another scheme, host or port in '
-  'p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. '
-  'p_enabled true also ends a pause and makes the caller its maker; it continues where it was. '
-  'For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+  'Changes the given parts of a log stream and returns it. p_config replaces the whole config. '
+  'Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, '
+  'host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. '
+  'p_enabled true also ends a pause and makes the caller the maker; the stream continues where it '
+  'was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';

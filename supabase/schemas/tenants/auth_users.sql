@@ -77,7 +77,7 @@ begin
 end;
 $$;
 
--- Whether Supabase Auth has this session. Null if there is no Auth, if postgres may not read its
+-- True if Supabase Auth has this session. Null if there is no Auth, if postgres may not read its
 -- sessions, or if the schema auth is not Supabase's.
 create function logloom_private.auth_session_is_there(p_session_id text)
 returns boolean
@@ -101,7 +101,7 @@ exception when syntax_error_or_access_rule_violation then
 end;
 $$;
 
--- Whether a member of the tenant has confirmed this email address to Supabase Auth. The address
+-- True if a member of the tenant has confirmed this email address to Supabase Auth. The address
 -- that add_tenant_member got is a label and proves nothing.
 create function logloom_private.is_address_of_member(p_tenant_id text, p_address text)
 returns boolean

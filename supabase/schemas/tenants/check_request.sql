@@ -36,7 +36,7 @@ $$;
 
 -- Checks a request that calls one of our operations. Raises:
 -- - PT400 without an Authorization header;
--- - PT401 without a usable tenant (a token of service_role must only be valid now);
+-- - PT401 without a usable tenant (for service_role: without a token that is valid now);
 -- - PT403 if a user calls an operation for service_role;
 -- - PT405 for another method than POST.
 create function logloom_private.check_operation(p_search_path text)
@@ -102,7 +102,7 @@ returns void
 language plpgsql
 as $$
 declare
-  -- The project's function may change it.
+  -- The project's function may change search_path.
   v_search_path constant pg_catalog.text := pg_catalog.current_setting('search_path');
 begin
   perform logloom_private.call_host_pre_request();

@@ -14,5 +14,5 @@ end;
 $$;
 
 comment on function public.get_log_secret_scope(text) is
-  'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before '
-  'they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+  'Returns the tenant whose secrets the caller may seal: {tenant_id}. The edge functions call this '
+  'before they seal a secret. For admins. Errors: PT400, PT401, PT403.';

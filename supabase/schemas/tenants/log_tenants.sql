@@ -46,9 +46,9 @@ end;
 $$;
 
 comment on function public.list_log_tenants(integer, text) is
-  'The tenants that the caller belongs to, ordered by tenant_id, and their role in each. p_limit: '
-  '1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, '
-  'PT401, PT403.';
+  'The tenants that the caller belongs to and the caller''s role in each, ordered by tenant_id. '
+  'p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. '
+  'Errors: PT400, PT401, PT403.';
 
 -- Chooses the tenant that the caller's next token names, for public.switch_log_tenant.
 create function logloom_private.choose_tenant(p_tenant_id text)

@@ -1,4 +1,4 @@
--- A tenant as operations show it. All members are null if it does not exist.
+-- Returns a tenant as operations show it. All members are null if the tenant does not exist.
 create function logloom_private.tenant_with_plan(p_tenant_id text)
 returns public.logloom_tenant
 language plpgsql
@@ -20,7 +20,7 @@ begin
 end;
 $$;
 
--- The plan of a tenant; the default plan if the tenant does not exist yet.
+-- Returns the plan of a tenant; the default plan if the tenant does not exist yet.
 create function logloom_private.plan_of(p_tenant_id text)
 returns logloom.plans
 language plpgsql
@@ -40,9 +40,9 @@ begin
 end;
 $$;
 
--- Returns whether a tenant's plan has a feature (saved_searches or alerts), how many it allows, and
--- how many the tenant has, including private ones. Before its first write a tenant has the default
--- plan.
+-- Returns whether a tenant's plan has a feature (saved_searches or alerts), how many the plan
+-- allows, and how many the tenant has, including private ones. Before its first write a tenant has
+-- the default plan.
 create function logloom_private.feature_of(p_tenant_id text, p_feature text)
 returns public.logloom_plan_feature
 language plpgsql
@@ -67,7 +67,7 @@ begin
 end;
 $$;
 
--- Returns the effective settings of a tenant. Raises PT404 before its first write.
+-- Returns the effective settings of a tenant. Raises PT404 before the tenant's first write.
 create function logloom_private.effective_settings(p_tenant_id text)
 returns public.logloom_tenant_settings
 language plpgsql

@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Makes check_request() PostgREST's pre-request function. It then calls the function that was set
--- before. Call this again as postgres if the project sets another function later.
+-- Makes check_request() PostgREST's pre-request function. check_request() then calls the function
+-- that was set before. Call this again as postgres if the project sets another function later.
 create function logloom_private.adopt_pre_request()
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
--- Degraded if PostgREST no longer calls our check before a request. The operations stay safe,
--- because each finds out by itself who is calling. Missing are then: 400 for a missing header, 405
--- for another method, the last digits of doubles, and UTC if the project has a time zone.
+-- Degraded if PostgREST does not call our check before a request. The operations stay safe, because
+-- each checks its caller itself. But then a missing header gives no 400, another method gives no
+-- 405, doubles lose their last digits, and times may be in the project's time zone.
 create function logloom_private.pre_request_health()
 returns jsonb
 language plpgsql
@@ -11,7 +11,7 @@ declare
   v_function constant text := (logloom_private.pre_request_setting()).function;
   v_is_called boolean;
 begin
-  -- Ours itself, or a function of the project that calls ours.
+  -- PostgREST calls ours, or a function of the project that calls ours.
   v_is_called := v_function = 'logloom_private.check_request' or exists (
     select
     from pg_catalog.pg_proc p

@@ -68,7 +68,7 @@ begin
 end;
 $$;
 
--- Whether data of a deleted tenant is left. Until all is gone, nobody can use the id.
+-- True while data of a deleted tenant is left. Meanwhile nobody can use its id.
 create function logloom_private.is_being_deleted(p_tenant_id text)
 returns boolean
 language plpgsql

@@ -55,7 +55,7 @@ end;
 $$;
 
 -- Returns the time from which the tenant keeps records: retention_days whole UTC days before today,
--- or earlier if it has restored days. At least p_from.
+-- or earlier if it has restored days. Never before p_from.
 create function logloom_private.kept_from(
   p_tenant_id text,
   p_from timestamptz default '-infinity'

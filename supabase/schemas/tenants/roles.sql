@@ -1,5 +1,5 @@
--- Returns the role of a user in a tenant: viewer, member, admin or owner. The user's row in
--- tenant_members has it. Without a row, the token has it, if settings.roles_from_token is on. In a
+-- Returns the role of a user in a tenant: viewer, member, admin or owner. The role is in the user's
+-- row in tenant_members. Without a row it is in the token, if settings.roles_from_token is on. In a
 -- tenant without members every user is owner, unless settings.roles_required or roles_from_token is
 -- on. Null for a user who does not belong to the tenant, and in a tenant that is being deleted.
 create function logloom_private.acting_role(
@@ -42,7 +42,7 @@ begin
 end;
 $$;
 
--- Whether the user of verified claims is a viewer of the tenant. Viewers use the reading operations
+-- True if the user of verified claims is a viewer of the tenant. Viewers use the reading operations
 -- within a view, and reach no table.
 create function logloom_private.is_viewer(p_tenant_id text, p_claims jsonb)
 returns boolean

@@ -10,7 +10,7 @@ begin
 end;
 $$;
 
--- A member as operations show it.
+-- Returns a member as operations show it.
 create function logloom_private.member_of(p_member logloom.tenant_members)
 returns public.logloom_member
 language plpgsql
@@ -79,7 +79,7 @@ begin
 end;
 $$;
 
--- A page of members, with their email addresses from Auth.
+-- Returns a page of members, with their email addresses from Auth.
 create function logloom_private.read_members(p_tenant_id text, p_limit integer, p_after text)
 returns setof public.logloom_member
 language plpgsql
@@ -138,7 +138,7 @@ comment on function public.list_tenant_members(text, integer, text) is
   '(default 100). p_after: user_id of the last item of the page before. Errors: PT400, PT401, '
   'PT403.';
 
--- Adds a user, for public.add_tenant_member. Before the first user it adds the caller.
+-- Adds a user, for public.add_tenant_member. If there is no member yet, adds the caller first.
 create function logloom_private.enroll_member(
   p_tenant_id text,
   p_user_id text,

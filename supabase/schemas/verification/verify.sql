@@ -19,7 +19,7 @@ $$;
 
 -- For operators: verifies everything stored, now and without pauses, and reports what it found.
 -- Changes nothing. An interrupted verification continues when the procedure is called again. It has
--- no set clause, because it could not commit then.
+-- no set clause, because with one it could not commit.
 create procedure logloom_private.verify()
 language plpgsql
 as $$

@@ -138,9 +138,9 @@ end;
 $$;
 
 -- Counts a tenant's records in [p_from, p_to) (whole minutes of a UTC day). Returns the minutes
--- whose counts differ, and duplicate ids. Uses one statement and so one snapshot: the statements
--- that change records change their counts, too. Records of blocks that hold their counts have no
--- counts to compare. Damaged blocks are skipped, and then counts are not compared.
+-- whose counts differ, and duplicate ids. All is one statement with one snapshot, because the
+-- statements that change records also change their counts. Records of blocks that hold their counts
+-- have no counts to compare. Damaged blocks are skipped, and then counts are not compared.
 create function logloom_private.verify_records(
   p_verification_id bigint,
   p_tenant_id text,

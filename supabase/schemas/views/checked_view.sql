@@ -22,7 +22,7 @@ begin
 end;
 $$;
 
--- Checks hidden fields and returns them as scopes have them: columns, attrs, and attrs.PATH with
+-- Checks hidden fields and returns them in the form of scopes: columns, attrs, and attrs.PATH with
 -- dots between keys, each once. Hiding level also hides attrs.original_level, in which ingest keeps
 -- an unknown level.
 create function logloom_private.checked_hidden_fields(p_hidden_fields text[])
@@ -51,7 +51,7 @@ begin
       begin
         v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
       exception when sqlstate 'PT400' then
-        -- Its own hint says how to write queries.
+        -- The hint of this error says how to write queries, not how to name hidden fields.
         perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
       end;
     end if;
@@ -64,8 +64,8 @@ begin
 end;
 $$;
 
--- Checks the operations of a view and returns each once. Returns null for the word all, which means
--- the default operations.
+-- Checks the operations of a view and returns each once. Returns null for {all}, which means the
+-- default operations.
 create function logloom_private.checked_view_operations(p_operations text[])
 returns text[]
 language plpgsql

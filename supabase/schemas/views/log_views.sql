@@ -1,4 +1,4 @@
--- Returns a view in the shape in which operations return it.
+-- Returns a view as operations return it.
 create function logloom_private.log_view_of(p_row logloom.log_views)
 returns public.logloom_log_view
 language sql
@@ -114,12 +114,12 @@ end;
 $$;
 
 comment on function public.create_log_view(text, text, text, text[], text[]) is
-  'Creates a view and returns it. For admins. Its readers are viewers and API keys that are bound '
-  'to it. p_query_dsl: they get the records that this query without stages finds (default all). '
-  'p_hidden_fields: names of fields that they do not get (names, attrs, attrs.PATH). p_operations: '
-  'names of the reading operations that they may call (default all, except those that list '
-  'alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, '
-  'PT403, PT409 (the name is taken).';
+  'Creates a view and returns it. For admins. Its readers are the viewers, API keys and portal '
+  'sessions bound to it. p_query_dsl: a query without stages; readers get only the records that it '
+  'finds (default all). p_hidden_fields: fields that readers do not get (names of fields, attrs, '
+  'attrs.PATH). p_operations: the reading operations that readers may call (default all, except '
+  'those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan '
+  'limit), PT401, PT403, PT409 (the name is taken).';
 
 create function logloom_private.change_log_view(
   p_tenant_id text,

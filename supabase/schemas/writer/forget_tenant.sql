@@ -1,5 +1,5 @@
--- Deletes the writer's rows of a deleted tenant. Done by a trigger, not by foreign keys: with
--- these, deleting a tenant during a step of the writer would fail the step for all tenants.
+-- Deletes the writer's rows of a deleted tenant. A trigger does this, because with foreign keys,
+-- deleting a tenant during a step of the writer would fail the step for all tenants.
 create function logloom_private.forget_tenant()
 returns trigger
 language plpgsql

@@ -81,8 +81,8 @@ language sql
 immutable
 return 1000;
 
--- Meters the batches that were enqueued since the last time, also in the open slot. Does nothing if
--- there are no more than max_unmetered_batches.
+-- Meters the batches that were enqueued since the last time, including those in the open slot. Does
+-- nothing if there are at most max_unmetered_batches of them.
 create function logloom_private.meter_queue()
 returns void
 language plpgsql
@@ -103,8 +103,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- When no enqueue is running, every batch with a number is either committed or never will be.
-    -- Takes a lock of the session, which can be released at once.
+    -- While no enqueue runs, every batch that has a number is committed or never will be. The
+    -- session-level lock can be released before the transaction ends.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));

@@ -55,6 +55,6 @@ end;
 $$;
 
 comment on function public.run_writer() is
-  'For the edge function ingest, which calls it until done is true while pg_cron does not run the '
-  'writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time '
-  'do no harm.';
+  'While pg_cron does not run the writer, the edge function ingest calls this until done is true. '
+  'Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no '
+  'harm.';

@@ -121,7 +121,7 @@ end;
 $$;
 
 -- Runs a step of the job write_logs: moves the next batches of the closed slot. If none are left,
--- empties moved slots. If there are none either, closes the open slot. Each of these is a
+-- empties moved slots. If there are no moved slots either, closes the open slot. Each of these is a
 -- transaction of its own, because enqueues wait until a flip is committed.
 create function logloom_private.write_logs()
 returns interval

@@ -54,8 +54,8 @@ declare
   v_slot constant text := 'queue_slot_' || p_slot;
 begin
   -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
-  -- number: a second sort key would be read from the record at each comparison. The casts make a
-  -- bad value fail here.
+  -- number: a second sort key would be read from the record at each comparison. The casts of level
+  -- and attrs (written_fields_sql) make a bad value fail here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
@@ -73,8 +73,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- The numbers of two tenants are three years apart. With thousands of tenants, times
-            -- are still exact to 0.1 ms.
+            -- Each tenant's offset is 1e8 seconds (three years) above the one before, so its
+            -- records stay together. With 10,000 tenants a double is still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2

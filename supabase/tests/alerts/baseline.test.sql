@@ -303,7 +303,8 @@ select results_eq(
   'a preview shows what was usual: the days before the first record do not count'
 );
 select results_eq(
-  $$select g."group" ->> '@host', g.alerts, cardinality(g.band), round((g.band[1]).threshold::numeric, 3)
+  $$select g."group" ->> '@host', g.alerts, cardinality(g.band),
+      round((g.band[1]).threshold::numeric, 3)
     from previews p, unnest(p.groups) g order by 1$$,
   $$values ('a', 1, 1, 22.649), ('b', 0, 1, 4.000)$$,
   'a preview by group shows it for each group'

@@ -83,7 +83,7 @@ select matches(
 );
 select is(pg_temp.state('cheap'), '12:18 1', 'do not delay other rules');
 
--- The first filling of a group continues where it stopped.
+-- A group's first count takes many turns. Each of them continues where the last one stopped.
 update logloom_private.settings set alert_rule_budget = '0';
 delete from logloom.alert_rules where tenant_id = 'umbrella';
 select pg_temp.rule('common level:info', 'gte', 1, 10, p_name => 'long',

@@ -6,7 +6,7 @@ select pg_temp.rule('level:error', 'gte', 1, 5, 0, 'groups') \g /dev/null
 select pg_temp.rule('level:error | count() by level', 'gte', 1, 5, 0, 'scan') \g /dev/null
 select pg_temp.rule('msg:~"^sl.w"', 'gte', 1, 5, 0, 'reads') \g /dev/null
 
--- It writes India's time as IST, but reads IST as Israel's time.
+-- PostgreSQL writes India's time as IST, but reads IST as Israel's time.
 set local timezone = 'Asia/Kolkata';
 set local datestyle = 'SQL, DMY';
 select isnt(

@@ -6,8 +6,8 @@ set local timezone = 'UTC';
 select plan(67);
 
 -- Lists the incidents of a rule, oldest first. Each has: group, when it opened, how often it fired,
--- its last and its farthest value, until when the condition held, how it ended, and when the
--- condition no longer held. Times are ends of windows.
+-- its last and its farthest value, until when the condition held, how the incident ended, and when
+-- the condition no longer held. Times are ends of windows.
 create function pg_temp.incidents(p_name text)
 returns setof text
 language plpgsql

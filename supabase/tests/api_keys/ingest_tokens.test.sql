@@ -1,4 +1,4 @@
--- Pages send for one service with a token, until it expires or its user may no longer send.
+-- Pages send for one service with a token, until the token expires or its user may no longer send.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql

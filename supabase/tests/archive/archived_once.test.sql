@@ -7,7 +7,7 @@ select plan(23);
 
 create temp table clock as
 select
-  -- The first day of a month that ended long ago, and a day of this month.
+  -- The first day of a month that ended long ago, and a later day of that month.
   date_trunc('month', now() at time zone 'UTC' - interval '100 days')::date as month,
   (date_trunc('month', now() at time zone 'UTC' - interval '100 days') + interval '10 days')::date
     as day;

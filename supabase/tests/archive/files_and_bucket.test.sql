@@ -118,7 +118,7 @@ select is(
   'verified', 'a file that is back is not missing'
 );
 
--- The database was restored to an earlier state, so the bucket has files that it does not know.
+-- The database was restored to an earlier state, so it does not know some files of the bucket.
 update logloom_private.archive_bucket b set restored_at = now() - interval '1 hour';
 select logloom_private.compare_archive(jsonb_build_object(
   'through', null, 'keys', jsonb_build_array(

@@ -46,8 +46,8 @@ select is_empty(
   'every function has the search_path pg_catalog, pg_temp, except private expressions in standard '
   'SQL, procedures that commit, and functions that run the project''s pre-request function'
 );
--- If PostgreSQL does not inline a call, it costs twice as much as one of PL/pgSQL, and six times as
--- much if it is the only one in a transaction.
+-- A call that PostgreSQL does not inline costs twice as much as a call of PL/pgSQL, and six times
+-- as much if it is the only such call in a transaction.
 create function pg_temp.is_replaced(p_name text, p_types oid[])
 returns boolean
 language plpgsql
@@ -73,7 +73,7 @@ select is_empty(
   'PostgreSQL inlines each of these expressions'
 );
 -- Without a set clause names are looked up in the caller's search_path, and types in pg_temp first.
--- So every type needs its schema, also in dynamic SQL.
+-- So every type needs its schema, even in dynamic SQL.
 create function pg_temp.code_of(p_source text)
 returns text
 language sql

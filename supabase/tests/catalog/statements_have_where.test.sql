@@ -1,5 +1,5 @@
--- Hosted Supabase preloads safeupdate for PostgREST. It refuses an update or delete without a where
--- clause, also within functions.
+-- Hosted Supabase preloads safeupdate for PostgREST. safeupdate refuses an update or delete without
+-- a where clause, even within functions.
 begin;
 select plan(3);
 

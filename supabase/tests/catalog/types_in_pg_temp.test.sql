@@ -1,7 +1,7 @@
 -- A user who may run SQL can create a type in pg_temp with the name of one of PostgreSQL's types,
 -- and with a check that calls the user's own function. If one of our functions names a type without
--- its schema and pg_temp comes first, the check runs: in a definer function with the owner's
--- rights.
+-- its schema and pg_temp comes first, the check runs, and in a definer function it runs with the
+-- owner's rights.
 begin;
 set local search_path = pg_catalog, public, extensions, pg_temp;
 
@@ -234,8 +234,8 @@ from calls c
 where c.id not in (select a.id from attacks a) \gexec
 reset statement_timeout;
 
--- These call pg_partman's functions, which set their own search_path. Only postgres calls them, in
--- a session of its own.
+-- These two call pg_partman's functions, which set their own search_path. Only postgres calls them,
+-- in a session of its own.
 delete from calls c
 where c.role = 'none'
   and c.of_function in (

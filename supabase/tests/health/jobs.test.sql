@@ -138,7 +138,7 @@ select is(
 );
 select pg_temp.ran('run_deletions', '0') \g /dev/null
 
--- Retention needs many runs for a day.
+-- The retention of one day takes many runs of the job.
 insert into logloom_private.retention_place (today) values (logloom_private.utc_day(now()))
 on conflict (singleton) do nothing;
 update logloom_private.retention_place set failing_since = now() - interval '27 hours' where true;

@@ -1,4 +1,4 @@
--- The memory for reading a record is limited by its values as well as by its bytes.
+-- The memory for reading a record is limited by the number of its values as well as by its bytes.
 begin;
 \ir ../actors.psql
 \ir ../ingest.psql
@@ -38,7 +38,7 @@ create function pg_temp.numbers(p_count integer) returns jsonb language sql as $
   select jsonb_build_object('n', array_fill(1, array[p_count]))
 $$;
 
--- Object and array count 11 each. The array is the only member of the object, which counts 2.
+-- The object and the array count 11 each. The member that holds the array counts 2.
 select is(pg_temp.send(pg_temp.numbers(159976)), 2, 'a record may have 160000 values');
 select throws_ok(
   $$select pg_temp.send(pg_temp.numbers(159977))$$,

@@ -1,6 +1,6 @@
 begin;
 \ir ../search/records.psql
--- 26 October 2025 has 25 hours there.
+-- 26 October 2025 has 25 hours in Berlin.
 set local timezone = 'Europe/Berlin';
 select plan(9);
 

@@ -351,7 +351,7 @@ select is(
 );
 delete from logloom.tenant_members;
 
--- A tenant can have few codes mailed to strangers.
+-- For each tenant only a few codes are mailed to strangers.
 delete from logloom_private.notifications;
 delete from logloom.alert_rules;
 create temp table strangers as

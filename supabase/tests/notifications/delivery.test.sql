@@ -232,7 +232,7 @@ select is(
 );
 update logloom.alert_rules set notification_destinations = '{email,webhook}';
 
--- Fairness.
+-- A tenant with many notifications leaves room for other tenants.
 delete from logloom_private.notifications;
 select pg_temp.fire(i) from generate_series(10, 29) i \g /dev/null
 select pg_temp.fire(i, 2) from generate_series(10, 11) i \g /dev/null

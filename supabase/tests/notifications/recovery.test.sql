@@ -208,7 +208,7 @@ select results_eq(
   'but if it was delivered, however long ago'
 );
 
--- A recovery waits for its alert, and the alert fails: it is given up, or it expires.
+-- A recovery waits for its alert, and the alert is given up or expires.
 create function pg_temp.claimed()
 returns setof text
 language plpgsql

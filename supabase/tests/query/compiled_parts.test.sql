@@ -94,7 +94,7 @@ from (values
   ('received_at:now', '- -')
 ) v (query, expected);
 
--- Without another time from the caller, now is the transaction's.
+-- Unless the caller gives another time, "now" is the time of the transaction.
 select is(
   (logloom_private.compile_query('ts:<now')).ts_to, now(), 'now is the transaction''s by default'
 );

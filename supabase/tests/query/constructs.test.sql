@@ -186,7 +186,7 @@ insert into cases values
   -- Attributes
   ('attrs.status:500', '1 2'),
   ('attrs.status:>=500', '1 2 6'),
-  -- With more than eight tests, they run one after another.
+  -- More than eight tests of attributes run one after another.
   ('level:* (' || repeat('@none:x OR ', 8) || 'any:blue OR @status:>=500)', '1 2 6'),
   ('@status:* ' || repeat('-@none:x ', 8) || '@status:>=500', '1 2 6'),
   ('NOT (' || repeat('@none:x OR ', 8) || '@status:>=500)', '3 4 5 7 8'),

@@ -1,5 +1,5 @@
--- A block spans at most a quarter of its tenant's retention, at least a day. So expired records are
--- deleted within that quarter.
+-- A block spans at most a quarter of its tenant's retention, or a day if this is longer. So expired
+-- records are deleted within that time.
 begin;
 \ir ../actors.psql
 \ir ../search/records.psql

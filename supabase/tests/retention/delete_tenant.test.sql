@@ -209,7 +209,7 @@ select is(
 );
 select pg_temp.act_as_postgres();
 
--- Events acknowledged before are written, then a minute passes.
+-- Events acknowledged before the deletion are written, then some minutes pass.
 select logloom_private.flip_queue();
 select logloom_private.write_step() from generate_series(1, 3);
 update logloom_private.tenant_deletions set requested_at = now() - interval '5 minutes';

@@ -30,7 +30,7 @@ select ok(
 );
 rollback to begun;
 
--- The plan free keeps 7 days. long keeps 30, short 2; gone is deleted.
+-- The plan "free" keeps 7 days. The tenants "long" and "short" keep 30 and 2. "gone" is deleted.
 insert into logloom.tenants (tenant_id, plan_id)
 values ('seven', 'free'), ('long', 'pro'), ('short', 'free');
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('short', 2);

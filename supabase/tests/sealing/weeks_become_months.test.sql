@@ -27,7 +27,7 @@ begin
 end;
 $$;
 
--- Runs the job until nothing is due, as if it were the morning of a day of the span.
+-- Runs the job until nothing is due, as if it were the morning of day p_day of the span.
 create function pg_temp.seal(p_day integer)
 returns void
 language plpgsql

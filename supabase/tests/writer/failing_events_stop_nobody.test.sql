@@ -50,7 +50,7 @@ select results_eq(
 
 rollback to begun;
 
--- A tenant that is deleted while its events are queued, good and bad ones, does not fail a step.
+-- A tenant is deleted while good and bad events of it are in the queue. This fails no step.
 select pg_temp.send_request(
   p_tenant_id => t.tenant_id, p_ts => array[now(), now()], p_level => array['info', 'loud']
 )

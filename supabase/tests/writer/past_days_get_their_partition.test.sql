@@ -1,6 +1,6 @@
 begin;
 \ir ../ingest.psql
--- Days of 24 hours, because a day of the session's time zone may be longer.
+-- The test counts days of 24 hours, because a day of the session's time zone may be longer.
 update logloom_private.settings set provision_by_secret_key = true;
 select plan(5);
 

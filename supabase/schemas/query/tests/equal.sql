@@ -40,7 +40,7 @@ begin
 end;
 $$;
 
--- Returns the operator and the values.
+-- Builds the right side of the comparison: the operator and the values.
 create function logloom_private.equal_test(p_values jsonb)
 returns text
 language plpgsql
@@ -72,9 +72,9 @@ begin
 end;
 $$;
 
--- Builds SQL for equality with an attribute. Containment finds a scalar, and a scalar in an array.
--- A number or boolean is also compared as a value. Containment takes 5.0 for 5, so the text of a
--- number is compared again.
+-- Builds SQL for equality with an attribute. Containment (@>) finds a scalar, and a scalar in an
+-- array. A value such as 5 or true is also searched for as a JSON number or boolean. Containment
+-- takes 5.0 for 5, so the text of a number is compared again.
 create function logloom_private.attr_equal_sql(p_values jsonb, p_value text)
 returns text
 language plpgsql

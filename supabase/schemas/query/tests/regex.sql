@@ -1,5 +1,5 @@
--- The test of field:~"regex". values: the regular expression in PostgreSQL's syntax. size and
--- position: for query_check_regexes.
+-- The test of field:~"regex". Members of its leaf: values (the regular expression in PostgreSQL's
+-- syntax), size and position (for query_check_regexes).
 
 create function logloom_private.query_check_regex(
   p_state logloom_private.query_state,

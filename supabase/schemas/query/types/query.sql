@@ -5,17 +5,17 @@
 --   {"type": "and" | "or", "items": [node, …]},
 --   {"type": "leaf", "field": …, "name": as written, "test": …, …}
 -- query_leaf makes a leaf. Some of its members:
---   field       a field. any means every text of the record: its text columns (query_text_columns)
---               and the scalars of its attributes at any depth.
---   path        only if the field is attrs (query_field); also joined
---   test        a test of query/tests, which also has its values or bounds and its SQL.
---               query/templates and blocks/scan say how blocks answer it.
+--   field       a field. "any" means every text of the record: its text columns
+--               (query_text_columns) and the scalars of its attributes at any depth.
+--   path        only if the field is attrs (query_field); likewise joined
+--   test        the name of a test. Its file in query/tests describes values or bounds, and builds
+--               SQL. query/templates and blocks/scan say how blocks answer the test.
 --   folds_case  true: compare with folded_text
 --   hidden      fields that a leaf over any skips
 -- A leaf is never true for a field without a value.
 --
--- Text of a caller reaches the SQL only through quote_literal, and no expression can raise on any
--- record. No role may call these functions: functions that search, save searches and evaluate
+-- Text of a caller reaches the SQL only through quote_literal, and no record makes an expression
+-- fail. No role may call these functions: functions that search, save searches and evaluate
 -- alerts call them as their owner.
 
 -- The parser's state. Every rule of the grammar takes and returns one.
@@ -24,9 +24,9 @@
 --   positions   where each token begins (1-based, code points)
 --   at          the current token
 --   depth       brackets and NOTs around the current token
---   leaves      the used part of a limit; so are searched and steps
---   now         the time that now means
---   names_now   true if the query uses now
+--   leaves      how much of a limit is used; likewise searched and steps
+--   now         the time that "now" in the query means
+--   names_now   true if the query uses "now"
 --   warnings    [{position, message, suggestion}]
 --   node        the last result
 create type logloom_private.query_state as (
@@ -64,13 +64,13 @@ create type logloom_private.query_range as (
 -- A query as SQL over the alias l of logloom.logs.
 --   blank            true if it has only white space
 --   tree             the filter as a tree
---   filter           the filter as a boolean SQL expression (null until written)
+--   filter           the filter as a boolean SQL expression (null until built)
 --   ts_from, ts_to   the range of ts that every match lies in, ts_to excluded
 --   aggregate        the name of the first aggregate, or null
 --   aggregate_field  its field as written
 --   aggregate_sql    its SQL, of type double precision; for rate the count, which the caller
 --                    divides by the minutes of its range
---   by_fields        the fields to group by, as written; empty without by
+--   by_fields        the fields to group by, as written; empty without "by"
 --   by_sql           the fields to group by, as expressions
 --   names_now        true if the query is relative to now
 --   plan             the stages after the filter, {} for none (parse_stage.sql)
@@ -97,7 +97,7 @@ create type logloom_private.compiled_query as (
 
 -- The source of a select: the SQL after "from" (with an alias, mostly l), "where" and "order by",
 -- and the number after "limit". The SQL after "order by" and the number may be null. source_sql
--- prints it.
+-- builds the whole SQL.
 create type logloom_private.sql_source as (
   from_sql text,
   where_sql text,

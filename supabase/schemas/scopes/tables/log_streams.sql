@@ -12,8 +12,8 @@ create table logloom.log_streams (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
-  -- Everything up to this position was sent: all lower write sequences, and of the write sequence
-  -- position_seq the ids up to position_id.
+  -- Everything up to this position was sent: the records with a lower write sequence, and of the
+  -- records with position_seq those with an id up to position_id.
   position_seq bigint not null,
   position_id uuid,
   pending_since timestamptz,

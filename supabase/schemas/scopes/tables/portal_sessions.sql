@@ -57,7 +57,7 @@ comment on column logloom.portal_sessions.token_digest is
   'SHA-256 of the whole token. Null until the code of the link is exchanged for it.';
 
 comment on column logloom.portal_sessions.code_digest is
-  'SHA-256 of the code of its link. Null once the code is exchanged.';
+  'SHA-256 of the code in the link. Null once the code is exchanged.';
 
 comment on column logloom.portal_sessions.created_by is
   'The user who created the session. It ends when they may no longer create sessions. Null: '

@@ -9,9 +9,9 @@ create type public.logloom_log_change as (
 );
 
 comment on type public.logloom_log_change is
-  'How often records had a value of a field or a pattern: in a range (after) and in the range '
-  'before it (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of '
-  'the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+  'How many records had a value of a field, or a pattern, in a range (after) and in the range that '
+  'it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, as a '
+  'share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
 create type public.logloom_log_changes as (
   ts_from timestamptz,
@@ -25,7 +25,7 @@ create type public.logloom_log_changes as (
 );
 
 comment on type public.logloom_log_changes is
-  'What changed in [ts_from, ts_to) against [before_from, before_to), the most significant first.';
+  'What changed from [before_from, before_to) to [ts_from, ts_to), the most significant first.';
 
 create type public.logloom_log_export as (
   text text,
@@ -52,9 +52,9 @@ create type public.logloom_log_service as (
 );
 
 comment on type public.logloom_log_service is
-  'Records of a service (null: without service) in a range, and in the same hours of the days '
-  'before. last_seen: the minute of its newest record in either; for more than a day, exact to '
-  '1/1,440 of the range. The last two count 24 equal parts of the range.';
+  'The numbers of records and errors of a service (null: no service) in a range, and in the same '
+  'hours of the days before. last_seen: the minute of the newest record (over a day: exact to '
+  '1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,
@@ -97,10 +97,10 @@ create type public.logloom_log_stat as (
 
 comment on type public.logloom_log_stat is
   'The aggregates of a group. group: {field: text}; the text is null for records without the '
-  'field; ts is the beginning of a bucket. value: the result of the last math, or else the '
-  'first aggregate. values: all results by name. total_groups: how many rows there are without '
-  'p_limit and limit. warnings: parts of the query that probably mean something else; the same '
-  'in each row.';
+  'field; ts is the beginning of a bucket. value: the result of the last math, or else the first '
+  'aggregate. values: all results by name. total_groups: how many rows there would be without '
+  'p_limit and the stage limit. warnings: parts of the query that probably mean something else; '
+  'the same in each row.';
 
 create type logloom_private.counted_source as (
   rows_sql logloom_private.sql_source,
@@ -111,8 +111,9 @@ create type logloom_private.counted_source as (
 
 comment on type logloom_private.counted_source is
   'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the '
-  'group expressions of a source of groups, which also has the conditions. has_numbers: true if '
-  'the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
+  'group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). '
+  'has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of '
+  'the attribute.';
 
 create type public.logloom_log_record as (
   -- fields shown joined: {name} {type}

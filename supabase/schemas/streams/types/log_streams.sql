@@ -72,7 +72,7 @@ create type public.logloom_stream_settlement as (
 );
 
 comment on type public.logloom_stream_settlement is
-  'Whether the claim of a log stream goes on after a batch was settled.';
+  'more: true if the sender still holds its claim of the log stream after it settled a batch.';
 
 create type logloom_private.stream_batch as (
   records public.logloom_log_record[],

@@ -9,7 +9,7 @@ create table logloom.log_views (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   shows_since timestamptz not null default now(),
-  -- Foreign keys use it to ensure that a row has the same tenant as its view.
+  -- Foreign keys use this constraint to ensure that a row has the same tenant as its view.
   constraint log_views_tenant_id_view_id_is_unique unique (tenant_id, view_id),
   constraint log_views_name_is_unique unique (tenant_id, name),
   constraint log_views_name_is_valid check (
@@ -28,7 +28,7 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.log_views to authenticated, service_role;
 
 comment on table logloom.log_views is
-  'A view limits what viewers and API keys that are bound to it can read.';
+  'A view limits what the viewers, API keys and portal sessions bound to it can read.';
 
 comment on column logloom.log_views.query_dsl is
   'The query that selects the records of the view, without stages. Null: all records.';

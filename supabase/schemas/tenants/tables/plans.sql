@@ -123,8 +123,8 @@ comment on column logloom.plans.concurrent_searches is
 
 comment on column logloom.plans.concurrent_scans is
   'Searches of a tenant that may run longer than search_free_time at the same time. One more may '
-  'run in views and portals. All others wait for their turn. The first search has one parallel '
-  'worker less.';
+  'run in views and portals. All others wait for their turn. The first search may use one parallel '
+  'worker less than this number.';
 
 comment on column logloom.plans.retention_days_max is
   'Highest retention_days that a tenant may set.';
