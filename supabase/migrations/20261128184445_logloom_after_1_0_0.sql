@@ -1615,7 +1615,7 @@ begin
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
       'fire: the rule also fires when a group stops sending.', null),
     ('alerts.alert_rules_baseline_is_valid', 400,
-      'Invalid p_baseline: days 3 to 7, deviations above 0 to 1000; p_comparison gt, gte, lt or lte',
+      'Invalid p_baseline: days 3 to 7, deviations above 0 to 1000, p_comparison not eq or neq',
       'Send {"days": 7, "deviations": 4}, or {} to remove the baseline.', null),
     ('alerts.baseline_contradicts_threshold', 400,
       'p_threshold and the deviations of p_baseline differ',
@@ -3438,14 +3438,14 @@ begin
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
     is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
-    -- New records were not noted while it was disabled.
+    -- New records were not noted while the stream was disabled.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
     -- A sender with the old settings may no longer settle the batch or seal the secrets.
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- A change is tried at once, and a new config with full batch sizes.
+    -- A change is tried at once. A new config begins with the full batch size.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,
@@ -3558,7 +3558,7 @@ begin
       begin
         v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
       exception when sqlstate 'PT400' then
-        -- Its own hint says how to write queries.
+        -- The hint of this error says how to write queries, not how to name hidden fields.
         perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
       end;
     end if;
@@ -3610,8 +3610,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- Alerts tell about all records, so a view must name the operations on alerts. The readers of
-  -- portal sessions are customers, so there a view must also name the operations on saved searches.
+  -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
+  -- portal sessions, which customers use, it must also name the operations on saved searches.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
@@ -5109,7 +5109,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- The range may have moved on meanwhile. Then records after p_after may be missing.
+  -- A relative range may have moved past p_after. Records after p_after would then be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -5143,7 +5143,7 @@ declare
   v_step_last bigint;
   v_left integer;
   v_steps bigint := 1;
-  -- A repeated batch must not end elsewhere because sizes are added up differently.
+  -- A repeated batch must end where it ended before, so its size has no limit.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_block_end bigint;
   v_sealed_sql text;
@@ -5218,7 +5218,7 @@ begin
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;
-  -- Deletions made room for records after the end of the batch.
+  -- After deletions, the repeated batch may have records from after its old end. Removes them.
   if v_is_again
     and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
       > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
@@ -6724,7 +6724,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- If one range contains the other, the other is left out of it.
+      -- If p_before contains p_range, only the rest of p_before counts.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -6965,8 +6965,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null for a node that is not a leaf: "is not true" above then puts the node with the costly
-      -- ones.
+      -- Null for an item that is not a leaf. Because of "is not true" above, it counts as costly.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
@@ -7525,7 +7524,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit of extracted records applies to the whole range.
+  -- The limit search_stage_records applies to the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -7545,7 +7544,7 @@ begin
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- Extracted records were measured in the first round.
+      -- Extracted records were already measured in the first round.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
@@ -7642,7 +7641,8 @@ begin
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
-        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid', 'trim_space', 'with_baseline'
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter',
+        'token_is_valid', 'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -7897,7 +7897,7 @@ declare
     p_range * tstzrange(upper(p_range) - interval '1 day', null)
   );
 begin
-  -- An answer that took long must not fail for its hints.
+  -- A slow answer must not time out because of its hints.
   if clock_timestamp() > statement_timestamp() + interval '5 seconds' then
     return '[]';
   end if;
@@ -8308,8 +8308,8 @@ declare
   v_slot constant text := 'queue_slot_' || p_slot;
 begin
   -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
-  -- number: a second sort key would be read from the record at each comparison. The casts make a
-  -- bad value fail here.
+  -- number: a second sort key would be read from the record at each comparison. The casts of level
+  -- and attrs (written_fields_sql) make a bad value fail here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
@@ -8327,8 +8327,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- The numbers of two tenants are three years apart. With thousands of tenants, times
-            -- are still exact to 0.1 ms.
+            -- Each tenant's offset is 1e8 seconds (three years) above the one before, so its
+            -- records stay together. With 10,000 tenants a double is still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
@@ -8780,7 +8780,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement, so a group with long values gets no series of its own.
+  -- The groups become part of the statement. Groups beyond this size get no series of their own.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -9416,7 +9416,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   AS $function$
 declare
   v_wanted constant text := '($1 is null or strpos(lower(%s), lower($1)) > 0)';
-  -- Arrays are dropped: one may be as large as its record.
+  -- The values of arrays are dropped: an array may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
@@ -9427,7 +9427,7 @@ declare
   v_max_fields constant integer := 200;
   -- The most values of each field.
   v_max_values constant integer := 10;
-  -- The most values of each field.
+  -- The most attributes read, in all records together.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -9470,7 +9470,7 @@ begin
         select 'msg', 'string', null from sample s where s.has_msg
         union all
         select 'attrs.' || a.path, a.type, a.value
-        -- limit ends the recursion.
+        -- This limit ends the recursion.
         from (select t.* from attributes t limit %4$s) a
         where a.type not in ('null', 'object')
       ), fields as (
@@ -9481,7 +9481,7 @@ begin
         from present p
         where %10$s
         group by p.field
-        -- Every list begins a search with these two.
+        -- level and service are never cut off: most searches begin with them.
         order by p.field in ('level', 'service') desc, count(*) desc, p.field collate "C"
         limit %2$s
       ), facets as (
@@ -9785,7 +9785,7 @@ declare
   v_texts text[];
   v_sorted jsonb;
   v_grouped text;
-  -- Results without a name in the query are those of the default, count().
+  -- A query without aggregates has one result, count().
   v_results constant text[] := case when p_query.plan ? 'aggregates'
     then logloom_private.query_result_names(p_query.plan) else '{count}' end;
   v_value constant text := 'g.v' || logloom_private.value_number(p_query.plan);
@@ -9940,8 +9940,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Names the days one by one: one late event then does not add all days between. For more
-        -- than 31 days, reads from the first to the last.
+        -- Names each day, so that one late event does not add all days in between. More than 31
+        -- days are not named: all days from the first to the last are read.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -10622,8 +10622,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- When no enqueue is running, every batch with a number is either committed or never will be.
-    -- Takes a lock of the session, which can be released at once.
+    -- While no enqueue runs, every batch that has a number is committed or never will be. The
+    -- session-level lock can be released before the transaction ends.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));
@@ -11008,7 +11008,7 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    -- Streams that wait come first.
+    -- This stream had its turn. Streams that wait come first.
     or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
@@ -11030,7 +11030,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- If it ends elsewhere, for example because the view changed, it is another batch.
+  -- A batch that ends elsewhere, for example because the view changed, is another batch.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -11060,13 +11060,13 @@ begin
   v_stream := logloom_private.end_batch(v_stream);
   perform logloom_private.release_stream(
     v_stream,
-    -- Otherwise there is more to read.
+    -- Null: there is more to read.
     case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
-  -- The view was deleted or is broken, or the query reads a field that it hides now.
+  -- The view was deleted or is broken, or the query reads a field that the view hides now.
   perform logloom_private.fail_stream(
     v_stream, null, 'The query does not work in the view of the stream', null, null
   );
@@ -11818,7 +11818,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- A where before the first json or logfmt becomes a part of the filter.
+  -- A stage "where" before the first extraction becomes a part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
@@ -12000,9 +12000,9 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- The size of the sample: with this size, drawing the sample and sorting the remaining
-        -- numbers take least time together. The margin is four standard deviations of a median's
-        -- position in the sample, and more for other percentiles.
+        -- With a sample of this size, drawing it and sorting the remaining numbers take the least
+        -- time in total. margin: four standard deviations of a median's position in the sample, and
+        -- more than that for other percentiles.
         select s.id, s.margin, %1$s
         from (
           select
@@ -12025,7 +12025,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Goes in the order of ids, so that arrays of numbers are neither sorted nor hashed.
+        -- Reads groups by id, so that arrays of numbers are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -12370,7 +12370,7 @@ declare
   v_function constant text := (logloom_private.pre_request_setting()).function;
   v_is_called boolean;
 begin
-  -- Ours itself, or a function of the project that calls ours.
+  -- PostgREST calls ours, or a function of the project that calls ours.
   v_is_called := v_function = 'logloom_private.check_request' or exists (
     select
     from pg_catalog.pg_proc p
@@ -12707,8 +12707,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- An interrupted run has no end time. A run before a crash of the server has no start time,
-      -- either: it counts as old as the next run that has one.
+      -- An interrupted run has no end time. A run that was about to start when the server crashed
+      -- has no start time, either: it counts as old as the next run that has a start time.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -12748,21 +12748,21 @@ begin
         ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
-        -- An incident is resolved after its last alert, so it is deleted after it.
+        -- An incident is resolved after its last alert, so its alerts are deleted first.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
         ('logloom_private.rule_values', 'r.window_end < $1', '8 days'),
-        -- These rows are still listed for a while after their end.
+        -- Ended silences are listed for this time.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Rows of the last minute are still counted.
+        -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- These rows are still listed for a while after their end.
+        -- Ended portal sessions are listed for this time.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
-        -- A bucket that was not used for a day is full.
+        -- A bucket that was not used for a day is full, like a bucket without a row.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           '30 days'),
@@ -12871,7 +12871,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most durations have one part. Cutting it off is quicker than matching groups.
+  -- Most durations have one part. Cutting off its unit is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
@@ -12947,8 +12947,8 @@ begin
     v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
       -- PostgreSQL sorts the values. Sorting hashes takes less time than sorting texts, and little
-      -- memory for long ones. At a million values, the chance that two hashes are equal is one in
-      -- thirty million.
+      -- memory if texts are long. At a million values, the chance that two hashes are equal is one
+      -- in thirty million.
       v_text := 'hashtextextended(' || v_text || ', 0)';
     end if;
     return 'count(distinct ' || v_text || ')' || p_filter || '::double precision';
@@ -13009,7 +13009,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- A regex has no LIKE in front of it.
+      -- A regex has no LIKE that could reject records first.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );
@@ -14533,8 +14533,8 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Matches every record, also one without a message. The counts can answer it like the empty
-    -- filter.
+    -- Matches every record, even one without a message. Stored counts can answer this, as they
+    -- answer a query without a filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(
@@ -15210,8 +15210,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where the lower case of a letter is the next character, it lies outside the range only for
-    -- the last letter. The same holds for the second small sigma.
+    -- If the lower case of a letter is the next character, only that of the range's last letter
+    -- lies outside the range. The same holds for the second small sigma.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
@@ -16408,7 +16408,7 @@ begin
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
         -- Takes only fields with few different values.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
-        -- A new version explains more than other values do.
+        -- Versions come first, because a new version explains most changes.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
         'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
@@ -16547,8 +16547,8 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- In descending order, an export with a relative start loses its last records as the start moves
-  -- on.
+  -- Without a cursor, a relative start has moved on since the first page. In descending order the
+  -- export would lose its last records.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -16731,7 +16731,7 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- Shifted by whole days: a load that comes every morning is not a change
+  -- Shifted by whole days, because a load that comes every morning is not a change.
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
@@ -17124,7 +17124,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- Everything up to v_last was read. The days of later write sequences may have been dropped.
+    -- Everything up to v_last was read. If newer days were dropped, the tail is already further.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -18278,8 +18278,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- There is no limit if fields are hidden, because the place where the last block ends would tell
-  -- about the sizes of records.
+  -- If fields are hidden there is no limit, because the end of the last block would reveal how
+  -- large the records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -18998,8 +18998,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both trees in one AND: there filter_by_scan_slot looks for items that an
-  -- index answers.
+  -- Joins the items of both trees in one AND, because filter_by_scan_slot looks there for items
+  -- that an index answers.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -19939,7 +19939,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- The receiver is back, so waiting records are sent now.
+      -- The receiver works again, so waiting records are sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -20163,7 +20163,7 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
+  -- Neither 8 nor 37 cuts 7 or 30 days into whole days: slices end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -20320,8 +20320,8 @@ begin
       ))
     );
   end loop;
-  -- Takes the first record of every slice before any second one, so that every slice has one,
-  -- however large it is.
+  -- Takes the first record of every slice before any second record, so that one slice with large
+  -- records cannot fill the sample.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
@@ -20402,7 +20402,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
+      -- Because of "offset 0" each record is extracted once. Existing attributes are not replaced.
       v_sql := format(
         'select %s, coalesce(nullif(%s, ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
@@ -20994,7 +20994,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- Takes the first free slot. Without "limit" it would take all.
+  -- Takes the first free slot. Without "limit" the query would take all free slots.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -21002,8 +21002,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
-  -- the plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them: with them it
+  -- runs in as many processes as the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -21270,8 +21270,8 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
 declare
   v_days text := '';
 begin
-  -- Skips partitions without rows of the tenant. A range of at most two days opens both partitions,
-  -- because looking up which of them have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most 24 hours opens its one or two
+  -- partitions, because looking up which of them have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -22496,7 +22496,8 @@ begin
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
     nullif(logloom_private.trim_space(p_description), ''),
-    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes,
+    p_enabled,
     logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
@@ -23181,7 +23182,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Writes the row often enough for the job's limit of silence.
+      -- Writes the job's row often enough for its limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -23470,7 +23471,7 @@ COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s s
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search has one parallel worker less.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may use one parallel worker less than this number.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. Any further call gets PT429.';
 
@@ -23506,7 +23507,7 @@ COMMENT ON COLUMN "logloom"."plans"."retention_days_max" IS 'Highest retention_d
 
 COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'Like emails_per_hour, for everything that is sent by HTTP: webhooks, chats and pagers.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code of its link. Null once the code is exchanged.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code in the link. Null once the code is exchanged.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created the session. It ends when they may no longer create sessions. Null: created with the project''s secret key.';
 
@@ -23860,7 +23861,7 @@ COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms th
 
 COMMENT ON FUNCTION
   "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid, jsonb)
-  IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n}: fires when the value is n deviations from what is usual; p_threshold may be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
+  IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may then be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
@@ -23872,9 +23873,9 @@ COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Cr
 
 COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are viewers and API keys that are bound to it. p_query_dsl: they get the records that this query without stages finds (default all). p_hidden_fields: names of fields that they do not get (names, attrs, attrs.PATH). p_operations: names of the reading operations that they may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are the viewers, API keys and portal sessions bound to it. p_query_dsl: a query without stages; readers get only the records that it finds (default all). p_hidden_fields: fields that readers do not get (names of fields, attrs, attrs.PATH). p_operations: the reading operations that readers may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
 
 COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display: an object of at most 4,000 bytes for the page that shows the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
@@ -23886,21 +23887,23 @@ COMMENT ON FUNCTION "public"."delete_log_view"(uuid, text) IS 'Deletes a view th
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open; for a dry run also: too many searches are running).';
 
+COMMENT ON FUNCTION "public"."delete_saved_search"(uuid) IS 'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
+
 COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. For GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page: cursor of any page, with p_after: <ts>,<id> of the last record that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';
+COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts, its time, the record is found at once. Without p_ts the search begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record, or none if it has none. p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record (none if the record has none) and are at most a day away. p_before, p_after: how many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'Returns a dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Returns the tenant whose secrets the caller may seal: {tenant_id}. The edge functions call this before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."get_saved_search"(uuid) IS 'Returns a saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
 
@@ -23936,7 +23939,7 @@ COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS
 
 COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'Lists the caller''s dashboards and those that colleagues shared, newest first. A viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all records if it is blank), most frequent first: of all records, or of a sample spread over the range. p_name: only fields whose name contains it, in any case. Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Returns the fields of the records of the range that match p_query_dsl (blank: all records), most frequent first. Looks at all these records, or at a sample spread over the range. p_name: a text that the names of the fields contain, in any case. Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'Lists the tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -23946,7 +23949,7 @@ COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, tex
 
 COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit: 1 to 1000 (default 100). p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to, ordered by tenant_id, and their role in each. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and the caller''s role in each, ordered by tenant_id. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_views"(text, integer, uuid) IS 'Lists the tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -23958,15 +23961,15 @@ COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Memb
 
 COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'Returns what changed from [p_before_from, p_before_to) to [p_ts_from, p_ts_to) among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk, the most significant first. Chance alone explains such a change once in a thousand times. The range before is by default the range of the same length just before p_ts_from. If it contains the other range, only the rest of it is compared. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Returns the numbers of records that match p_query_dsl over time, by level, with empty buckets. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Counts the records that match p_query_dsl over time and by level. Empty buckets are included. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
 
-COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and errors now and in the same hours of the day before (for a range of several days: as many days before), when they were last seen, and their records and errors in each of 24 equal parts of the range. The largest first. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its numbers of records and errors in the range, in the same hours of the day before (for a range of several days: as many days earlier) and in each of 24 equal parts of the range, and the time of its newest record. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the result of the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the result of the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60); a width in the query, such as by (5m), replaces it. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; with buckets, the oldest. Without by there is one row with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge function logloom-archive: returns the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
 
@@ -23974,7 +23977,7 @@ COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the functio
 
 COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. With a baseline the days before are read, too. Errors: PT400, PT401, PT403, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
+COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
@@ -23992,11 +23995,11 @@ COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Cre
 
 COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
+COMMENT ON FUNCTION "public"."run_writer"() IS 'While pg_cron does not run the writer, the edge function ingest calls this until done is true. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
 COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long, or after about 8 MB, a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
@@ -24004,11 +24007,11 @@ COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integ
 
 COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'For the edge function logloom-archive: stores the result of a claim, or p_error if it failed. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered (all but the records in p_refused, [{id, ts, status}], and p_rejected others), retry (after p_retry_after seconds or a longer back-off) or refused (half of the batch is tried next). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: true if the sender still holds the claim. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
-COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, also late ones. Without p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, including late records. Without p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
 
@@ -24022,11 +24025,11 @@ COMMENT ON FUNCTION
 
 COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
-COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. Another scheme, host or port in p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller its maker; it continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. For admins. The change applies to the next request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes it. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes the old value. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
 
 COMMENT ON FUNCTION "public"."update_tenant_settings"(text, jsonb, jsonb) IS 'Sets the given members and returns all settings. pipeline_config: retention_days (1 to the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. Errors: PT400, PT401, PT403.';
 
@@ -24054,7 +24057,7 @@ COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What a stream did not send.
 
 COMMENT ON TABLE "logloom"."log_streams" IS 'Log streams: destinations to which a tenant''s records are sent as they become visible, and the progress of each.';
 
-COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what viewers and API keys that are bound to it can read.';
+COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what the viewers, API keys and portal sessions bound to it can read.';
 
 COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued batch and the event''s index. Rows of days without a partition are refused.';
 
@@ -24186,7 +24189,7 @@ COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of o
 
 COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of a source of groups, which also has the conditions. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 
@@ -24202,7 +24205,7 @@ COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a ten
 
 COMMENT ON TYPE "logloom_private"."log_tail" IS 'The position of a tail, and the records found. The tail continues with the write sequence "first"; if id is set, after this id. more: true if there is more to read.';
 
-COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and now are those of the first page, so that later pages have the same range. records_left: how many records of limit are left for this page and later ones. received_before: an export returns only records received before it began.';
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page begins: after the record (ts, id), in "order" (asc or desc). ts_from, ts_to and now come from the first page, so that later pages have the same range. records_left: how many records the query''s limit leaves for this page and later ones. received_before: an export returns only records received before it began.';
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or the view of a log stream or of an alert''s message, which have no request.';
 
@@ -24254,11 +24257,11 @@ COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which ca
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
 
-COMMENT ON TYPE "public"."logloom_log_bucket" IS 'A bucket: the records of interval_seconds, beginning at ts.';
+COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The numbers of records in one bucket, which begins at ts and lasts interval_seconds.';
 
-COMMENT ON TYPE "public"."logloom_log_change" IS 'How often records had a value of a field or a pattern: in a range (after) and in the range before it (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+COMMENT ON TYPE "public"."logloom_log_change" IS 'How many records had a value of a field, or a pattern, in a range (after) and in the range that it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
-COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed in [ts_from, ts_to) against [before_from, before_to), the most significant first.';
+COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed from [before_from, before_to) to [ts_from, ts_to), the most significant first.';
 
 COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub of its creator.';
 
@@ -24280,9 +24283,9 @@ COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets
 
 COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
 
-COMMENT ON TYPE "public"."logloom_log_service" IS 'Records of a service (null: without service) in a range, and in the same hours of the days before. last_seen: the minute of its newest record in either; for more than a day, exact to 1/1,440 of the range. The last two count 24 equal parts of the range.';
+COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and errors of a service (null: no service) in a range, and in the same hours of the days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range.';
 
-COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there are without p_limit and limit. warnings: parts of the query that probably mean something else; the same in each row.';
+COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
 COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
@@ -24316,9 +24319,11 @@ COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention
 
 COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: how often anybody ran it. view_id: readers of this view see it in their list. display: settings for the page that shows it, such as range and columns.';
 
-COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records; or, if the query aggregates, the rows of stats.';
+COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records or, if the query aggregates, stats.';
 
 COMMENT ON TYPE "public"."logloom_stored" IS 'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows with indexes (estimated).';
+
+COMMENT ON TYPE "public"."logloom_stream_settlement" IS 'more: true if the sender still holds its claim of the log stream after it settled a batch.';
 
 COMMENT ON TYPE "public"."logloom_success" IS 'The answer of an operation that returns nothing else.';
 
