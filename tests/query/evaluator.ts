@@ -78,7 +78,7 @@ class Reader {
         this.#at = end;
       }
     }
-    // A where before the first json or logfmt is part of the filter.
+    // A stage `where` before the first json or logfmt is part of the filter.
     const first = plan.rows.findIndex((stage) => "extract" in stage);
     const wheres = plan.rows.splice(0, first < 0 ? plan.rows.length : first);
     const filters = [
