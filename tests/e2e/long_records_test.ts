@@ -115,7 +115,7 @@ Deno.test("the native endpoint also cuts long records, and its answer counts the
   assert.deepEqual((cut.attrs as Record<string, unknown>).logloom_cut, { "attrs.n": 100_000 });
 });
 
-Deno.test("the first of too many values are kept, at every endpoint", async () => {
+Deno.test("if a record has too many values, the first ones are kept, at every endpoint", async () => {
   const tenant = await newTenant();
   const numbers = Array.from({ length: 340_000 }, (_, i) => i % 10);
   const objects = Array.from({ length: 30_000 }, (_, i) => ({ a: i % 10 }));

@@ -211,7 +211,7 @@ async function initLocally(
   assert.match(out, /^ +found {2}.* logloom-init Logloom works proof=/m);
 }
 
-/** Presses Ctrl-C at the first line, or the first request, that begins so. */
+/** Presses Ctrl-C at the first line, or the first request, that begins with this text. */
 function interrupting(start: string, isSent = false) {
   let isOver = false;
   return (line: string) => {

@@ -32,7 +32,7 @@ const measured = 4;
 const longest = 8 * 1024 * 1024;
 /** The shortest time that counts as a measurement. */
 const leastMs = 1;
-/** A time that is long enough, so that no longer text is tried. */
+/** Once a text takes this long, no longer texts are tried. */
 const plainMs = 100;
 
 /** Returns the worst cost of a pattern, or the first cost that is too high. */
