@@ -9,7 +9,7 @@ import { Boundary } from "./shared/error-boundary.tsx";
 import { showTheme } from "./shared/preferences.ts";
 import "./styles/index.css";
 
-/** After an error, another address is tried again. */
+/** After an error the page is rendered again when the address changes. */
 function Root({ children }: { children: ReactNode }) {
   return <Boundary what={say("The console")} of={useAddress()}>{children}</Boundary>;
 }

@@ -37,7 +37,7 @@ export async function archiveInto(sql: Database, prefix: string): Promise<AsyncD
   return undo;
 }
 
-/** If this is missing, health reports files whose bucket is gone, and plans with an archive. */
+/** Removes what would make later health checks fail: files whose bucket is gone, and plans with an archive. */
 export async function forgetArchive(sql: Database): Promise<void> {
   await sql`delete from logloom.archive_parts`;
   await sql`update logloom.plans set archive_days = default where archive_days > 0`;

@@ -18,7 +18,7 @@ import {
 } from "./archive.ts";
 import { startBucket } from "./failing_bucket.ts";
 
-Deno.test("a database that is restored to before an erasure adopts the files after it", async () => {
+Deno.test("a database that is restored to a time before an erasure adopts the files that the erasure wrote", async () => {
   await using sql = openDatabase();
   await using bucket = await startBucket();
   await using _into = await archiveInto(sql, `repair-${crypto.randomUUID()}`);

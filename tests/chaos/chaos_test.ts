@@ -81,8 +81,8 @@ Deno.test(`${kills} kills and cuts at random: every event and every alert once, 
       const operation = operations[searched++ % operations.length];
       const { status, body } = await rpc(token, operation)
         .catch(() => ({ status: 503, body: {} as Record<string, unknown> }));
-      // Refused or unavailable for a moment, never wrong.
-      // PostgREST's answer only if a backend was killed during the request.
+      // A search may be refused or unavailable for a moment, but never wrong.
+      // PostgREST gives this answer only if a backend was killed during the request.
       const isCrash = status === 400 && body.code === "" && body.message === "";
       if (!isCrash && ![200, 401, 408, 429, 500, 503].includes(status)) {
         wrong.push(`${operation}: ${status} ${JSON.stringify(body).slice(0, 300)}`);

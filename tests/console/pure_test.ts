@@ -332,7 +332,7 @@ Deno.test("an audit event says what changed by name, from which value to which",
   );
 });
 
-Deno.test("a change is in words, and much more is at least twice as many and no chance", () => {
+Deno.test("a change is told in words, and isMuchMore means at least twice as many, not by chance", () => {
   const cases: [number, number, string, boolean][] = [
     [292, 0, "new", true],
     [4, 0, "new", false],

@@ -74,7 +74,7 @@ inBrowser("a viewer reads within the view: overview, search and shared dashboard
 });
 
 inBrowser(
-  "the next reader in a tab sees neither a record nor an address of the last one",
+  "the next reader in a tab sees no record and no address of the previous one",
   async () => {
     const [first, second] = [await withLogs(), await newUser()];
     await store(second, [{ msg: "another tenant's" }]);

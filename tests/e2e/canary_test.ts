@@ -38,7 +38,7 @@ async function canary(): Promise<Record<string, unknown>> {
   return (body as { checks: { canary: Record<string, unknown> } }).checks.canary;
 }
 
-Deno.test("a canary takes the whole way, and health shows its result", async () => {
+Deno.test("a canary's record goes from ingest to search and tail, and health shows the result", async () => {
   await using sql = openDatabase();
   await using _job = await stopJob(sql, "run_canary");
   // An earlier run on this stack may have left events.

@@ -68,7 +68,7 @@ for (const [way, send] of Object.entries(ways)) {
       const newcomer = await ownerOf(undefined, newcomerId);
       for (const { operation, request, response } of await examples()) {
         if (operation === "search_logs") {
-          // Keeps the page's day, however long ago it is.
+          // A long retention, because the page's records are of a fixed day.
           await keepRecords(db, user.tenantId, 36_500);
           await addRecords(db, user.tenantId);
         }

@@ -98,7 +98,7 @@ Deno.test("a body too large for any operation is refused with 413", async () => 
   assert.deepEqual(body, { error: "Request body too large" });
 });
 
-Deno.test("a key of the project counts where no token came, and is replaced by its role's token", async () => {
+Deno.test("without a token the project's key counts, and the gateway replaces it with the token of its role", async () => {
   const [user, other] = [await newTenant(), await newTenant()];
   /** Returns the statuses of an operation for users and of an operation for the service only. */
   const statuses = (headers: Record<string, string>) =>
@@ -142,7 +142,7 @@ Deno.test("the public half of the signing key is published, and nothing more", a
 Deno.test("a request is a log event, without its query string, headers or body", async () => {
   const { accessLog } = JSON.parse(await Deno.readTextFile(stack.stateFile));
   const mark = crypto.randomUUID();
-  // This request comes first, so its line would be before the other line. Requests of the shipper are not logged.
+  // Requests of the shipper are not logged. If this one were, its line would be found instead of the next request's.
   await call(`/functions/v1/health/${mark}`, { headers: { "user-agent": "logloom-ship" } });
   await call(`/marked-${mark}?token=secret-${mark}`, {
     method: "PUT",
@@ -173,7 +173,7 @@ Deno.test("a request is a log event, without its query string, headers or body",
   assert.equal(text.includes(`/functions/v1/health/${mark}`), false);
 });
 
-Deno.test("/logs, where pino-logflare sends to, is the receiver's", async () => {
+Deno.test("/logs, to which pino-logflare sends, is answered by the receiver for Logflare", async () => {
   const { status, body } = await call("/logs?source=shop", {
     method: "POST",
     headers: { "x-api-key": "ll_x", "content-type": "application/json" },

@@ -312,7 +312,7 @@ async function assertAway(): Promise<void> {
   assert.equal((await health()).body.status, "healthy");
 }
 
-Deno.test("a writer whose job is paused while ingest runs it: ready says which check it is", async () => {
+Deno.test("while the writer's job is paused and ingest runs the writer, ready names the check that is degraded", async () => {
   await isHealthyAgain();
   const tenant = await newTenant();
   await using db = openDatabase();

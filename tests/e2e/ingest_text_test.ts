@@ -86,7 +86,7 @@ Deno.test("random events are stored the same as text and as JSON, alone and toge
         .map((
           { id: _id, tenant_id: _tenant, received_at: _received, write_seq: _seq, ...record },
         ) => record)
-        // Batches of one millisecond have no order.
+        // Batches that arrive in the same millisecond have no order.
         .sort((a, b) => Number(a.user_id) - Number(b.user_id))
     ),
   );

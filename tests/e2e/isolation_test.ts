@@ -113,8 +113,8 @@ interface Neighbours {
   other: Tenant;
   /** The text in each field of the tenant's one record. */
   own: string;
+  /** The other tenant's text, and the id and time of its record. */
   marker: string;
-  /** The record belongs to the other tenant. */
   id: unknown;
   ts: unknown;
 }

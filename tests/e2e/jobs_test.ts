@@ -107,7 +107,7 @@ Deno.test("retention continues where the last run stopped", async () => {
   assert.deepEqual([left.at(-1), await countRecords(db, keeper.id)], [0, 1]);
   const body = await clientOf(loser.token).call("list_log_retention_runs", {});
   assert.equal(body.reduce((sum, { records }) => sum + Number(records), 0), 100);
-  // At midnight the next day's run continues, in a row of its own.
+  // After midnight the next day's run deletes the rest, and has a row of its own.
   if (day !== new Date().getUTCDate()) return;
   assert.deepEqual(body.map(({ status }) => status), ["done"]);
 });

@@ -149,7 +149,7 @@ Deno.test("labels stand for the attributes of the selected records, and numbers 
   assert.equal(await countOf('{service="quiet"} | card_kind="visa"'), 1);
   assert.equal(await countOf('{service="odd"} | a_b="1"'), 1);
   assert.equal(await countOf('{service="odd"} | json | level="error"'), 1);
-  // Views may disallow fields, allow only counts, or hide one of the names.
+  // Views may allow only search_logs and log_stats, or only log_stats.
   const client = clientOf(tenant.token);
   const views = await Promise.all([
     { p_name: "pages", p_operations: ["search_logs", "log_stats"] },
@@ -329,7 +329,7 @@ Deno.test("selectors, line filters and label filters find the same as in Loki", 
   }
 });
 
-Deno.test("a label's value may hold any character, and a range has its first instant alone", async () => {
+Deno.test("a label's value may have any character, and a range includes its first instant, not its last", async () => {
   const services = [
     'we"ird\\ va*lue?',
     "(a|b) OR level:error",
@@ -616,7 +616,7 @@ Deno.test("records and lines may have the same labels", async () => {
   assert.deepEqual(match.data, []);
 });
 
-Deno.test("the values of a member of lines are read from the lines", async () => {
+Deno.test("the values of a field that only lines have are read from the lines", async () => {
   const reader = await sharedReader();
   const valuesOf = async (name: string, query: string) =>
     (await answerOf(reader, `detected_field/${name}/values`, { query })).values;

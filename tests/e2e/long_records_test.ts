@@ -86,15 +86,15 @@ Deno.test("590,000 large numbers are a record of less than a mebibyte, as a row 
   await check();
 });
 
-Deno.test("an address of the interface cuts as well, and says so beside its own members", async () => {
+Deno.test("the native endpoint also cuts long records, and its answer counts them", async () => {
   const tenant = await newTenant();
-  // Each number takes one more byte, for a space.
+  // In the answer a space follows each comma, so each number takes one byte more than in the request.
   const long = { msg: "long", n: Array(79_000).fill(12345) };
   const answer = await ingest(tenant.headers, [{ msg: "a" }]);
   assertAnswer(answer, 200, { success: true, ingested: 1, rejected: 0 });
   await using db = openDatabase();
   await recordsOf(db, tenant.id, 1);
-  // 474 kB as sent are 553 kB as answered: no longer than a record may be.
+  // 474 kB as sent are 553 kB as answered, which is less than a record may have.
   assertAnswer(await ingest(tenant.headers, [long]), 200, {
     success: true,
     ingested: 1,
@@ -115,7 +115,7 @@ Deno.test("an address of the interface cuts as well, and says so beside its own 
   assert.deepEqual((cut.attrs as Record<string, unknown>).logloom_cut, { "attrs.n": 100_000 });
 });
 
-Deno.test("the first of too many values are kept, at every endpoint", async () => {
+Deno.test("if a record has too many values, the first ones are kept, at every endpoint", async () => {
   const tenant = await newTenant();
   const numbers = Array.from({ length: 340_000 }, (_, i) => i % 10);
   const objects = Array.from({ length: 30_000 }, (_, i) => ({ a: i % 10 }));

@@ -7,7 +7,7 @@ import { userToken } from "../support/tokens.ts";
 const readsOnly = "The OAuth client of this token may only read";
 const viewsOnly = "A viewer may only read";
 
-/** An operation is open if it answers itself, even if parameters are missing. */
+/** An operation is open to a caller if it answers itself, even if only that parameters are missing. */
 function isOpen({ status, body }: Answer, operation: string): boolean {
   const refusals = [
     [403, `${operation} is only for service_role`],

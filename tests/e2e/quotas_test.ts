@@ -106,7 +106,7 @@ Deno.test("64 concurrent requests exceed the limit at most by the requests under
   assert.equal((await usageOf(db, tenant)).events, acknowledged);
 });
 
-Deno.test("a rate allows a burst, then its own speed", async () => {
+Deno.test("with a rate a tenant may send a burst, and then as fast as the rate", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
   const rate = 10;
@@ -116,7 +116,7 @@ Deno.test("a rate allows a burst, then its own speed", async () => {
   const began = performance.now();
   const passed = () => (performance.now() - began) / 1000;
   const letIn = () => statuses.filter((status) => status === 200).length;
-  // On a slow disk it takes longer to send more than the burst.
+  // On a slow disk it takes more than 3 seconds to send more than the burst.
   while (passed() < 3 || letIn() < burst + rate) {
     assert.ok(passed() < 300, `${letIn()} in five minutes`);
     const { status, headers, body } = await ingest(tenant.headers, events(1));
@@ -139,7 +139,7 @@ Deno.test("a rate allows a burst, then its own speed", async () => {
 Deno.test("a request of several slices that is larger than the burst is accepted whole", async () => {
   await using db = openDatabase();
   const tenant = await newTenant();
-  // The debt takes minutes, so the next request is sooner on any machine.
+  // The debt takes minutes, so on any machine the next request comes before it is paid.
   await putOnPlan(db, tenant, {
     events_per_second: 5,
     events_burst: 2000,

@@ -40,7 +40,7 @@ function partitionExists(sql: Database, ago: number): Promise<boolean> {
     .then(([{ there }]) => there as boolean);
 }
 
-/** Runs retention now, as the job does every hour. */
+/** Runs retention now, as the job does once a day. */
 async function runRetention(sql: Database): Promise<void> {
   await sql`select logloom_private.begin_retention(logloom_private.utc_day(now()))`;
   await sql`call logloom_private.run_job('run_retention')`;

@@ -168,7 +168,7 @@ Deno.test("if every tenant is over its limit, the request is 429", async () => {
   assert.ok(Number(answer.headers.get("retry-after")) > 0);
 });
 
-Deno.test("with other credentials the header and tenant_id have no effect", async () => {
+Deno.test("without a secret key, X-Logloom-Tenant and tenant_id have no effect", async () => {
   const [a, b] = await twoTenants();
   const { key_value } = await createKey(a);
   for (const headers of [apiKey(key_value), a.headers]) {

@@ -30,17 +30,17 @@ const hostileTypes = `
   end;
   $$;`;
 
-/** The calls of pg_cron and operators, which call run_step. */
+/** The procedures that pg_cron and operators call. They call run_step. */
 const calls = [
   ...["write_logs", "evaluate_alerts", "run_retention", "purge_old_rows", "run_canary"].map((job) =>
     `logloom_private.run_job('${job}')`
   ),
-  // Runs for half of its timeout.
+  // This lane does not exist. The run ends after half of its statement_timeout.
   "logloom_private.work('none')",
   "logloom_private.verify()",
 ];
 
-Deno.test("a procedure runs nothing of pg_temp, not even its caller's", async () => {
+Deno.test("a procedure runs no code from pg_temp, not even its caller's", async () => {
   const { key_value } = await createKey(await newTenant());
   await using db = openDatabase(stack.adminDatabaseUrl, 1);
   const ran = async () => {
@@ -75,7 +75,7 @@ Deno.test("a procedure runs nothing of pg_temp, not even its caller's", async ()
   assert.equal(await ran(), 1);
 });
 
-Deno.test("a request's check runs nothing of pg_temp", async () => {
+Deno.test("check_request runs no code from pg_temp", async () => {
   await using db = openDatabase(stack.adminDatabaseUrl, 1);
   await db.unsafe(hostileTypes).simple();
   await db.unsafe("grant all on sequence pg_temp.ran to public").simple();

@@ -11,7 +11,7 @@ Deno.test("the generated types are current (else: deno run -A types/generate.ts)
   }
 });
 
-Deno.test("the client repeats only reading operations", async () => {
+Deno.test("the client retries only reading operations", async () => {
   await using sql = openDatabase();
   const operations = await sql<{ name: string; changes: boolean }[]>`
     select p.proname as name, p.provolatile = 'v' as changes
@@ -20,7 +20,7 @@ Deno.test("the client repeats only reading operations", async () => {
       and has_function_privilege('authenticated', p.oid, 'execute')
     order by p.proname`;
   const again = operations.filter(({ name }) => reads.test(name));
-  // The first changes nothing if it is a dry run; the second counts its runs.
+  // get_tenant_usage is volatile because it waits for a lock; run_saved_search counts its runs.
   assert.deepEqual(
     again.filter(({ changes }) => changes).map(({ name }) => name),
     ["get_tenant_usage", "run_saved_search"],

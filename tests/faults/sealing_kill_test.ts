@@ -137,7 +137,7 @@ Deno.test(`${kills} kills while days are sealed lose and double nothing`, async 
   );
 });
 
-/** A day whose week is over, small blocks, and how the settings come back. */
+/** Sets small blocks. Returns a day whose week is over, and SQL that restores the settings and adds records. */
 async function begin(tenant: string) {
   await using sql = openDatabase(undefined, 1);
   const [{ day, settings, insert }] = await sql`
@@ -184,7 +184,7 @@ const seenSql = (tenant: string, day: string) => `
   select count(*)::text as blocks from logloom_private.blocks c
   where c.tenant_id = '${tenant}'`;
 
-/** Returns the answers of the three statements that begin at a place. */
+/** Returns the answers of these three statements, of which the first is at `place`. */
 const seenAt = (rows: Row[][], place: number): Row =>
   Object.assign({}, ...rows.slice(place, place + 3).map(([row]) => row));
 

@@ -86,9 +86,9 @@ async function assertOperations(shop: Shop): Promise<void> {
 }
 
 for (const grantsByDefault of [false, true]) {
-  const also = grantsByDefault ? ", where everything new in public is everyone's too" : "";
+  const also = grantsByDefault ? "; new objects in public are granted to everyone" : "";
   Deno.test(
-    `a project answers as before, to the byte, with Logloom in it; and is as before without${also}`,
+    `with Logloom a project's answers stay the same to the byte, and after uninstalling nothing is left${also}`,
     () => asBefore(grantsByDefault),
   );
 }
@@ -211,7 +211,7 @@ async function initLocally(
   assert.match(out, /^ +found {2}.* logloom-init Logloom works proof=/m);
 }
 
-/** Presses Ctrl-C at the first line, or the first request, that begins so. */
+/** Presses Ctrl-C at the first line, or the first request, that begins with this text. */
 function interrupting(start: string, isSent = false) {
   let isOver = false;
   return (line: string) => {
@@ -365,7 +365,7 @@ async function texts(folder: string): Promise<Record<string, string>> {
   );
 }
 
-Deno.test("starter kits and libraries, with the names that operations once had, go on beside it", async () => {
+Deno.test("starter kits and libraries, and functions with operations' former names, work beside Logloom", async () => {
   await using club = await openShop(
     ["20290101000000_club.sql", "20290102235959_club_workers.sql"],
     { project: "club", schemas: "public,rbac" },
@@ -478,7 +478,7 @@ async function uninstalled(shop: Shop): Promise<string[]> {
   return said.filter((line) => line.includes("stays"));
 }
 
-Deno.test("what Logloom brought goes with it: extensions that the project did not have", async () => {
+Deno.test("uninstalling removes the extensions that Logloom created", async () => {
   await using shop = await openEmpty();
   // One function of the image calls pg_net's net.http_get. Logloom must not take it for the extension http.
   assert.equal(
@@ -545,7 +545,7 @@ async function makeReaders({ sql, api }: Shop, made: Made): Promise<void> {
   ]);
 }
 
-Deno.test("log streams, channels, silences, who reads in a view and what is known of an archive go with it", async () => {
+Deno.test("uninstalling removes log streams, channels, silences, readers of views and the list of archive files", async () => {
   await using shop = await openEmpty();
   const { sql } = shop;
   await shop.serve();
@@ -629,7 +629,7 @@ Deno.test("log streams, channels, silences, who reads in a view and what is know
   assert.match(text, /Logloom is not in this database\./);
 });
 
-Deno.test("what Logloom brought and the project uses by now stays", async () => {
+Deno.test("uninstalling leaves the extensions that the project uses by now", async () => {
   await using shop = await openEmpty();
   await shop.sql.unsafe(`
     create function public.ask() returns integer language plpgsql as
@@ -642,18 +642,18 @@ Deno.test("what Logloom brought and the project uses by now stays", async () => 
   ]);
 });
 
-Deno.test("in a project with much of its own", async (t) => {
+Deno.test("in a project with many objects of its own", async (t) => {
   await using shop = await openShop(shopMigrations);
   const { sql, stack } = shop;
   await shop.push();
   await sql.unsafe(`
-    -- So that messages have names as people write them.
+    -- Without quotes in names, messages are easier to compare.
     alter database postgres reset quote_all_identifiers;
-    -- Its days begin later than UTC's; the other project's begin earlier.
+    -- Here days begin later than in UTC; in the other project they begin earlier.
     alter database postgres set timezone = 'America/New_York'`);
   await installInto(shop.folder, ours);
 
-  await t.step("installing refuses what would be in its way, and says what it is", async () => {
+  await t.step("installing names the objects that are in its way, and stops", async () => {
     // Created directly in the database, without one of the project's migrations.
     await sql.unsafe(
       "create function public.search_logs(a integer) returns integer language sql as 'select 1'",
@@ -710,7 +710,7 @@ Deno.test("in a project with much of its own", async (t) => {
     await sql`delete from cron.job where jobname = 'logloom_old'`;
   });
 
-  await t.step("removing refuses while something of the project uses it", async () => {
+  await t.step("uninstalling stops while objects of the project use Logloom", async () => {
     await sql.unsafe(`
     create function app.hook(event jsonb) returns jsonb language sql as
       'select logloom_private.custom_access_token_hook(event)';
@@ -768,7 +768,7 @@ Change or remove them, then run this again.`,
   });
 
   await t.step(
-    "the operations stay safe where it replaces the check, and health says so",
+    "if the project replaces the request check, operations stay safe, and health says so",
     async () => {
       const report = async () =>
         (await sql`select logloom_private.pre_request_health() ->> 'status' as status`)[0].status;
@@ -804,7 +804,7 @@ Change or remove them, then run this again.`,
     },
   );
 
-  await t.step("its own token hook calls Logloom's", async () => {
+  await t.step("the project's token hook can call Logloom's", async () => {
     const page = await Deno.readTextFile(
       new URL("../../docs/background/identity.md", import.meta.url),
     );
@@ -831,7 +831,7 @@ Change or remove them, then run this again.`,
   });
 
   await t.step(
-    "without it again, what the project named after it stays; and with it again",
+    "after uninstalling the project's own logloom_ objects stay, and Logloom can be installed again",
     async () => {
       await sql.unsafe(`
     drop function app.token_hook(jsonb);

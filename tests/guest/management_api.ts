@@ -3,18 +3,17 @@ import { scopes as helpfulScopes } from "../../packages/logloom/src/cli/init/sup
 import type { Shop } from "./shop_project.ts";
 
 /**
- * A fake of Supabase's Management API for one project, after its OpenAPI document (packages/api/src/generated/openapi.json
- * of github.com/supabase/cli): what the Supabase CLI and `logloom init` call. SQL runs in the project's database, and
+ * Fakes the endpoints of Supabase's Management API that the Supabase CLI and `logloom init` call, for one project, by the API's OpenAPI document (packages/api/src/generated/openapi.json of github.com/supabase/cli). SQL runs in the project's database, and
  * deployed functions are served.
  */
 export interface ManagementApi extends AsyncDisposable {
-  /** The variables with which the CLI and logloom call it instead of api.supabase.com. */
+  /** With these variables the CLI and logloom call the fake instead of api.supabase.com. */
   env: Record<string, string>;
   auth: Record<string, unknown>;
   secrets: Map<string, string>;
   deployed: Set<string>;
   requests: string[];
-  /** Those of the access token: what init says that a token needs. */
+  /** The scopes of the access token: at first those that init says a token needs. */
   scopes: string[];
   /** Called before each request is answered. */
   onRequest: (request: string) => void;

@@ -58,7 +58,7 @@ async function sendOnce(tenant: Tenant, first: number, events: number): Promise<
   return acknowledged;
 }
 
-Deno.test("while processes end one after the other nothing acknowledged is lost or doubled", async () => {
+Deno.test("while processes are killed one after the other, nothing acknowledged is lost or doubled", async () => {
   await using db = openDatabase();
   const [tenant, other] = [await newTenant(), await newTenant()];
   const sender = new Sender(tenant, { eventsPerRequest: 20, pauseBetween: 5 });

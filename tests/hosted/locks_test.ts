@@ -12,7 +12,7 @@ const env = {
 };
 
 for (const name of functionNames) {
-  Deno.test(`${name} is loaded with its lock file as it stands, and answers`, async () => {
+  Deno.test(`${name} is loaded with its unchanged lock file, and answers`, async () => {
     await using copy = await copyFunctions();
     const folder = `${copy.path}/${name}`;
     const { imports } = JSON.parse(await Deno.readTextFile(`${folder}/deno.json`));

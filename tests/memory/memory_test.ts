@@ -83,7 +83,7 @@ for (const [name, shape] of chosen) {
       reader.unsafe(
         `select octet_length(${call.replace("@range", range).replace("@id", `'${id}'`)}::text)`,
       );
-    /** Measures on one backend, because its functions are compiled only once. What is over is then measured alone. */
+    /** Measures all operations on one backend, to compile functions once; then alone what exceeds the limit. */
     const round = async (kind: string) => {
       const warmUps = Object.values(operations).map((call) => search(call, warmId));
       await using reader = await newBackend((sql) => warmUp(sql, tenant, warmUps));
@@ -157,7 +157,7 @@ async function newBackend(prepare: (sql: Database) => Promise<void>) {
   return { sql, pid, before: rssAnon(pid), [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) };
 }
 
-/** Runs work on a backend, and returns the most memory that the backend has had beyond its first. */
+/** Runs work on a backend, and returns how far its memory rose above the memory after the preparation. */
 async function measured(
   { sql, pid, before }: Awaited<ReturnType<typeof newBackend>>,
   work: (sql: Database) => Promise<Record<string, unknown>[]>,
@@ -218,7 +218,7 @@ async function write(sql: postgres.TransactionSql, tenant: string, shape: Shape)
   // Both run in one transaction, so that no job replaces or drops the day meanwhile.
   await sql`select logloom_private.create_partition('2026-11-02')`;
   const [{ write_seq }] = await sql`select nextval('logloom_private.write_seq') as write_seq`;
-  // Counts too: what reads them would read nothing.
+  // Adds the counts, too, because some queries read only counts.
   const [{ add }] = await sql`
     select logloom_private.added_records_sql(
       'insert into logloom.logs as l select g.* from given g'

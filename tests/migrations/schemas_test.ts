@@ -12,7 +12,7 @@ Deno.test("the schemas make the same database as the migrations", async () => {
   const written = await exists(file) ? await Deno.readTextFile(file) : null;
   assert.equal(written, text, "npm run migration writes it");
   assert.deepEqual(rows, []);
-  // Without a migration, no difference was found before.
+  // If there is no unreleased migration, the function above has found no difference already.
   if (text !== null) assert.equal(await difference(from, to), "");
 
   await assertDaysComeByJobs(from);

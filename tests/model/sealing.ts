@@ -10,7 +10,7 @@ export function pastDays({ known }: At, first: number, count: number): string[] 
   return all.slice(from, from + count).map((one) => new Date(one).toISOString().slice(0, 10));
 }
 
-/** Returns SQL that seals days of a tenant like the job seal_logs, which may merge small blocks. */
+/** Returns SQL that seals days of a tenant as the job seal_logs does. merges: also merges small blocks. */
 export function sealSql(tenantId: string, days: string[], merges: boolean): string {
   const together = days.length > 1;
   const list = `'{${days.join(",")}}'::date[]`;

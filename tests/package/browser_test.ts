@@ -84,7 +84,7 @@ const arrived = ({ tenant }: Trial, count: number) =>
 const inBrowser = (name: string, fn: () => Promise<void>) =>
   Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
 
-inBrowser("a page that goes away at once has sent what it logged", async () => {
+inBrowser("a page that is left at once still sends what it logged", async () => {
   const trial = await newTrial("package-page");
   await withPage(trial, keyed, async (page) => {
     await loggerIsThere(page);
@@ -104,7 +104,7 @@ inBrowser("a page that goes away at once has sent what it logged", async () => {
 });
 
 inBrowser(
-  "a page that is closed while a batch is on its way loses and doubles nothing",
+  "a page that is closed while a batch is being sent loses and doubles nothing",
   async () => {
     const trial = await newTrial("package-page");
     await withPage(trial, keyed, async (page) => {
@@ -123,7 +123,7 @@ inBrowser(
   },
 );
 
-inBrowser("what nobody caught in a page is logged", async () => {
+inBrowser("a page's uncaught errors and rejections are logged", async () => {
   const trial = await newTrial("package-page");
   await withPage(trial, keyed, async (page) => {
     await loggerIsThere(page);
@@ -176,7 +176,7 @@ const withToken = `<!DOCTYPE html><title>shop</title><script type="module">
   }, { capture: true });
 </script>`;
 
-inBrowser("a page without a key sends by its token while it goes away, in each way", async () => {
+inBrowser("a page with a token sends while it closes: by logger, fetch and beacon", async () => {
   const trial = await newTrial("package-page");
   await withPage(trial, withToken, async (page) => {
     await loggerIsThere(page);
@@ -189,7 +189,7 @@ inBrowser("a page without a key sends by its token while it goes away, in each w
   });
 });
 
-inBrowser("a page's events of another service than its token's are rejected", async () => {
+inBrowser("a page's events are rejected if their service is not its token's", async () => {
   const trial = await newTrial("package-page");
   const html = withToken.replace('service: "page"', 'service: "api", onRejected')
     .replace(

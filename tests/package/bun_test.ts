@@ -4,7 +4,7 @@ import { newTrial, records, runProgram } from "./programs.ts";
 
 const name = Deno.build.arch === "aarch64" ? "bun-linux-aarch64" : "bun-linux-x64-baseline";
 
-Deno.test("on Bun it sends what is left at the end, and reads", async () => {
+Deno.test("on Bun the package reads, and sends the remaining events at the end", async () => {
   const { tenant, env } = await newTrial("package-bun");
   const bun = [`${packages}/node_modules/@oven/${name}/bin/bun`, "run"];
   const sending = `

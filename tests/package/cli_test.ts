@@ -15,7 +15,7 @@ import { project } from "./project.ts";
 const program = `${project}/node_modules/.bin/logloom`;
 const { commands, names } = await listed();
 
-/** A user's machine: an empty folder and an own home folder. */
+/** A user's machine: an empty folder, which is also the home folder. */
 async function newHome(env: Record<string, string> = {}) {
   const folder = await Deno.makeTempDir();
   const all = {
@@ -173,7 +173,7 @@ Deno.test("--help of each command has examples and exit codes, and does nothing"
   assert.deepEqual(await home.run(["--version"]), { code: 0, out: `${version}\n`, err: "" });
 });
 
-Deno.test("a mistake is one sentence and exit code 1", async () => {
+Deno.test("a wrong command line gives one sentence and exit code 1", async () => {
   await using home = await newHome();
   const cases: [string[], string][] = [
     [[], "say what to do; --help lists the commands."],
@@ -200,7 +200,7 @@ Deno.test("a mistake is one sentence and exit code 1", async () => {
   }
 });
 
-Deno.test("who logs in by password searches, and the session renews itself", async () => {
+Deno.test("after a login by password a search works, and the session is renewed", async () => {
   const tenant = await filled("cli-login", [{ level: "error", msg: "card declined" }]);
   await using hosted = await hostedProject(tenant, { seconds: 30 });
   await using home = await newHome();
@@ -251,7 +251,7 @@ Deno.test("who logs in by password searches, and the session renews itself", asy
   });
 });
 
-Deno.test("profiles stand beside each other, and variables win over them", async () => {
+Deno.test("several profiles can be stored, and environment variables override them", async () => {
   const [one, two] = [
     await filled("cli-one", [{ msg: "of one" }]),
     await filled("cli-two", [{ msg: "of two" }]),
@@ -290,7 +290,7 @@ Deno.test("profiles stand beside each other, and variables win over them", async
   assert.deepEqual(await messages([]), ["of one"]);
 });
 
-Deno.test("search, stats and fields answer; numbers keep their digits; a wrong query is shown", async () => {
+Deno.test("search, stats and fields answer; numbers keep their digits; a wrong query gets its fault marked", async () => {
   const tenant = await filled("cli-read", [
     { level: "error", service: "api", msg: "a", attrs: { big: 1, ms: 5 } },
     { level: "error", service: "web", msg: "b" },
@@ -342,7 +342,7 @@ Deno.test("tail follows until Ctrl-C, which is exit code 130", async () => {
   assert.deepEqual(lines.map((line) => JSON.parse(line).msg), ["before", "after"]);
 });
 
-Deno.test("a file is shipped once, however often, and Ctrl-C sends what was read", async () => {
+Deno.test("a file that is shipped again stores nothing twice, and Ctrl-C sends what was read", async () => {
   const tenant = await newTenant("cli-ship");
   await using home = await loggedIn(tenant);
   const ts = new Date().toISOString();
@@ -386,7 +386,7 @@ Deno.test("a file is shipped once, however often, and Ctrl-C sends what was read
   assert.equal(new TextDecoder().decode(stderr), "");
 });
 
-Deno.test("what cannot be written for want of room is a failure, and a closed pipe is none", async () => {
+Deno.test("a full disk for the output is an error, a closed pipe is not", async () => {
   const tenant = await filled("cli-full", [{ msg: "a" }, { msg: "b" }]);
   await using home = await loggedIn(tenant);
   const shell = async (line: string) => {
@@ -410,7 +410,7 @@ Deno.test("what cannot be written for want of room is a failure, and a closed pi
   assert.deepEqual(closed, { code: 0, out: "", err: "" });
 });
 
-Deno.test("keys are made, listed, replaced and revoked", async () => {
+Deno.test("keys are created, listed, rotated and revoked", async () => {
   const tenant = await newTenant("cli-keys");
   await using home = await newHome({ LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: tenant.token });
   const made = await home.run(["keys", "create", "web server"]);
@@ -441,7 +441,7 @@ Deno.test("keys are made, listed, replaced and revoked", async () => {
   );
 });
 
-Deno.test("a key is made with a view, reads what that shows, and doctor says that it only reads", async () => {
+Deno.test("a key with a view reads only the view's records, and doctor says that it only reads", async () => {
   const tenant = await filled("cli-view", [
     { service: "shop", msg: "of the shop" },
     { service: "web", msg: "of the web" },
@@ -477,7 +477,7 @@ Deno.test("a key is made with a view, reads what that shows, and doctor says tha
   assert.match((await home.run(["search", "of"])).out, /of the shop\n$/);
 });
 
-Deno.test("alert rules are made, tried, paused and deleted", async () => {
+Deno.test("alert rules are created, previewed, tested, paused and deleted", async () => {
   const tenant = await filled("cli-alerts", [{ level: "error", msg: "a" }]);
   await using home = await newHome({ LOGLOOM_URL: stack.url, LOGLOOM_TOKEN: tenant.token });
   const alerts = (...args: string[]) => home.run(["alerts", ...args]);
@@ -723,7 +723,7 @@ Deno.test("init --files works without a clone", async () => {
   );
 });
 
-Deno.test("completion scripts are read by their shells, and complete", async () => {
+Deno.test("completion scripts work in their shells", async () => {
   await using home = await newHome();
   const script = async (shell: string) => (await home.run(["completion", shell])).out;
   const path = `${home.folder}/completion`;

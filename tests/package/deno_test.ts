@@ -63,7 +63,7 @@ setTimeout(() => { throw new TypeError("no such cart"); }, 10);
     ]);
   });
 
-  Deno.test(`on Deno (${name}) it sends, reads, and sends what is left at the end`, async () => {
+  Deno.test(`on Deno (${name}) the package sends, reads, and sends the remaining events at the end`, async () => {
     const { tenant, env } = await newTrial(`package-deno-${name}`);
     const { code, said } = await runProgram(program, env, run(deno));
     assert.deepEqual({ code, said }, { code: 0, said: "51by the console\n" });

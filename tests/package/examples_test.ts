@@ -38,7 +38,7 @@ const arrived = ({ tenant }: Trial, count: number) =>
     return all.length >= count && all;
   });
 
-Deno.test("examples/node_pino.mjs: a server logs its requests, the last ones before it ends", async () => {
+Deno.test("examples/node_pino.mjs: a server logs its requests, and sends the last ones before it ends", async () => {
   const trial = await newTrial("example-pino");
   const port = freePort();
   const { answer, said, code } = await serving(

@@ -78,7 +78,7 @@ async function open(customer: number, options: { dark?: boolean; width?: number 
   };
 }
 
-inBrowser("examples/portal: two customers of a shop, each with the own logs", async () => {
+inBrowser("examples/portal: two customers of a shop each see their own logs", async () => {
   const user = await tenantWithCustomers();
   await Deno.mkdir(`${project}/portal`, { recursive: true });
   for await (const { name } of Deno.readDir(`${checkout}/examples/portal`)) {

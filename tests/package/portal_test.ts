@@ -11,7 +11,7 @@ import { foreign, inBrowser, open, origin, picture, portal, sessionOf } from "./
 
 // What customers see in an application's page.
 
-inBrowser("a customer searches the own logs in the shop's page, and nothing is kept", async () => {
+inBrowser("a customer searches their own logs in the shop's page; nothing is stored", async () => {
   const user = await withLogs();
   const other = await newUser();
   await store(other, [{ level: "error", msg: "of somebody else" }]);
@@ -157,7 +157,7 @@ async function partsOf({ row, frame }: Awaited<ReturnType<typeof open>>): Promis
   return Object.keys(parts).filter((_, at) => counts[at] > 0);
 }
 
-inBrowser("what a token may not do is not there, and nothing asks for it", async () => {
+inBrowser("parts that a token does not allow are missing, and cause no request", async () => {
   const user = await withLogs();
   const { view_id } = await user.client.call("create_log_view", {
     p_name: "records alone",
@@ -170,7 +170,7 @@ inBrowser("what a token may not do is not there, and nothing asks for it", async
   assert.deepEqual(await partsOf(tab), []);
   await tab.page.clock.fastForward(60_000);
   await tab.row("card declined").waitFor();
-  // The host is not told about it.
+  // The host gets no error.
   assert.deepEqual((await tab.said()).filter(([name]) => name === "error"), []);
   const known = ["portal/operations", "search_logs", "validate_query"];
   const others = tab.requests.map(({ url }) => url.split("/logloom-read/v1/")[1])
@@ -179,7 +179,7 @@ inBrowser("what a token may not do is not there, and nothing asks for it", async
   await picture(tab.page, "less");
 });
 
-inBrowser("each part of the page goes with its operation, and stays with the others", async () => {
+inBrowser("without an operation only the page's part for it is missing", async () => {
   const user = await withLogs();
   const { view_id } = await user.client.call("create_log_view", { p_name: "customers" });
   const { token } = await sessionOf(user, { p_view_id: view_id });
@@ -203,7 +203,7 @@ inBrowser("each part of the page goes with its operation, and stays with the oth
 });
 
 inBrowser(
-  "without numbers over time there are those of the whole range, and no error",
+  "without log_series a query shows the numbers of the whole range, and no error",
   async () => {
     const user = await withLogs();
     const { view_id } = await user.client.call("create_log_view", {
@@ -222,7 +222,7 @@ inBrowser(
   },
 );
 
-inBrowser("what is being saved goes on in another language", async () => {
+inBrowser("a running export continues when the labels change", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
   await using tab = await open(token);
@@ -249,7 +249,7 @@ inBrowser("what is being saved goes on in another language", async () => {
   await frame.getByText(/^Saved/).waitFor();
 });
 
-inBrowser("without records there is no file of them, and the host is told", async () => {
+inBrowser("without search_logs no records can be saved, and the host gets an error", async () => {
   const user = await withLogs();
   const { view_id } = await user.client.call("create_log_view", {
     p_name: "a chart alone",
@@ -264,7 +264,7 @@ inBrowser("without records there is no file of them, and the host is told", asyn
   assert.equal(await parts.export(tab.frame).count(), 0);
 });
 
-inBrowser("it wears the application's looks, and no style of an attacker", async () => {
+inBrowser("the portal takes the application's theme, but no injected style", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
   await using tab = await open(token, { width: 390, height: 800, dark: true });
@@ -294,7 +294,7 @@ for (
   ] as const
 ) {
   const name = `${dark ? "dark" : "light"}-${width}`;
-  inBrowser(`${name}: nothing for axe to find, nothing wider than the page`, async () => {
+  inBrowser(`${name}: axe finds nothing, and nothing is wider than the page`, async () => {
     const user = await withLogs();
     const { token } = await sessionOf(user);
     await using tab = await open(token, { width, height, dark });
@@ -313,7 +313,7 @@ for (
   });
 }
 
-inBrowser("everything is done by keyboard", async () => {
+inBrowser("everything can be done by keyboard", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
   await using tab = await open(token);
@@ -357,7 +357,7 @@ inBrowser("everything is done by keyboard", async () => {
   assert.match((await download).suggestedFilename(), /\.ndjson$/);
 });
 
-inBrowser("a page of another origin can neither frame it nor make it ask for a token", async () => {
+inBrowser("another origin can neither frame the portal nor make it ask for a token", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
   await using refused = await open(token, { at: foreign, expected: /frame-ancestors|Framing/ });

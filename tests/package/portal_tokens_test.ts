@@ -29,7 +29,7 @@ const isLast = (tab: Awaited<ReturnType<typeof open>>, event: unknown) =>
 
 const refusedToken = ["error", { status: 401, message: "The token was refused." }];
 
-inBrowser("shortly before a token ends the next one is asked for, and nobody notices", async () => {
+inBrowser("shortly before a token expires the page gets the next one, unnoticed", async () => {
   const user = await withLogs();
   const [first, second] = [
     await sessionOf(user, { p_expires_in: 3600 }),
@@ -67,7 +67,7 @@ inBrowser("shortly before a token ends the next one is asked for, and nobody not
 });
 
 inBrowser(
-  "a token that ends or is revoked is replaced; a view without one holds nothing",
+  "an expired or revoked token is replaced; a view without a token has no records",
   async () => {
     const user = await withLogs();
     const [first, second, third] = [
@@ -101,7 +101,7 @@ inBrowser(
   },
 );
 
-inBrowser("a revoked token is noticed within a minute, though nobody does anything", async () => {
+inBrowser("a revoked token is noticed within a minute, even if nobody does anything", async () => {
   const user = await withLogs();
   const { id, token } = await sessionOf(user);
   await using tab = await open(token, { expected: /status of 401/, clock: true });
@@ -114,7 +114,7 @@ inBrowser("a revoked token is noticed within a minute, though nobody does anythi
   assert.equal(await tab.frame.getByText("card declined").count(), 0);
 });
 
-inBrowser("a host that gives no token is told, and may give one later", async () => {
+inBrowser("a host that gives no token gets an error, and may give one later", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
   await using tab = await open([{ token: "" }, token], { clock: true });
@@ -131,14 +131,14 @@ inBrowser("a host that gives no token is told, and may give one later", async ()
   }]]);
   await tab.frame.getByRole("button", { name: "Open it again" }).click();
   await tab.row("card declined").waitFor();
-  // After it is removed from the page, it requests nothing.
+  // After the element is removed from the page, it asks for no token.
   const asked = await tab.asked();
   await tab.page.evaluate(() => document.querySelector("logloom-viewer")?.remove());
   await tab.page.clock.fastForward(3_600_000);
   assert.equal(await tab.asked(), asked);
 });
 
-inBrowser("the token of another customer shows nothing of the one before", async () => {
+inBrowser("with the token of another customer no record of the previous one is shown", async () => {
   const [ann, bob] = [await withLogs(), await newUser()];
   await store(bob, [{ msg: "of bob" }]);
   await using tab = await open((await sessionOf(ann)).token);
@@ -148,7 +148,7 @@ inBrowser("the token of another customer shows nothing of the one before", async
   assert.equal(await tab.frame.getByText("card declined").count(), 0);
 });
 
-inBrowser("nor does one that is set while getToken is under way", async () => {
+inBrowser("nor with a token that is set while getToken is under way", async () => {
   const [ann, bob] = [await withLogs(), await newUser()];
   await store(bob, [{ msg: "of bob" }]);
   const { token, expires_at } = await sessionOf(ann, { p_expires_in: 180 });
@@ -165,7 +165,7 @@ inBrowser("nor does one that is set while getToken is under way", async () => {
   assert.equal(await tab.frame.getByText("card declined").count(), 0);
 });
 
-inBrowser("other windows tell neither the frame nor the application anything", async () => {
+inBrowser("messages of other windows reach neither the frame nor the application", async () => {
   const [user, eve] = [await withLogs(), await newUser()];
   await store(eve, [{ msg: "of eve" }]);
   const [{ token }, evil] = [await sessionOf(user), await sessionOf(eve)];
@@ -212,7 +212,7 @@ inBrowser("other windows tell neither the frame nor the application anything", a
 });
 
 inBrowser(
-  "a session answers in no page that it does not name, which the host is told",
+  "a session works only in pages of its origins; elsewhere the host gets an error",
   async () => {
     const user = await withLogs();
     const { token } = await sessionOf(user, { p_origins: ["https://other.example"] });
@@ -224,7 +224,7 @@ inBrowser(
   },
 );
 
-inBrowser("a link shows the logs once, and its code is in no address", async () => {
+inBrowser("a link shows the logs once, and its code is in no address of a request", async () => {
   const user = await withLogs();
   await using db = openDatabase();
   await using _portal = await changeSettings(db, { portal_url: portal });

@@ -98,7 +98,7 @@ Deno.test("every way of reading logs answers as its type says", async () => {
   assert.equal((await logs.validate("level:loud")).valid, false);
 });
 
-Deno.test("a supabase-js client reads as its user, and a range can be a word", async () => {
+Deno.test("a supabase-js client reads as its user, and a range can be a text such as 15m", async () => {
   const tenant = await filled([{ msg: "a" }, { msg: "b" }]);
   const logs = createReader(supabase(tenant.token));
   assert.equal((await logs.search("", { since: "15m" })).logs.length, 2);
@@ -145,7 +145,7 @@ Deno.test("an error has its code, status, place in the query and hint", async ()
   assert.equal(refused.status, 401);
 });
 
-Deno.test("a service that is away is asked again for as long as wanted", async () => {
+Deno.test("a call to an unreachable service is retried for as long as wanted", async () => {
   const asked: number[] = [];
   const logs = createReader({ url: "http://127.0.0.1:9", token: "t" }, {
     patienceMs: 5000,
@@ -157,7 +157,7 @@ Deno.test("a service that is away is asked again for as long as wanted", async (
   assert.ok(asked.length >= 1 && asked.length <= 4, `${asked}`);
 });
 
-Deno.test("a change is made once, though its answer is lost", async () => {
+Deno.test("a call that changes something is made once, even if its answer is lost", async () => {
   const { token } = await newTenant("reading");
   await using between = await proxy(() => true);
   const logs = createReader({ url: between.url, token });
@@ -168,7 +168,7 @@ Deno.test("a change is made once, though its answer is lost", async () => {
   assert.equal(await clientOf(token).call("get_saved_search_count", {}), 1);
 });
 
-Deno.test("a token that is refused is taken anew, once", async () => {
+Deno.test("a refused token is replaced by a new one, once", async () => {
   const { token } = await newTenant("reading");
   let [current, refusals] = ["old", 0];
   const session = { url: stack.url, token: () => current };
@@ -188,7 +188,7 @@ Deno.test("a token that is refused is taken anew, once", async () => {
   assert.deepEqual([error.status, refusals], [401, 2]);
 });
 
-Deno.test("all of a long answer is read, page after page, and reading can be ended", async () => {
+Deno.test("all of a long answer is read, page after page, and reading can be stopped", async () => {
   const tenant = await filled(Array.from({ length: 2203 }, (_, n) => ({ msg: "event", n })));
   await using between = await proxy();
   const logs = reader(tenant, between.url);

@@ -13,7 +13,7 @@ const log = createLogger({
 });
 `;
 
-Deno.test("the package is one package, and sending is 4 KiB at most", async () => {
+Deno.test("the package has no dependencies, and its sending part is 4 KiB at most", async () => {
   const there = [...Deno.readDirSync(`${project}/node_modules`)].map(({ name }) => name);
   const own = JSON.parse(await Deno.readTextFile(`${project}/node_modules/.package-lock.json`));
   assert.ok(there.includes("logloom"));
@@ -67,7 +67,7 @@ await log.flush();
   );
 });
 
-Deno.test("a program that ends by an error has logged it, and fails as before", async () => {
+Deno.test("an error that ends a program is logged, and the program fails as without logging", async () => {
   const { tenant, env } = await newTrial("package-crash");
   const { code, said } = await runProgram(
     `${create}
@@ -101,7 +101,7 @@ setTimeout(() => {}, 60_000);
   ]);
 });
 
-Deno.test("of several loggers that capture errors each logs a crash, and the program ends by it once", async () => {
+Deno.test("several loggers that capture errors each log a crash, and the program prints it once", async () => {
   const { tenant, env } = await newTrial("package-crashes");
   const { code, said } = await runProgram(
     `${create}
@@ -130,7 +130,7 @@ setTimeout(() => {}, 60_000);
   );
 });
 
-Deno.test("what is thrown without a text is logged, and ends the program as an error does", async () => {
+Deno.test("a thrown value without a message is logged, and ends the program as an error does", async () => {
   const { tenant, env } = await newTrial("package-crash-textless");
   const { code, said } = await runProgram(
     `${create}
@@ -146,7 +146,7 @@ setTimeout(() => {}, 60_000);
   ]);
 });
 
-Deno.test("a symbol that is thrown is told by its text", async () => {
+Deno.test("a thrown symbol is logged with its text", async () => {
   const { tenant, env } = await newTrial("package-crash-symbol");
   const { code } = await runProgram(
     `${create}
@@ -162,7 +162,7 @@ setTimeout(() => {}, 60_000);
   ]);
 });
 
-Deno.test("what else listens for errors decides on the program's end, as if nothing were logged", async () => {
+Deno.test("another listener for uncaught errors decides when the program ends, as without logging", async () => {
   const { tenant, env } = await newTrial("package-crash-other");
   const { code, said } = await runProgram(
     `${create}
@@ -180,7 +180,7 @@ setTimeout(() => { throw new TypeError("no such cart"); }, 10);
   assert.deepEqual((await records(tenant)).map(({ msg }) => msg), ["uncaught error: no such cart"]);
 });
 
-Deno.test("a service that is away does not keep a program from ending for longer than ten seconds", async () => {
+Deno.test("an unreachable service delays a program's end by at most ten seconds", async () => {
   const { code, said } = await runProgram(`${create}\nlog.info("a");\n`, {
     LOGLOOM_URL: "http://127.0.0.1:9",
     LOGLOOM_API_KEY: "ll_key",
@@ -189,7 +189,7 @@ Deno.test("a service that is away does not keep a program from ending for longer
   assert.match(said, /^logloom: .*: trying again\nlogloom: not everything was sent within 10 s\n$/);
 });
 
-Deno.test("the console is told of twenty failures, each once, and again a minute later", async () => {
+Deno.test("the console shows twenty failures a minute, each once", async () => {
   const { said } = await runProgram(
     `
 import { createLogger } from "logloom";
@@ -208,7 +208,7 @@ log.info("fault 24");
   assert.equal(said, told.join(""));
 });
 
-Deno.test("await using sends what is left", async () => {
+Deno.test("await using sends the remaining events", async () => {
   const { tenant, env } = await newTrial("package-using");
   const dispose = `
 {
@@ -236,7 +236,7 @@ process.kill(process.pid, "${signal}");
 `;
 }
 
-Deno.test("a program that a signal ends sends what is left, and ends by that signal", async () => {
+Deno.test("a program that gets a signal sends the remaining events, and ends by that signal", async () => {
   const own = `process.once("SIGTERM", () => setTimeout(() => process.exit(7), 3000));`;
   for (
     const [signal, program, code] of [

@@ -18,7 +18,7 @@ const logs = createLoggers({
 });
 `;
 
-Deno.test("a backend's events arrive once with each tenant, also where answers are lost", async () => {
+Deno.test("a backend's events arrive once at each tenant, even if answers are lost", async () => {
   const trials = await Promise.all(["a", "b", "c"].map((name) => newTrial(`customer-${name}`)));
   const ids = trials.map(({ tenant }) => tenant.id);
   await using between = await proxy((before) => before % 2 === 0);
@@ -43,7 +43,7 @@ for (let n = 0; n < 900; n++) logs.forTenant(ids[n % 3]).info("event", { n, tena
   }
 });
 
-Deno.test("a customer over its limit holds up no other, and gets its events later", async () => {
+Deno.test("a customer over its limit does not delay others, and its events arrive later", async () => {
   const [slow, quick] = await Promise.all(["slow", "quick"].map((name) => newTrial(name)));
   await using db = openDatabase();
   // Events beyond this rate wait half a minute. The other tenant's events are sent meanwhile.
@@ -75,7 +75,7 @@ while (!await logs.flush()) await new Promise((resolve) => setTimeout(resolve, 1
   }
 });
 
-Deno.test("a customer that there is not costs its own events, and the program is told", async () => {
+Deno.test("events of an unknown customer are lost and reported, the others arrive", async () => {
   const { tenant } = await newTrial("customer");
   const { code, said } = await runProgram(
     `${create}

@@ -52,7 +52,7 @@ for (const version of ["pino", "pino-9"]) {
   }
 }
 
-Deno.test("pino: a signal that is turned into an exit, as the page does it, loses nothing", async () => {
+Deno.test("pino: a signal handler that exits, as in the guide, loses nothing", async () => {
   const { tenant, env } = await newTrial("package-pino-signal");
   const page = await Deno.readTextFile(`${checkout}/docs/guides/send/programs.md`);
   const [asExit] = /^process\.once\("SIGTERM".*$/m.exec(page) ?? [];
@@ -75,7 +75,7 @@ Deno.test("pino: an answer that is lost doubles nothing", async () => {
   assert.equal((await records(tenant)).length, 50);
 });
 
-Deno.test("pino: what is large keeps its message, and a long number its digits", async () => {
+Deno.test("pino: a large event keeps its message, and a long number its digits", async () => {
   const { tenant, env } = await newTrial("package-pino-large");
   const { code, said } = await runProgram(
     `
@@ -103,7 +103,7 @@ logger.info({ msg: "alone" });
   assert.deepEqual({ id, list }, { id: "9007199254740993", list: [1.5, "-12345678901234567890"] });
 });
 
-Deno.test("pino: what could not be sent before the end is said", async () => {
+Deno.test("pino: events that could not be sent before the end are reported", async () => {
   const { code, said } = await runProgram(pino("pino"), {
     LOGLOOM_URL: "http://127.0.0.1:9",
     LOGLOOM_API_KEY: "ll_key",
@@ -148,7 +148,7 @@ logger.silly("not sent");
   );
 });
 
-Deno.test("winston: what formats make for people changes neither level nor time", async () => {
+Deno.test("winston: formats for people change neither level nor time", async () => {
   const { tenant, env } = await newTrial("package-winston-formats");
   const at = new Date(Date.now() - 600_000).toISOString();
   const { code, said } = await runProgram(
@@ -177,7 +177,7 @@ log("exact", winston.format((info) => ({ ...info, timestamp: "${at.replace("Z", 
   ]);
 });
 
-Deno.test("winston: ending the logger waits for what is on its way", async () => {
+Deno.test("winston: ending the logger waits until its events are sent", async () => {
   const { tenant, env } = await newTrial("package-winston-end");
   const { code } = await runProgram(
     `

@@ -146,7 +146,7 @@ const draw = ({ page }: Tab, changes: object | null) =>
 const framesOf = ({ page }: Tab) =>
   page.frames().filter((one) => one.url().startsWith(portal)).length;
 
-inBrowser("React: the server's HTML comes alive under a strict policy, and follows", async () => {
+inBrowser("React: the server's HTML is hydrated under a strict policy", async () => {
   assert.equal(
     react.html,
     `<logloom-viewer src="${portal}" range="24h" class="logs"></logloom-viewer>`,
@@ -188,7 +188,7 @@ inBrowser("React: the server's HTML comes alive under a strict policy, and follo
 });
 
 inBrowser(
-  "React: the newest getToken is called, failures are told, a removed view is gone",
+  "React: the newest getToken is called, failures reach the host, a removed view is gone",
   async () => {
     const user = await withLogs();
     const [first, second, third] = [
@@ -230,7 +230,7 @@ inBrowser(
   },
 );
 
-inBrowser("src may come later, and change; one that is no address is told", async () => {
+inBrowser("src may be set later, and changed; an invalid address is an error", async () => {
   const { token } = await sessionOf(await withLogs());
   await using tab = await open(token);
   await tab.row("card declined").waitFor();
@@ -258,7 +258,7 @@ inBrowser("src may come later, and change; one that is no address is told", asyn
 for (const isDark of [false, true]) {
   const [own, other] = isDark ? ["dark", "light"] : ["light", "dark"];
   inBrowser(
-    `a page may be ${other} where its reader's system is ${own}, or follow it`,
+    `a page may be ${other} on a system that is ${own}, or follow the system`,
     async () => {
       const { token } = await sessionOf(await withLogs());
       await using tab = await open(token, { dark: isDark });
@@ -278,7 +278,7 @@ for (const isDark of [false, true]) {
   );
 }
 
-inBrowser("the looks of the page's style sheet arrive, change, and are taken back", async () => {
+inBrowser("the style of the page's style sheet is applied, changed and removed", async () => {
   const { token } = await sessionOf(await withLogs());
   await using tab = await open(token, {
     prepare: serving({
@@ -318,7 +318,7 @@ inBrowser("the looks of the page's style sheet arrive, change, and are taken bac
   await becomes(plain, () => looks(tab));
 });
 
-inBrowser("it is as high as its rows, between 480 pixels and 80 % of the window", async () => {
+inBrowser("its height is that of its rows, between 480 pixels and 80 % of the window", async () => {
   const user = await withLogs();
   const rows = (service: string, count: number) =>
     Array.from({ length: count }, (_, n) => ({ level: "info", service, msg: `row ${n}` }));
@@ -414,7 +414,7 @@ inBrowser("a host without getToken answers token-needed by setting the token", a
 });
 
 inBrowser(
-  "an element that is moved shows the same, and still renews its token in time",
+  "an element that is moved in the page shows the same, and still renews its token in time",
   async () => {
     const user = await withLogs();
     const { token, expires_at } = await sessionOf(user, { p_expires_in: 180 });
@@ -436,7 +436,7 @@ inBrowser(
   },
 );
 
-inBrowser("token = null takes the records away, until there is a token again", async () => {
+inBrowser("token = null removes the records until there is a new token", async () => {
   const user = await withLogs();
   const { token } = await sessionOf(user);
   await using tab = await open([token, ""], { clock: true, prepare: answersByProperty });

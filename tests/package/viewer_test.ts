@@ -6,14 +6,14 @@ import { project } from "./project.ts";
 
 const element = `${project}/node_modules/logloom/dist/viewer.js`;
 
-Deno.test("the element is 3 KB at most and can be imported where there is no page", async () => {
+Deno.test("the element is 3 KB at most and can be imported outside a browser", async () => {
   const size = gzipSync(await Deno.readFile(element), { level: 9 }).length;
   console.log(`element: ${size} bytes gzipped`);
   assert.ok(size <= 3000, `${size}`);
   await import(`file://${element}`);
 });
 
-Deno.test("React draws the element, on a server too, with no token and no style attribute in it", async () => {
+Deno.test("React renders the element, also on a server, without a token or a style attribute", async () => {
   const file = `${project}/react.mjs`;
   await Deno.writeTextFile(
     file,

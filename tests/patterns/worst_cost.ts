@@ -4,13 +4,13 @@ import { type Letters, lettersFor } from "./pattern_letters.ts";
 /** The cost of a pattern's worst text. */
 export interface Cost {
   readonly letters: Letters;
-  /** The cost as a multiple of half the length, over two doublings. */
+  /** How many times the cost grows when the length doubles: the average of two doublings. */
   readonly doubling: number;
   readonly length: number;
   readonly milliseconds: readonly number[];
 }
 
-/** The highest factor of a linear cost. A linear cost doubles; the rest is for caches and other processes. */
+/** The highest such factor of a linear cost: 2, and a margin for caches and other processes. */
 export const mostForDouble = 2.6;
 
 /** A quadratic cost comes near to this factor. Noise does not reach it twice. */
@@ -32,7 +32,7 @@ const measured = 4;
 const longest = 8 * 1024 * 1024;
 /** The shortest time that counts as a measurement. */
 const leastMs = 1;
-/** A time that is long enough, so that no longer text is tried. */
+/** Once a text takes this long, no longer texts are tried. */
 const plainMs = 100;
 
 /** Returns the worst cost of a pattern, or the first cost that is too high. */
@@ -132,7 +132,7 @@ function isBeyond(pattern: RegExp, letters: Letters): boolean {
       const took = processorMs(() => run(pattern, text));
       // Backtracking would read the whole text, which takes longer.
       if (length === longest / 8 && took < 0.1) return false;
-      // The limit for a text eight times as long: more than half of a quadratic cost.
+      // For a text eight times as long a quadratic cost would be 64 times as high; the limit is 40.
       if (took > 500 && took > 40 * last) return true;
       last = Math.max(took, leastMs);
     } catch (error) {

@@ -111,7 +111,7 @@ function compareRows(source: string, plan: Plan, events: Event[], rows: Row[]): 
     return names.map((name) => results[name]);
   };
   const names = plan.results;
-  // A sum may differ in its last digit, and the stage where may depend on this digit.
+  // A sum may differ in its last digit, and the stage `where` may depend on this digit.
   const exact = ["count", "count_distinct", "min", "max"];
   const isExact = plan.having.every(({ name }) =>
     plan.aggregates.every((one) =>

@@ -78,7 +78,7 @@ class Reader {
         this.#at = end;
       }
     }
-    // A where before the first json or logfmt is part of the filter.
+    // A stage `where` before the first json or logfmt is part of the filter.
     const first = plan.rows.findIndex((stage) => "extract" in stage);
     const wheres = plan.rows.splice(0, first < 0 ? plan.rows.length : first);
     const filters = [
@@ -136,7 +136,7 @@ class Reader {
     this.#leaves++;
   }
 
-  /** Counts a text that is searched for inside others, for the limit. */
+  /** Adds a text that is searched for within others to the characters that the limit counts. */
   #search(text: { length: number }, position: number): void {
     this.#searched += text.length;
     if (this.#searched > 512) this.#refuse("too much to search for", position);

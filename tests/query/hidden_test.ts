@@ -83,7 +83,7 @@ const scopes: readonly Hidden[] = [
       },
     }),
   },
-  // The fields of the counts, and the field that is hidden with the level.
+  // Fields that have counts (level, service), and the attribute that is hidden with the level.
   {
     fields: ["level", "service", "route", "attrs.original_level"],
     named: [
@@ -196,7 +196,7 @@ function namingCalls(hidden: Hidden, sets: Event[][], count: number, seed: numbe
   return calls;
 }
 
-/** Calls that name no hidden field, but perhaps any text or the parent of a hidden attribute. */
+/** Calls that name no hidden field. Some use `any`, or name the parent of a hidden attribute. */
 function otherCalls(hidden: Hidden, sets: Event[][], count: number, seed: number): Call[] {
   const random = randomOf(seed);
   const sources = fc.sample(query, { seed, numRuns: count });

@@ -398,7 +398,7 @@ class StageReader {
   }
 }
 
-/** A result, or null: of the division by zero, and of what a double does not hold. */
+/** Returns null for a division by zero, and if a double cannot hold the result. */
 function compute(left: number | null, operator: string, right: number | null): number | null {
   if (left === null || right === null) return null;
   if (operator === "+" || operator === "-") {
@@ -459,7 +459,7 @@ function tokenize(source: string[], position: number): Token[] {
   return tokens;
 }
 
-/** Returns the value of an aggregate over events; rate gives their number. */
+/** Returns the value of an aggregate over events; for rate, the number of events. */
 export function aggregateOf(
   { kind, field, condition }: Aggregate,
   all: Event[],

@@ -28,7 +28,7 @@ longTest({
       const key = { "X-API-Key": trial.key };
       const json = { "Content-Type": "application/json" };
       const sent: Sent[] = [
-        // supabase-js: functions.invoke, with its client's headers and a retry's.
+        // The headers of functions.invoke of supabase-js, and of its retries.
         {
           path: "",
           headers: {

@@ -44,7 +44,7 @@ Deno.test("curl: a line of an access log, as the page shows it", async () => {
   });
 });
 
-Deno.test("curl: an event as the API has it", async () => {
+Deno.test("curl: the event of the API's example", async () => {
   await withTrial("curl", async (trial) => {
     await runBlock(trial, "json.md", "curl-json.sh");
     const [log] = await found(trial, 'service:shop "card declined"');
@@ -65,7 +65,7 @@ for (const away of ways) {
   });
 }
 
-Deno.test("what Supabase's drain sends, as its page shows it", async () => {
+Deno.test("the example on the page about Supabase's drain is stored", async () => {
   await withTrial("supabase", async (trial) => {
     await runBlock(trial, "supabase.md", "supabase-drain.sh");
     const [log] = await found(trial, "attrs.metadata.response.status_code:500");
@@ -73,7 +73,7 @@ Deno.test("what Supabase's drain sends, as its page shows it", async () => {
   });
 });
 
-Deno.test("what Vercel's drain sends, as its page shows it", async () => {
+Deno.test("the example on the page about Vercel's drain is stored", async () => {
   await withTrial("vercel", async (trial) => {
     await runBlock(trial, "drains.md", "vercel-drain.sh");
     const [log] = await found(trial, "service:shop env:production level:error");

@@ -68,7 +68,7 @@ ${block}  }
 }
 
 Deno.test({
-  name: "pino-logflare: what its example sends is found; nginx' own line about it, too",
+  name: "pino-logflare: the example's event is found, and nginx's line about the request",
   ...isOnDebian(),
   fn: () =>
     withTrial("pino-logflare", (trial) =>

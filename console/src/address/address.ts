@@ -74,8 +74,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * In a frame: our own history of fragments, because the browser's history belongs to the page around it. Otherwise
- * null.
+ * The history of fragments while the page is in a frame, because the browser's history belongs to the page around it;
+ * otherwise null.
  */
 let earlier: string[] | null = null;
 

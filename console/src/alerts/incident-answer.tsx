@@ -7,7 +7,7 @@ import { ErrorNote } from "../shared/basic-controls.tsx";
 import { say } from "../shared/translate.ts";
 import { SelectField } from "../shared/form-fields.tsx";
 
-/** Who works on an incident, and a note: what is known, what was tried. */
+/** The form that assigns an incident and stores a note about it. */
 export function IncidentAnswer({ incident }: { incident: AlertIncidentDetails }) {
   const claims = useSession().claims();
   const members = useMembers().data ?? [];
@@ -60,7 +60,7 @@ export function IncidentAnswer({ incident }: { incident: AlertIncidentDetails })
   );
 }
 
-/** Changes the answer to an incident. */
+/** Sets assignee, note or acknowledgement of an incident. */
 export function useIncidentChange() {
   return useChange("update_alert_incident", [
     "list_alert_incidents",

@@ -18,7 +18,7 @@ import { IncidentEvidence } from "./incident-evidence.tsx";
 import { IncidentChart } from "./incident-chart.tsx";
 import { rangeOf, recordsOf, resolutions } from "./incident-query.ts";
 
-/** An incident: its chart, its answer, what its records say, the deliveries, and each time it fired. */
+/** An incident: its chart, assignee and note, what its records say, the deliveries, and each time it fired. */
 export function IncidentView({ id }: { id: string }) {
   const answer = useOperation("get_alert_incident", { p_incident_id: id }, { every: 15_000 });
   return (

@@ -14,7 +14,7 @@ export function ConnectionNote() {
     queries.getQueryCache().subscribe(({ query: { state: { error } } }) => {
       if (error instanceof LogloomError && error.isAway) setAway(true);
     }), [queries]);
-  // Says so at once, while calls are still being retried.
+  // Shows the note at once, while failed calls are still being retried.
   useEffect(() => service.away.subscribe(() => setAway(true)), [service]);
 
   useEffect(() => {

@@ -45,7 +45,7 @@ export function moved(panels: LogPanel[], shown: Shown, to: number): LogPanel[] 
   return next;
 }
 
-/** The panels with a removed one back in its place. */
+/** The panels, with a removed panel restored to its position. */
 export function restored(panels: LogPanel[], { panel, at }: Shown): LogPanel[] {
   return panels.toSpliced(at, 0, panel);
 }

@@ -133,7 +133,7 @@ function comparedRange(run: Run, { with: chosen, around }: Record<string, string
   return other === null ? {} : { p_before_from: other.from, p_before_to: other.to };
 }
 
-/** The range from which a part was chosen. A part that was chosen at its edge may lie beyond it. */
+/** The range from which a part was chosen. A part that was chosen at the edge of this range may extend beyond it. */
 function restOf(around: string | undefined, part: { from: string; to: string }) {
   const [from, to] = around?.split("/") ?? [];
   if (!from || !to) return null;

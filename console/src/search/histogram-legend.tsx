@@ -14,7 +14,7 @@ export function HistogramLegend({ buckets, at }: {
   at: Bucket | undefined;
 }) {
   const edit = useEditQuery();
-  // Whole numbers do not fit on a phone, and a clipped number is a wrong one.
+  // Numbers with all digits do not fit on a phone, and a clipped number would be wrong.
   const written = useIsNarrow() ? short : count;
   const total = (level: Level | "none") =>
     buckets.reduce((sum, bucket) => sum + bucket.levels[level], 0);

@@ -40,7 +40,7 @@ export function SearchScreen() {
   useEffect(() => {
     setPaused(false);
     if (!isLive) return;
-    // The chart follows more slowly than the rows.
+    // In a live view the chart is updated less often than the rows.
     const timer = setInterval(() => !document.hidden && again(), liveChartMs);
     return () => clearInterval(timer);
   }, [isLive]);

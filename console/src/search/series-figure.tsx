@@ -73,7 +73,7 @@ export function SeriesFigure({ query, instants, height = 160 }: {
   );
   if (series === null) return null;
   if (answer.error) {
-    // A wrong query stays wrong, so no retry.
+    // A wrong query stays wrong, so it is not retried.
     const retry = answer.error.status === 400 ? undefined : () => void answer.refetch();
     return <ErrorNote error={answer.error} retry={retry} />;
   }

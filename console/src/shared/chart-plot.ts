@@ -38,7 +38,7 @@ interface Handlers {
 /** The height of the times below the chart. */
 export const labelsHeight = 23;
 
-/** Close enough that an axis never has room for its zero alone. */
+/** The steps between labels of an axis. They are so close together that an axis never shows only its zero. */
 const wholeSteps = Array.from({ length: 13 }, (_, at) => [1, 2, 3, 5].map((n) => n * 10 ** at))
   .flat();
 const font = "11px system-ui, sans-serif";

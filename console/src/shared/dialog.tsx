@@ -13,7 +13,7 @@ export function Dialog({ title, onClose, children, size, isBusy = false }: {
   onClose: () => void;
   children: ReactNode;
   size?: "wide" | "full";
-  /** Only the awaited answer may close the dialog. */
+  /** True while a request runs: the user cannot close the dialog until its answer arrives. */
   isBusy?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);

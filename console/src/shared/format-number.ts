@@ -16,7 +16,7 @@ export const signed = format({
 export const count = (value: number): string => whole.format(value);
 export const short = (value: number): string =>
   (value !== 0 && Math.abs(value) < 1 ? small : compact).format(value);
-/** A share; a small one is never shown as none. */
+/** A share. One above 0 is never shown as 0 %. */
 export const percent = (value: number): string =>
   value > 0 && value < 0.001 ? `<${share.format(0.001)}` : share.format(value);
 

@@ -23,7 +23,7 @@ interface Tip {
   isRight: boolean;
 }
 
-/** A chart over time. Dragging chooses a range, pointing at a bucket shows its values. */
+/** A chart over time. Dragging chooses a range; pointing at a bucket shows its values. */
 export function TimeChart(props: Props) {
   const { times, series, kind, zone, height, range, label, hooks, least, most, isUnfinished } =
     props;

@@ -95,7 +95,7 @@ inBrowser(
     await page.getByRole("list", { name: "Newest records" }).getByText("it broke").waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
 
-    // The incident gets an answer, which can be taken back.
+    // The incident is acknowledged, which can be taken back.
     await page.getByRole("button", { name: "Acknowledge" }).click();
     await page.getByText(/ by you$/).waitFor();
     await page.getByRole("button", { name: "Take back" }).click();

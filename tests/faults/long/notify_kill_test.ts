@@ -95,7 +95,7 @@ Deno.test("an evaluator killed, and several at once, make one alert and one noti
 
   release.resolve();
   await holder;
-  // Together with the job, four evaluators run. They are procedures that commit, so they take no parameters.
+  // Together with the job, four evaluators run. The calls have no bound values, because these procedures commit.
   await Promise.all(
     [1, 2, 3].map(() => db.unsafe("call logloom_private.run_job('evaluate_alerts')").simple()),
   );

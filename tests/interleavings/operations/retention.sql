@@ -1,5 +1,5 @@
--- Retention deletes a tenant's part of a day that another tenant keeps: rows and a block of the day
--- that others seal, erase and archive.
+-- Retention deletes one tenant's rows and block of a day. Another tenant keeps this day. The other
+-- operations seal, erase and archive this day.
 -- set-up
 insert into logloom.tenant_settings (tenant_id, retention_days) values ('acme', 2)
 on conflict (tenant_id) do update set retention_days = excluded.retention_days;

@@ -3,7 +3,7 @@
 create table interleavings.saved_tables (
   name text primary key,
   columns text not null,
-  -- base has the table's rows in the world, saved its rows before each permutation of the pair.
+  -- The table's rows in the world (base) and before each permutation of the pair (saved).
   base text not null,
   saved text not null,
   -- True if an operation of the pair changes the table.

@@ -1,6 +1,6 @@
--- A project of somebody else, put together as starter kits and libraries for Supabase do it: roles
--- within groups, wrappers in public, a pre-request function and a token hook of their own, workers
--- that pg_cron starts, and nothing that is anybody's by default.
+-- A foreign project like those that starter kits and libraries for Supabase make: roles within
+-- groups, wrappers in public, its own pre-request function and token hook, workers that pg_cron
+-- starts, and no default grants.
 
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public revoke execute on functions from anon, authenticated;
@@ -37,7 +37,7 @@ language sql stable as $$
 $$;
 grant execute on function rbac.current_user_id() to authenticated, anon, service_role;
 
--- What the project's requests see of the claims.
+-- Puts the user's groups into a setting of the request.
 create function rbac.db_pre_request() returns void
 language plpgsql set search_path = rbac as $$
 declare
@@ -158,7 +158,7 @@ grant usage on schema public to supabase_auth_admin;
 grant execute on function public.custom_access_token_hook(jsonb) to supabase_auth_admin;
 revoke execute on function public.custom_access_token_hook(jsonb) from authenticated, anon, public;
 
--- Its tokens name a role that reaches a view alone.
+-- A role of the project's tokens that may only read a view.
 create role portal nologin noinherit;
 grant portal to authenticator;
 create table public.accounts (

@@ -1,6 +1,6 @@
--- A project of somebody else, with as many of our words in it as one project can have.
+-- A foreign project that uses as many of Logloom's names as possible.
 
--- Its days begin where it is, and are written as there.
+-- The project's own time zone and date styles.
 alter database postgres set timezone = 'Asia/Kathmandu';
 alter database postgres set datestyle = 'SQL, DMY';
 alter database postgres set intervalstyle = 'sql_standard';
@@ -10,7 +10,7 @@ grant usage on schema app to anon, authenticated, service_role, supabase_auth_ad
 alter default privileges in schema app grant select on tables to anon;
 alter default privileges in schema public revoke all on tables from anon;
 
--- Whoever looks after it works in its schema first.
+-- The project's developers have its schema first in the search_path.
 alter role postgres set search_path = app, public, extensions;
 alter database postgres set quote_all_identifiers = on;
 
@@ -34,7 +34,7 @@ alter table public.orders enable row level security;
 create policy orders_select_anyone on public.orders for select to anon, authenticated using (true);
 grant select, insert on public.orders to anon, authenticated;
 create policy orders_insert_anyone on public.orders for insert to anon with check (true);
--- Its editors sign in with a role of their own.
+-- The project's editors have a role of their own.
 create role editor nologin noinherit;
 grant editor to authenticator;
 grant usage on schema public to editor;
@@ -57,7 +57,7 @@ create function app.search_logs(p_query_dsl text default null) returns setof pub
 language sql stable as $$ select * from public.logs $$;
 create function app.ingest_text() returns text language sql as $$ select 'app' $$;
 
--- It counts on the search_path of the request, leaves something for it, and refuses some.
+-- The pre-request function uses the request's search_path, changes settings, refuses requests.
 create function public.is_welcome(p_headers json) returns boolean
 language sql immutable as $$ select p_headers ->> 'x-shop' is distinct from 'closed' $$;
 create function app.check_request() returns void
