@@ -214,7 +214,7 @@ Deno.test("Datadog: members of JSON inside a message win over the event's other 
   ]);
 });
 
-Deno.test("Datadog's tags elsewhere: env is a field, and they stay as they are", async () => {
+Deno.test("Datadog's tags in other protocols: env becomes a field, and the tags stay unchanged", async () => {
   const tags = "team:pay, env:qa,env:other";
   const event = { msg: "a", ddtags: tags };
   const expected = [{ msg: "a", env: "qa", attrs: { ddtags: tags } }];
