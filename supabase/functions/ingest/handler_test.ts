@@ -103,7 +103,7 @@ Deno.test("OPTIONS is 204, other methods 405 with Allow, all with CORS headers",
   }
 });
 
-Deno.test("the checks come in their order", async () => {
+Deno.test("of several faults the answer names the first: credentials, size, key, content", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const answer = async (headers: Record<string, string>, body: string) => {
