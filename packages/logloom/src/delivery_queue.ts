@@ -161,7 +161,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     return batch;
   }
 
-  /** Sends a batch. True if the time was over before; otherwise it was sent, refused or lost. */
+  /** Sends a batch. True if no time is left for another attempt; otherwise the batch was sent, refused or lost. */
   async function deliver(batch: Batch): Promise<true | void> {
     const began = performance.now();
     onTheWay += batch.bytes;

@@ -13,7 +13,7 @@ export interface PinoOptions extends
   readonly messageKey?: string;
 }
 
-/** How long the program waits before it ends. */
+/** How long the program waits for unsent events before it ends. */
 const lastMs = 8000;
 
 const levelOf: Readonly<Record<number, string>> = {

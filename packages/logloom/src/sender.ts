@@ -55,7 +55,7 @@ export interface Sender {
 
 const timeoutMs = 30_000;
 const exitMs = 10_000;
-/** A worker ends at most 30 seconds after its request, and the last attempt may take as long again as this. */
+/** How long a worker may retry: it ends 30 s after its request, and the last attempt may take this long once more. */
 const requestMs = 10_000;
 /** The same failure is shown at most once in this time, and at most twenty failures are shown. */
 const repeatMs = 59_000;

@@ -75,7 +75,7 @@ export function createLoggers(options: LoggersOptions): Loggers {
       );
     const away = tenants.filter(({ status }) => status >= 500);
     if (away.length > 0) {
-      // These events may be stored. The same request with the same key tells.
+      // These events may be stored already, so the same request is sent again with the same key.
       const after = Math.max(...away.map((one) => one.retry_after ?? 0));
       return new Response(JSON.stringify({ error: away[0].error }), {
         status: 503,
