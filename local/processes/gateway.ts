@@ -33,7 +33,7 @@ export function accessLog(system: System, stack: Stack): string {
 
 const largestAccessLog = 16 * 1024 * 1024;
 
-/** Starts a new access log when the old one is large; keeps one old one. */
+/** Starts a new access log when the current one is large, and keeps one old log. */
 export async function turnAccessLog(system: System, stack: Stack, pid: number): Promise<void> {
   const { size } = await Deno.stat(accessLog(system, stack));
   if (size < largestAccessLog) return;

@@ -398,7 +398,7 @@ class StageReader {
   }
 }
 
-/** A result, or null: of the division by zero, and of what a double does not hold. */
+/** Returns a result; null for a division by zero, and for a result that a double cannot hold. */
 function compute(left: number | null, operator: string, right: number | null): number | null {
   if (left === null || right === null) return null;
   if (operator === "+" || operator === "-") {
@@ -459,7 +459,7 @@ function tokenize(source: string[], position: number): Token[] {
   return tokens;
 }
 
-/** Returns the value of an aggregate over events; rate gives their number. */
+/** Returns the value of an aggregate over events. For rate it returns their number. */
 export function aggregateOf(
   { kind, field, condition }: Aggregate,
   all: Event[],
