@@ -12,7 +12,7 @@ import { type Event, isRecord, type Json } from "./event.ts";
 // reading operation run over rows, and over rows and blocks; the two must agree as well. Half of the queries name a
 // hidden field. Without the scope their answers must differ, or the test would prove nothing. Hidden values differ in
 // length (by 1 to 100,000), type and number. A field with few values has different values, in different numbers.
-// There are three scopes. npm test runs 420 queries, npm run trial 600 more each turn. QUERY_COUNT is the number of
+// There are three scopes. npm test runs 180 queries, npm run trial 600 more each turn. QUERY_COUNT is the number of
 // queries for each scope. To repeat a run: QUERY_SEED=….
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));

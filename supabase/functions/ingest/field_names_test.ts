@@ -196,7 +196,7 @@ Deno.test("a trace is found by its usual names, and is used as req_id if there i
   });
 });
 
-Deno.test("syslog's severities count where the protocol is syslog, and as PRIORITY", () => {
+Deno.test("numbers are read as syslog severities if the protocol is syslog, and in PRIORITY", () => {
   const levels = ["error", "error", "error", "error", "warn", "info", "info", "debug"];
   for (const [severity, level] of levels.entries()) {
     assert.deepEqual(of({ PRIORITY: String(severity) }), {

@@ -379,7 +379,7 @@ Deno.test("an event of another shape keeps its values", async () => {
   assert.deepEqual(events, kept.map(([, event]) => event));
 });
 
-Deno.test("spans and metrics in protobuf are refused where logs are taken", async () => {
+Deno.test("spans and metrics in protobuf are refused at the path for logs", async () => {
   for (const id of [traceId, Buffer.from("requests").toString("hex")]) {
     const writer = new PbfWriter();
     const within = (field: number, write: () => void) =>

@@ -138,7 +138,7 @@ Deno.test("an attribute may be named like a property of every object", () => {
   ]);
 });
 
-Deno.test("stages make of a record what Loki's own tests say", () => {
+Deno.test("stages change a record as in Loki's own tests", () => {
   const made = (stages: string, line: string, attrs: Record<string, unknown> = {}) => {
     const query = new LogQuery(
       parseLogql(`{host="h"} ${stages}`).children[0].children[0],
