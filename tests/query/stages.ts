@@ -79,7 +79,7 @@ export class Plan {
     return this.patterns || this.aggregates.length > 0;
   }
 
-  /** The names of all numbers of a row; the last of math, or else the first, stands for the row. */
+  /** The names of all numbers of a row. The row's value is the last number of math, or else the first number. */
   get results(): string[] {
     return [...this.aggregates, ...this.math].map(({ name }) => name);
   }

@@ -148,8 +148,8 @@ class LongRecord {
   }
 
   /**
-   * Makes an array or object fit: shortens its largest arrays and objects to one size. If there are too many, or all are
-   * small, keeps the beginning.
+   * Makes an array or object fit: shortens its largest arrays and objects to one size. If it has too many, or all are
+   * small, keeps only its first members.
    */
   #fitting<T extends object>(container: T, path: string, measure: Measure, room: Room): T {
     const { budget, least } = room;

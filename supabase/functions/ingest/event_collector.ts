@@ -24,7 +24,7 @@ export interface Batch extends TextColumns {
   readonly p_errors?: readonly EventError[];
   /** Whether every rejected event is listed, not only the first hundred. */
   readonly p_all_errors?: boolean;
-  /** The member that gave `ts` but may mean something else, by the event's place (from 1). */
+  /** By the event's place, from 1: the member from which `ts` was read, if it may mean something else. */
   readonly p_guessed?: Readonly<Record<string, JsonObject>>;
   /** Events that were shortened. */
   readonly p_cut?: number;

@@ -11,8 +11,8 @@ export function isTime(version: string): boolean {
 }
 
 /**
- * Returns the first time that sorts after a version, as a version alone and in a file's name. It never begins with the
- * version, even if that is short, such as 20261201. Null after the last year.
+ * Returns the first time that sorts after a version, also after the version's file name. The time never begins with the
+ * version, not even with a short one such as 20261201. Null after the last year.
  */
 export function followingVersion(version: string): string | null {
   const [year, month, day, hour, minute, second] = fieldsOf(version.slice(0, 14).padEnd(14, "9"));
