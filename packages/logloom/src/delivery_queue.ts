@@ -18,7 +18,7 @@ export interface DeliveryOptions {
   onError(error: Error): void;
   /** Keeps the runtime alive until the queue is empty. Must not throw. */
   waitUntil: WaitUntil;
-  /** Returns how long sending may take. Events that remain when a worker's request ends are never sent. */
+  /** Returns how long sending may take. A worker stops soon after its request; the next request sends the rest. */
   timeout(): number;
 }
 

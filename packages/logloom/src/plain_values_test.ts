@@ -52,7 +52,7 @@ Deno.test("values that JSON cannot hold become readable", () => {
   );
 });
 
-Deno.test("a member whose value throws is lost, and no other", () => {
+Deno.test("a member whose value throws becomes the error's text, and all others stay", () => {
   const hostile = {
     good: 1,
     get bad() {

@@ -32,7 +32,7 @@ interface Held {
   tries: number;
   events: Event[];
   length: number;
-  /** The number of events that were dropped because the queue was full. */
+  /** The number of events that were dropped because too many events of all tenants waited. */
   lost: number;
   timer?: ReturnType<typeof setTimeout>;
 }
