@@ -16,7 +16,7 @@ const tenant = "bench";
  * Measures how a sealed day of records is archived into a bucket, deleted from the database and restored. No two records
  * are equal, unless --as-logged is given.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records, default 1000000), --as-logged.
+ * Options: --events FILE (NDJSON or .gz; default: generated events), --scale N (records, default 1000000), --as-logged.
  * With --tenants N, archives a month of that many tenants instead, most of them small: --records N (default 3000000), --days N
  * (default 30), --minutes N (how long it may take, default 25).
  */

@@ -20,7 +20,7 @@ const instances = { Nano: 43, Micro: 87, Small: 174, Medium: 347, Large: 630 };
  * Measures what Logloom costs a project: while idle, for a request, and for a million events. pg_cron runs the jobs over
  * connections and logs each run, as on a hosted project.
  *
- * Options: --minutes N of idleness (default 5), --events FILE (NDJSON, .gz too; made events without it), --scale N (the
+ * Options: --minutes N of idleness (default 5), --events FILE (NDJSON or .gz; default: generated events), --scale N (the
  * events of a day, default 1000000).
  */
 export async function run(args: string[]): Promise<void> {

@@ -24,7 +24,7 @@ import { type BenchStack, startBenchStack } from "./support/stack.ts";
  * Measures speed, delay and size of ingest, compared with R: the rows a second of one COPY of the same events into the
  * same partition with the same indexes.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --seconds N of each phase (default 15), --sustained
+ * Options: --events FILE (NDJSON or .gz; default: generated events), --seconds N of each phase (default 15), --sustained
  * N (seconds, default 60), --pace P (the sustained rate, as a share of R; default 0.52).
  */
 export async function run(args: string[]): Promise<void> {

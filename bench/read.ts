@@ -20,7 +20,7 @@ const search = { p_query_dsl: "level:error", p_ts_from: "now-1h", p_limit: 100 }
 /**
  * Compares the processor time of searches by key, by assistants and by RPC, in turns, on the Deno of hosted functions.
  *
- * Options: --seconds N for each (default 20), --events FILE (NDJSON, .gz too; made events without it).
+ * Options: --seconds N for each (default 20), --events FILE (NDJSON or .gz; default: generated events).
  */
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({

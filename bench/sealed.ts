@@ -29,7 +29,7 @@ const parts = ["day", "month", "beside"];
  * a request id in thirty days, which have as many records in total. Measures how much slower ingest and the writer are
  * while a day is sealed and its partition replaced. No two records of a day are equal.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --scale N (records of the day,
+ * Options: --events FILE (NDJSON or .gz; default: generated events), --scale N (records of the day,
  * default 1000000), --runs N (calls of a question, default 20), --rounds N (of minutes without and
  * with sealing, default 4), --part day|month|beside (only this part; may be repeated).
  */
@@ -200,7 +200,7 @@ function shown(milliseconds: number): string {
   return Number.isFinite(milliseconds) ? milliseconds.toFixed(1) : "no answer in time";
 }
 
-/** Measures the bytes a record of data that compresses badly: noise, and tenants with a hundred records a day. */
+/** Measures the bytes of a record for data that compresses badly: noise, and tenants with a hundred records a day. */
 async function oddities(bench: BenchStack, events: Event[], day: string): Promise<Figure[]> {
   const { sql } = bench;
   const random = seededRandom(2);

@@ -18,7 +18,7 @@ const viewer = "22222222-2222-4222-8222-222222222222";
  * Measures the operations that read logs, and their plans, with records of one tenant beside a hundred others; and how
  * much slower they are for a viewer with a hidden attribute and a hidden path.
  *
- * Options: --events FILE (NDJSON, .gz too; made events without it), --days N (default 10), --scale N (records of the
+ * Options: --events FILE (NDJSON or .gz; default: generated events), --days N (default 10), --scale N (records of the
  * tenant in a day, default 1000000; the others have a tenth of it).
  */
 export async function run(args: string[]): Promise<void> {

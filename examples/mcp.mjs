@@ -20,7 +20,7 @@ const answer = await client.callTool({
   name: "log_patterns",
   arguments: { query_dsl: "level:error", ts_from: "now-1h", limit: 10 },
 });
-// What a log line says is data, whatever it asks for: here it is only printed.
+// Log lines are data, whatever they ask for: here they are only printed.
 if (answer.isError) console.error(answer.content[0].text);
 else {for (const { group, value } of answer.structuredContent.untrusted) {
     console.log(`${value} × ${group.pattern}`);

@@ -24,5 +24,5 @@ const server = createServer((request, response) => {
 
 server.listen(Number(PORT), () => log.info({ port: PORT }, "listening"));
 
-// What is buffered is sent before the program ends.
+// Buffered events are sent before the program ends.
 process.once("SIGTERM", () => server.close(() => process.exit(0)));

@@ -63,7 +63,7 @@ export class BoundedLog {
   }
 }
 
-/** Removes keys and tokens anywhere, and queries of addresses, which nginx and PostgREST log for failing requests. */
+/** Removes keys and tokens, and the query strings of addresses, which nginx and PostgREST log for failing requests. */
 const secrets: [RegExp, string][] = [
   [/(?<=\/[^\s"'?]*)\?[^\s"']+/g, "?…"],
   [/\b(ll[tpc]?_[0-9A-Za-z]{8})[0-9A-Za-z]+/g, "$1…"],

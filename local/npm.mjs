@@ -1,7 +1,7 @@
 // Plain Node, because it installs Deno.
 import { spawn } from "node:child_process";
 
-/** On a slow network the next attempt uses npm's cache of this one. */
+/** The milliseconds of an attempt. On a slow network the next attempt goes on with what npm has cached. */
 const within = 300_000;
 const attempts = 3;
 

@@ -37,7 +37,7 @@ async function drill(system: System, stack: Stack, copy: Stack): Promise<number>
   // Connects as the owner, like the repair of a hosted project, but without a statement timeout.
   const target = connect(copy.databaseUrl, { statement_timeout: 0 });
   try {
-    // Events sent before yesterday have surely left the queue.
+    // Events sent before yesterday are no longer in the queue.
     const [{ day }] = await source<{ day: string }[]>`
       select (logloom_private.utc_day(now()) - 1)::text as day`;
     await step("dump", () => dumpInto(system, stack.databaseUrl, folder), sizeOf(system, folder));

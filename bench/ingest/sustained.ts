@@ -29,7 +29,7 @@ export interface Sustained {
   load: Load;
   acknowledged: number;
   stored: number;
-  /** Events a second that became visible, once it is steady. */
+  /** Events a second that became visible, once the rate is steady. */
   visibleRate: number;
   /** The average number of events in the queue, for each quarter of the time. */
   depths: number[];

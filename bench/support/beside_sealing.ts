@@ -9,8 +9,8 @@ import type { BenchStack } from "./stack.ts";
 import { setPaused } from "./pause_jobs.ts";
 
 /**
- * The number of records of the tenant whose days are sealed. They are copied into each day. The job seals a day in half
- * a minute.
+ * The number of records of the tenant whose days are sealed. They are copied into each day, which the job seals in less
+ * than half a minute.
  */
 const drawnRecords = 200_000;
 const copiesADay = 2;
@@ -21,7 +21,7 @@ const copiesADay = 2;
 const remainingRecords = 20_000;
 const mostRuns = 3;
 
-// These are enough requests for a p99, although a day is sealed within seconds.
+// These are enough requests for a p99, although the job works for less than half of each minute.
 const requestsASecond = 60;
 const eventsARequest = 25;
 
@@ -36,8 +36,8 @@ interface Phase {
 }
 
 /**
- * Measures what ingest and the writer lose while the job seals a full day and replaces its partition, run by pg_cron.
- * Minutes without and with the job take turns; of the minutes with it, only its working time counts.
+ * Measures how much slower ingest and the writer are while the job, run by pg_cron, seals a full day and replaces its
+ * partition. Minutes without and with the job take turns; of the minutes with it, only its working time counts.
  */
 export async function besideSealingFigures(
   bench: BenchStack,

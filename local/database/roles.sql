@@ -1,5 +1,5 @@
 -- Roles, schemas, extensions and grants of a hosted Supabase project before its first migration.
--- Run as the superuser supabase_admin; migrations run as postgres, who is not one.
+-- Run as the superuser supabase_admin. Migrations run as postgres, who is no superuser.
 
 create role anon nologin noinherit;
 create role authenticated nologin noinherit;

@@ -6,7 +6,7 @@ import { npmProgram } from "../system.ts";
 /** A project's database before its first migration; others are cloned from it. */
 export const bareDatabase = "bare";
 
-/** Clones a database of the stack. It must have no connections, so pg_cron's launcher is kept out. */
+/** Clones a database of the stack. The template must have no connections, so pg_cron's launcher is kept out. */
 export async function cloneDatabase(stack: Stack, template: string, name: string): Promise<string> {
   const sql = postgres(databaseUrl("supabase_admin", stack.ports.postgres, "template1"), {
     max: 1,

@@ -76,8 +76,8 @@ const section =
   /^( *)-- fields (all|sent|shown|text|json|column)(?: but ([\w, ]+?))?( joined)?: (.+)\n(?:[^\n]*\n)*?\1-- fields end$/gm;
 
 /**
- * Writes the sections of an SQL text. "-- fields sent but ts: p_{name} {type}," begins a section with such a line for
- * each of these fields; "-- fields text joined: l.{name}" a section of items with commas between them. {n} is a field's
+ * Writes the generated sections of an SQL text. After "-- fields sent but ts: p_{name} {type}," comes such a line for
+ * each of these fields. After "-- fields text joined: l.{name}" come items with commas between them. {n} is a field's
  * place among the sent fields, from 1.
  */
 export function sqlWithFields(sql: string, fields: RecordField[]): string {

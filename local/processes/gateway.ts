@@ -33,7 +33,7 @@ export function accessLog(system: System, stack: Stack): string {
 
 const largestAccessLog = 16 * 1024 * 1024;
 
-/** Starts a new access log when the old one is large; keeps one old one. */
+/** Starts a new access log when the current one is large, and keeps one old log. */
 export async function turnAccessLog(system: System, stack: Stack, pid: number): Promise<void> {
   const { size } = await Deno.stat(accessLog(system, stack));
   if (size < largestAccessLog) return;
@@ -122,7 +122,7 @@ http {
   default_type application/json;
   server_tokens off;
   keepalive_timeout 75s;
-  # Time limits of the whole head, and between two pieces of a body (the limit of an operation's whole body is below).
+  # Time limits for the whole header, and between two pieces of a body. The limit for an operation's body is below.
   client_header_timeout ${patience}s;
   client_body_timeout ${patience}s;
   keepalive_requests 100000;
@@ -137,9 +137,9 @@ ${upstreams.map(upstream).join("\n")}
     server 127.0.0.1:${stack.ports.postgrest} max_fails=0;
   }
 
-  # Log events say what was asked and how it went: never a query string, a header or a body.
+  # The log has each request's path and result, but no query string, header or body.
   map $request_uri $path_only {
-    # What follows is a key.
+    # The rest of the path is a key.
     "~^(?<intake>/functions/v1/ingest/v1/input)/" $intake;
     "~^(?<keyless>[^?]*/)ll[tpc]?_[0-9A-Za-z]+" $keyless;
     "~^(?<path>[^?#]*)" $path;
@@ -154,7 +154,7 @@ ${upstreams.map(upstream).join("\n")}
     "~^(?<seconds>\\d+)\\.(?<rest>\\d+)$" $seconds$rest;
     default 0;
   }
-  # Neither the shipper nor the console writes about itself: a live view would never be still.
+  # Requests of the shipper and the console are not logged: each line would cause the next request.
   map "$http_user_agent $http_x_client_info" $is_logged {
     "~^logloom-(ship|probe)" 0;
     "~ logloom-console" 0;
@@ -177,13 +177,13 @@ ${upstreams.map(upstream).join("\n")}
     default $http_authorization;
   }
 
-  # PostgREST looks for a similar name where it finds no operation, before anything of ours runs, and
-  # takes half a minute for a name of 20 KB, or for 2,000 of them. A body is looked at as it is sent on.
+  # PostgREST looks for a similar name if it does not find an operation, before our code runs. A name of 20 KB,
+  # or 2,000 names, take half a minute. This looks at the body that is passed on.
   map $request_body $has_foreign_names {
     ${manyNames} 1;
     default "";
   }
-  # Names stand in the address, too, and in bodies of two other types.
+  # Query strings, and bodies of two other types, also have names.
   map $args $has_long_query {
     "~.{${maxQueryLength + 1}}" 1;
     default "";
@@ -201,7 +201,7 @@ ${proxyHeaders("  ")}
   proxy_send_timeout 150s;
   proxy_buffer_size 32k;
   proxy_buffers 8 32k;
-  # A request that came in once is sent on once.
+  # A request is passed on only once.
   proxy_next_upstream off;
 
   server {
@@ -242,7 +242,7 @@ function upstream([name, ports]: [string, number[]]): string {
 ${ports.map((port) => `    server 127.0.0.1:${port} max_fails=0;`).join("\n")}
     keepalive 32;
     keepalive_requests 100000;
-    # Sooner than PostgREST, which closes idle connections after 30 s.
+    # Closes idle connections before PostgREST does, after 30 s.
     keepalive_timeout 20s;
   }
 `;
@@ -274,7 +274,7 @@ ${errorPages("      ")}
       }
       proxy_hide_header Access-Control-Allow-Origin;
       proxy_hide_header Access-Control-Allow-Credentials;${corsHeaders}
-      # PostgREST closes the connection after a HEAD without saying so: the next request on it fails.
+      # PostgREST closes the connection after a HEAD without an announcement, and the next request would fail.
       if ($request_method = HEAD) {
         rewrite ^/rest/v1/(.*)$ /$1 break;
         proxy_pass http://rest_once;
@@ -292,7 +292,7 @@ ${functions.map(functionRoute).join("\n")}
       return 404 '{"error":"No such path; the API is under /rest/v1/ and /functions/v1/"}';
     }
 
-    # Of a request that could not be read there is no URI yet, so a named location cannot answer it.
+    # An unreadable request has no URI yet, so a named location cannot answer it.
 ${errorPages("    ")}
     location = /malformed {
       internal;
@@ -466,7 +466,7 @@ function consoleRoutes(path: string): string {
       access_log off;${headers("no-store")}
       try_files $uri @nowhere;
     }
-    # The names of these files change with what is in them.
+    # The names of these files change with their content.
     location /assets/ {
       access_log off;${headers("public, max-age=31536000, immutable")}
       try_files $uri @nowhere;
@@ -477,8 +477,8 @@ function consoleRoutes(path: string): string {
 }
 
 function functionRoute(name: string): string {
-  // With several processes, a request that did not reach one goes to another. A POST that was sent is never sent again.
-  // The limit of a body is the functions' own.
+  // If a request does not reach one of several processes, it goes to another. A POST that was sent is never sent again.
+  // Bodies have the functions' own limit.
   return `    location = /functions/v1/${name} {
       client_max_body_size ${maxTakenBytes};
       proxy_next_upstream error;
@@ -494,7 +494,7 @@ ${name === "ingest" ? ingestRoutes : ""}`;
 
 /**
  * Senders of Elasticsearch's bulk requests retry refused events and unanswered requests, but rsyslog drops a request
- * that is refused as a whole. So the function answers for each event, and without a function there is no answer.
+ * that is refused as a whole. So the function answers for each event; while no function runs, nginx sends no answer.
  */
 const ingestRoutes = `    location /functions/v1/ingest/es/ {
       client_max_body_size ${maxTakenBytes};
@@ -508,7 +508,7 @@ const ingestRoutes = `    location /functions/v1/ingest/es/ {
     location @unanswered {
       return 444;
     }
-    # pino-logflare drops the path of the address that it is given.
+    # pino-logflare drops the path of its configured address.
     location = /logs {
       client_max_body_size ${maxTakenBytes};
       proxy_next_upstream error;

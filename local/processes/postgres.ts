@@ -98,7 +98,7 @@ export function postgresProcess(
   if (isOneOfSeveral) {
     // A worker sends results to the coordinator as text, so it must print every digit.
     if (isWorker) chosen.extra_float_digits = "1";
-    // Only the coordinator knows how many processes the plan allows a search.
+    // Only the coordinator knows how many processes the tenant's plan allows for a search.
     if (isWorker) chosen.max_parallel_workers_per_gather = "0";
     // Citus must come first; jobs run only on the coordinator.
     chosen.shared_preload_libraries = isWorker

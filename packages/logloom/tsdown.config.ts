@@ -7,8 +7,8 @@ const library = {
   // Only Node 20.19 and newer can require() modules.
   format: ["esm" as const, "cjs" as const],
   platform: "neutral" as const,
-  // Code that another bundler may drop is in functions. The default export is also a member in CommonJS, like the types
-  // say.
+  // Without comments there are no @__PURE__ marks, so code that another bundler may drop is in functions. In CommonJS
+  // the default export is a member of the exports, as the types say.
   outputOptions: { comments: false, exports: "named" as const },
   dts: { oxc: {} as const },
   deps: { neverBundle: [/^node:/, "react", "winston-transport"] },

@@ -144,7 +144,7 @@ export class ReadyPair implements AsyncDisposable {
     return new ReadyPair(sql, places, rows);
   }
 
-  /** Returns the tables that restore() does not restore. Permutations would then depend on earlier ones. */
+  /** Returns the tables that restore() does not restore. If there are any, permutations depend on earlier ones. */
   async leftovers(): Promise<string> {
     await this.sql`select interleavings.restore()`;
     const [{ differing }] = await this.sql`select interleavings.differing() as differing`;

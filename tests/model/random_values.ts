@@ -4,7 +4,7 @@ import { day, everything, today } from "./tenant_model.ts";
 
 // There are few values of each kind, so that queries find something and some times are equal.
 
-/** Times within the first retention and older, and up to 24 hours from now and later. */
+/** Times within the first retention and before it, and times up to 24 hours ahead and beyond. */
 const when: fc.Arbitrary<When> = fc.oneof(
   { weight: 12, arbitrary: fc.record({ daysAgo: fc.nat(12), hour: fc.nat(23) }) },
   { weight: 4, arbitrary: fc.record({ daysAgo: fc.nat(29), hour: fc.constantFrom(0, 12, 23) }) },

@@ -44,7 +44,7 @@ export interface Key {
   works: boolean;
 }
 
-/** The role of a member; null: removed. */
+/** The role of a member; null if the member was removed. */
 export type Role = "viewer" | "member" | "admin" | "owner" | null;
 
 /** The query of the viewers' view. */

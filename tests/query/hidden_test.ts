@@ -11,8 +11,8 @@ import { type Event, isRecord, type Json } from "./event.ts";
 // Two data sets that differ only in hidden values must give the same answers, byte for byte. Random queries of every
 // reading operation run over rows, and over rows and blocks; the two must agree as well. Half of the queries name a
 // hidden field. Without the scope their answers must differ, or the test would prove nothing. Hidden values differ in
-// length (by 1 to 100,000), type and number. In a field with few values, other values occur, and in other numbers.
-// There are three scopes. npm test runs 420 queries, npm run trial 600 more each turn. QUERY_COUNT is the number of
+// length (by 1 to 100,000), type and number. A field with few values has different values, in different numbers.
+// There are three scopes. npm test runs 180 queries, npm run trial 600 more each turn. QUERY_COUNT is the number of
 // queries for each scope. To repeat a run: QUERY_SEED=….
 
 const seed = Number(Deno.env.get("QUERY_SEED") ?? Math.floor(Math.random() * 2 ** 31));
@@ -276,7 +276,7 @@ for (const [n, hidden] of scopes.entries()) {
 /** An answer as a digest, because whole answers would not fit into memory. */
 interface Kept {
   readonly digest: string;
-  /** Removes cursors, which have the time of their transaction, and examples of patterns. */
+  /** The digest without the examples of patterns, and without cursors, which have the time of their transaction. */
   readonly comparable: string;
   readonly begins: string;
 }
@@ -300,10 +300,9 @@ interface Answer {
 interface Asked {
   readonly naming: readonly Call[];
   readonly calls: readonly Call[];
-  /**
-   * For each data set: the answers in the scope, and the answers without the scope of calls that name or list fields.
-   */
+  /** The answers in the scope, for each data set. */
   readonly scoped: Kept[][];
+  /** The answers without the scope, for each data set. Only of calls that name a hidden field, and of lists. */
   readonly open: Kept[][];
   /** The whole lists that a reader in the scope gets. */
   readonly lists: string[][];

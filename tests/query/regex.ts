@@ -9,7 +9,7 @@ export function compileRegex(source: string[], position: number): (text: string)
   return (text) => regex.test(folded ? fold(text) : text);
 }
 
-/** Reads an expression. With `names`, groups may have names, which are added to it. */
+/** Reads an expression. With `names`, groups may have names, which are added to this list. */
 export function readRegex(
   source: string[],
   position: number,

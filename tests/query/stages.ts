@@ -79,7 +79,7 @@ export class Plan {
     return this.patterns || this.aggregates.length > 0;
   }
 
-  /** The names of all numbers of a row; the last of math, or else the first, stands for the row. */
+  /** The names of all numbers of a row. The row's value is the last number of math, or else the first number. */
   get results(): string[] {
     return [...this.aggregates, ...this.math].map(({ name }) => name);
   }
@@ -398,7 +398,7 @@ class StageReader {
   }
 }
 
-/** Returns null for a division by zero, and if a double cannot hold the result. */
+/** Returns a result; null for a division by zero, and for a result that a double cannot hold. */
 function compute(left: number | null, operator: string, right: number | null): number | null {
   if (left === null || right === null) return null;
   if (operator === "+" || operator === "-") {
@@ -459,7 +459,7 @@ function tokenize(source: string[], position: number): Token[] {
   return tokens;
 }
 
-/** Returns the value of an aggregate over events; for rate, the number of events. */
+/** Returns the value of an aggregate over events. For rate it returns their number. */
 export function aggregateOf(
   { kind, field, condition }: Aggregate,
   all: Event[],

@@ -45,8 +45,8 @@ export function wallSeconds(parts: Part[], on = stacks): number {
 }
 
 /**
- * Adds the next turn: first new and changed parts, as many as one stack can run; then a tenth of all parts, those that
- * were not run for longest; then more changed parts, and more of the rest.
+ * Adds the next turn: first new and changed parts, as many as one stack can run; then the tenth of all parts that ran
+ * longest ago; then more changed parts, and more of the rest.
  */
 export function nextTurn(
   parts: Part[],

@@ -15,7 +15,7 @@ export interface Limits {
   end: number;
 }
 
-/** A step in a parallel run takes half of this time. A longer one hangs and is ended. */
+/** Minutes. A step that takes longer in a parallel run hangs and is ended. Every step takes at most half of this. */
 const longest = 30;
 
 /** Runs independent steps, each in a process of its own. */

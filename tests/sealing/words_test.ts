@@ -49,7 +49,7 @@ const leaf = String.raw`
     'values', array['%' || logloom_private.query_like_text(p_literal) || '%']
   ))`;
 
-Deno.test(`the words of a text allow each part of it, in any case, seed ${seed}`, async () => {
+Deno.test(`a search for any part of a text, in any letter case, reads the text, seed ${seed}`, async () => {
   await using sql = openDatabase(undefined, 1);
   await sql.unsafe(leaf);
   await sql.unsafe(`

@@ -76,8 +76,8 @@ export async function isReady(): Promise<void> {
 }
 
 /**
- * Waits until PostgREST has replaced each connection that the database has ended. It uses its connections in turn, and
- * the request that meets an ended one fails.
+ * Waits until PostgREST has replaced each connection that the database has ended. PostgREST uses its connections in
+ * turn, and a request on an ended connection fails.
  */
 export async function hasFreshConnections(): Promise<void> {
   const token = await userToken({ tenant_id: "none" });

@@ -167,8 +167,8 @@ export async function runWriter(sql: Database): Promise<void> {
 }
 
 /**
- * Stops the writer until the end of the scope. Ingest would run it after a while, which is also prevented unless the test
- * wants it.
+ * Stops the writer until the end of the scope. Ingest runs a silent writer after a while, which is prevented, too,
+ * unless `guarded` is true.
  */
 export async function stopWriter(
   sql: Database,

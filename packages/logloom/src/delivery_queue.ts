@@ -18,7 +18,7 @@ export interface DeliveryOptions {
   onError(error: Error): void;
   /** Keeps the runtime alive until the queue is empty. Must not throw. */
   waitUntil: WaitUntil;
-  /** Returns how long sending may take. Events that remain when a worker's request ends are never sent. */
+  /** Returns how long sending may take. A worker stops soon after its request; the next request sends the rest. */
   timeout(): number;
 }
 
@@ -161,7 +161,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     return batch;
   }
 
-  /** Sends a batch. True if the time was over before; otherwise it was sent, refused or lost. */
+  /** Sends a batch. True if no time is left for another attempt; otherwise the batch was sent, refused or lost. */
   async function deliver(batch: Batch): Promise<true | void> {
     const began = performance.now();
     onTheWay += batch.bytes;

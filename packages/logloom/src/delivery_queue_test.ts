@@ -9,7 +9,7 @@ const busy = (retryAfter: string) =>
     headers: { "Retry-After": retryAfter },
   });
 
-Deno.test("fifty events are one request, as the service wants them", async () => {
+Deno.test("fifty events are one request, in the form that the service expects", async () => {
   await using to = receiver();
   await using from = trial(to.url);
   for (let n = 0; n < 50; n++) from.log.info(`event ${n}`, { n, user_id: "u-1" });
@@ -31,7 +31,7 @@ Deno.test("fifty events are one request, as the service wants them", async () =>
   assert.deepEqual(to.events().map(({ attrs }) => attrs.n), [...Array(50).keys()]);
 });
 
-Deno.test("what is logged goes out by itself after five seconds, or two in a terminal", async () => {
+Deno.test("events are sent by themselves after five seconds, or after two in a terminal", async () => {
   const arrived = Promise.withResolvers<void>();
   await using to = receiver((_before, events) => {
     arrived.resolve();
@@ -232,7 +232,7 @@ Deno.test("a request that the service cannot read is not repeated", async () => 
   assert.deepEqual(from.failures, ["400 Invalid JSON: 1 events are lost"]);
 });
 
-Deno.test("flush gives up waiting when it is told to", async () => {
+Deno.test("flush stops waiting after the given time", async () => {
   const release = Promise.withResolvers<void>();
   await using to = receiver(async (_before, events) => {
     await release.promise;
@@ -260,7 +260,7 @@ Deno.test("waitUntil is given a promise that ends when everything is sent", asyn
   assert.equal(promises.length, 2);
 });
 
-Deno.test("a redirect is not followed: the key stays with the address that it is for", async () => {
+Deno.test("a redirect is not followed, so the key goes to no other address", async () => {
   await using elsewhere = receiver();
   await using to = receiver((before, events) =>
     before === 0
@@ -274,7 +274,7 @@ Deno.test("a redirect is not followed: the key stays with the address that it is
   assert.deepEqual([elsewhere.requests.length, to.requests.length], [0, 2]);
 });
 
-Deno.test("a clock that is set forward does not end the patience", async () => {
+Deno.test("a clock that is set forward does not end the retries", async () => {
   await using to = receiver((before, events) => before === 0 ? busy("0") : accepted(events.length));
   await using from = trial(to.url);
   const { now } = Date;
@@ -293,7 +293,7 @@ Deno.test("a clock that is set forward does not end the patience", async () => {
   ]);
 });
 
-Deno.test("a key that no header takes is not shown", async () => {
+Deno.test("an error does not show a key that cannot be in a header", async () => {
   await using to = receiver();
   await using from = trial(to.url, { key: "ll_first\nll_second" });
   using _timers = withoutWaiting();
@@ -303,7 +303,7 @@ Deno.test("a key that no header takes is not shown", async () => {
   assert.doesNotMatch(from.failures.join(), /ll_/);
 });
 
-Deno.test("a token is asked for once, and again when the service no longer takes it", async () => {
+Deno.test("a token is requested once, and again when the service no longer accepts it", async () => {
   const live = new Set(["llt_1"]);
   const refused = () => Response.json({ error: "Invalid token" }, { status: 401 });
   const keys: (string | null)[] = [];
@@ -332,7 +332,7 @@ Deno.test("a token is asked for once, and again when the service no longer takes
   assert.deepEqual(from.failures, []);
 });
 
-Deno.test("a backend that makes no token, or one that is refused, is asked again later", async () => {
+Deno.test("a backend that returns no token, or a refused one, is asked again later", async () => {
   using time = withoutWaiting();
   const refused = () => Response.json({ error: "Invalid token" }, { status: 401 });
   await using to = receiver((before, events) => before < 2 ? refused() : accepted(events.length));
@@ -351,7 +351,7 @@ Deno.test("a backend that makes no token, or one that is refused, is asked again
   assert.deepEqual(from.failures, ["not yet", "401 Invalid token: trying again"]);
 });
 
-Deno.test("what cannot be reached is said at once, with its cause", async () => {
+Deno.test("an unreachable service is reported at once, with the cause", async () => {
   await using from = trial(closedUrl());
   from.log.info("a");
   await from.log.flush(300);
@@ -359,7 +359,7 @@ Deno.test("what cannot be reached is said at once, with its cause", async () => 
   assert.match(from.failures[0], /refused.*: trying again$/i);
 });
 
-Deno.test("why a key was refused is said", async () => {
+Deno.test("the reason for a refused key is reported", async () => {
   await using to = receiver(() =>
     Response.json({ error: "Invalid token, API key, or missing tenant_id" }, {
       status: 401,

@@ -3,7 +3,7 @@ import { captureConsole } from "./console.ts";
 import { createLogger, type Level } from "./index.ts";
 import { accepted, type Event, receiver, trial, withoutWaiting } from "./testing.ts";
 
-Deno.test("levels, samples and fields that follow", async () => {
+Deno.test("a logger obeys its level and samples, and adds the fields of with()", async () => {
   await using to = receiver();
   await using from = trial(to.url, { level: "info", sample: { warn: 0 } });
   const request = from.log.with({ req_id: "r-1", cart: 7 });
@@ -20,7 +20,7 @@ Deno.test("levels, samples and fields that follow", async () => {
   );
 });
 
-Deno.test("a logger of the module can be made while a Worker starts", () => {
+Deno.test("a module can create a logger while a Worker starts", () => {
   const forbidden = ["AbortController", "setTimeout", "fetch"] as const;
   const own = Object.fromEntries(forbidden.map((name) => [name, globalThis[name]]));
   const refuse = function () {
@@ -124,7 +124,7 @@ Deno.test("Supabase's and Vercel's edge functions are kept until everything is s
   }
 });
 
-Deno.test("what is no object of fields costs no event, and has a name", async () => {
+Deno.test("a value that is not an object of fields gets a name, and loses no event", async () => {
   await using to = receiver();
   await using from = trial(to.url);
   const log = from.log.with(null as never).with({ value: 1 });
@@ -209,7 +209,7 @@ Deno.test("a request is logged with its route, status, time and trace", async ()
   assert.equal((failed.attrs.error as Record<string, unknown>).message, "no shop");
 });
 
-Deno.test("what a program writes to the console is logged and still shown", async () => {
+Deno.test("a program's output to the console is logged and still shown", async () => {
   await using to = receiver();
   await using from = trial(to.url);
   const shown: unknown[][] = [];
@@ -276,7 +276,7 @@ Deno.test("an address without a scheme or with a path is refused at once", async
   }
 });
 
-Deno.test("fields may come first, as pino has it, and a stack trace is an error", async () => {
+Deno.test("fields may come first, as in pino, and a stack trace is an error", async () => {
   await using to = receiver();
   await using from = trial(to.url);
   const error = new TypeError("declined");
@@ -297,7 +297,7 @@ Deno.test("fields may come first, as pino has it, and a stack trace is an error"
   ]);
 });
 
-Deno.test("what a request logs is sent in its own time, though a logger is of the module", async () => {
+Deno.test("a request's events are sent before it ends, even if the logger belongs to the module", async () => {
   await using to = receiver();
   await using from = trial(to.url);
   const waited: Promise<unknown>[] = [];
@@ -311,7 +311,7 @@ Deno.test("what a request logs is sent in its own time, though a logger is of th
   }
 });
 
-Deno.test("what a request cannot send while the service is away the next one sends, with its key", async () => {
+Deno.test("events that a request cannot send are sent by the next request, with the same key", async () => {
   using _time = withoutWaiting();
   let away = true;
   await using to = receiver((_before, events) =>

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { rewrites, withTexts } from "../../../supabase/functions/_shared/exact_numbers.ts";
 import { createSender, type SenderOptions } from "./sender.ts";
 
-/** The options of a pino transport. They are passed to another thread, so functions and clients are not possible. */
+/** The options of a pino transport. They are passed to another thread, so none of them can be a function or client. */
 export interface PinoOptions extends
   Pick<
     SenderOptions,
@@ -13,7 +13,7 @@ export interface PinoOptions extends
   readonly messageKey?: string;
 }
 
-/** How long the program waits before it ends. */
+/** How long the program waits for unsent events before it ends. */
 const lastMs = 8000;
 
 const levelOf: Readonly<Record<number, string>> = {

@@ -130,7 +130,7 @@ function membersOf(value: object): Iterable<[unknown, unknown]> {
   ));
 }
 
-/** Copies the members of an object, and others. If a getter throws, only its member is missing. */
+/** Copies an object's own members and the members named in `others`. A getter that throws gives its error's text. */
 export function copied(value: object, others: string[] = []): Record<string, unknown> {
   return Object.fromEntries([...others, ...Object.keys(value)].map((name) => {
     try {

@@ -5,7 +5,7 @@ import { createPlain } from "./plain_values.ts";
 const plain = (members: Record<string, unknown>, options = {}): Record<string, unknown> =>
   JSON.parse(JSON.stringify(createPlain(options)(members)));
 
-Deno.test("values that JSON cannot hold become something to read", () => {
+Deno.test("values that JSON cannot hold become readable", () => {
   const cycle: Record<string, unknown> = { name: "a" };
   cycle.self = cycle;
   const shared = { n: 1 };
@@ -52,7 +52,7 @@ Deno.test("values that JSON cannot hold become something to read", () => {
   );
 });
 
-Deno.test("a value that throws costs its own member", () => {
+Deno.test("a member whose value throws becomes the error's text, and all others stay", () => {
   const hostile = {
     good: 1,
     get bad() {
@@ -84,7 +84,7 @@ Deno.test("depth and size are limited", () => {
   assert.ok(text.length < 40_000, `${text.length}`);
 });
 
-Deno.test("an error shows the errors that it stands for", () => {
+Deno.test("an AggregateError shows the errors in it", () => {
   const refused = new AggregateError([new Error("::1 refused"), new Error("127.0.0.1 refused")]);
   const { error } = plain({ error: refused }) as {
     error: { name: string; errors: { message: string }[] };
@@ -128,7 +128,7 @@ Deno.test("a name of a query string may have several values", () => {
   });
 });
 
-Deno.test("a name that comes again and again takes no more time than as many names", () => {
+Deno.test("a repeated name costs no more time than as many different names", () => {
   const search = new URLSearchParams("a&".repeat(50_000));
   const began = process.cpuUsage();
   const shown = plain({ search }, { maxSize: 256_000 }).search as { a: string[] };
@@ -153,7 +153,7 @@ Deno.test("a pattern does not leave the program in a name either", () => {
   );
 });
 
-Deno.test("what is named does not leave the program", () => {
+Deno.test("members that redact names do not leave the program", () => {
   const redact = ["Password", "user.email", "cards.*.number", /\b\d{4}-\d{4}\b/];
   assert.deepEqual(
     plain({

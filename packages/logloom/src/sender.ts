@@ -22,8 +22,8 @@ export interface SenderOptions extends ValueOptions {
   /** An API key of Logloom, `ll_…`. */
   readonly key?: string;
   /**
-   * Instead of a key: a function that gets an ingest token, `llt_…`, from your backend. Called at the start and
-   * whenever the token has expired.
+   * Instead of a key: a function that gets an ingest token, `llt_…`, from your backend. Called at the first event, and
+   * when the service refuses the token.
    */
   readonly token?: () => string | Promise<string>;
   /** Instead of an address and a key: sends as the signed-in user. */
@@ -55,9 +55,9 @@ export interface Sender {
 
 const timeoutMs = 30_000;
 const exitMs = 10_000;
-/** A worker ends at most 30 seconds after its request, and the last attempt may take as long again as this. */
+/** How long a worker may retry: it ends 30 s after its request, and the last attempt may take this long once more. */
 const requestMs = 10_000;
-/** The same failure is shown at most once in this time, and at most twenty failures are shown. */
+/** In this time at most twenty different failures are shown, each once. */
 const repeatMs = 59_000;
 
 /** Creates a sender. `settled` gets each answer and may return another one. */

@@ -32,7 +32,7 @@ interface Held {
   tries: number;
   events: Event[];
   length: number;
-  /** The number of events that were dropped because the queue was full. */
+  /** The number of events that were dropped because too many events of all tenants waited. */
   lost: number;
   timer?: ReturnType<typeof setTimeout>;
 }
@@ -75,7 +75,7 @@ export function createLoggers(options: LoggersOptions): Loggers {
       );
     const away = tenants.filter(({ status }) => status >= 500);
     if (away.length > 0) {
-      // These events may be stored. The same request with the same key tells.
+      // These events may be stored already, so the same request is sent again with the same key.
       const after = Math.max(...away.map((one) => one.retry_after ?? 0));
       return new Response(JSON.stringify({ error: away[0].error }), {
         status: 503,

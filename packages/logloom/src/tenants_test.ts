@@ -66,7 +66,7 @@ Deno.test("events of all tenants share requests, each with its tenant", async ()
   );
 });
 
-Deno.test("transform does not change whose an event is", async () => {
+Deno.test("transform does not change an event's tenant", async () => {
   await using to = receiver((_before, events) => told(events));
   await using from = trial(to.url, { transform: (event) => ({ ...event, tenant_id: "globex" }) });
   from.logs.forTenant("acme").info("a");
@@ -83,7 +83,7 @@ Deno.test("a request has events of at most 100 tenants", async () => {
   assert.deepEqual(sent(to.requests).map((one) => one.length), [100, 100, 50 + 250]);
 });
 
-Deno.test("a tenant over its limit waits alone, and is sent again when it may be", async () => {
+Deno.test("only the events of a tenant over its limit wait, and they are sent when the limit allows", async () => {
   const over = { status: 429, error: "Rate limit reached", retry_after: 2 };
   await using to = receiver((before, events) => told(events, before === 0 ? { acme: over } : {}));
   await using from = trial(to.url);
@@ -107,7 +107,7 @@ Deno.test("a tenant over its limit waits alone, and is sent again when it may be
   assert.deepEqual(from.failures, []);
 });
 
-Deno.test("where all tenants are over their limits no other waits for them", async () => {
+Deno.test("if all tenants of a request are over their limits, no other tenant waits for them", async () => {
   await using to = receiver((before, events) =>
     before === 0
       ? Response.json({ error: "Rate limit reached" }, {
@@ -127,7 +127,7 @@ Deno.test("where all tenants are over their limits no other waits for them", asy
   assert.deepEqual(sent(to.requests), [["acme: a"], ["globex: b"], ["acme: a"]]);
 });
 
-Deno.test("after five minutes a tenant's events are lost, which is said with their number", async () => {
+Deno.test("after five minutes a tenant's events are lost, and their number is reported", async () => {
   using time = withoutWaiting();
   const over = { status: 429, error: "Monthly event limit reached", retry_after: 1_000_000 };
   await using to = receiver((_before, events) => told(events, { acme: over }));
@@ -146,7 +146,7 @@ Deno.test("after five minutes a tenant's events are lost, which is said with the
   assert.equal(await from.logs.flush(), true);
 });
 
-Deno.test("what may be stored is sent again as it was, with the same key", async () => {
+Deno.test("a request that may be stored already is sent again unchanged, with the same key", async () => {
   using _time = withoutWaiting();
   const away = { status: 503, error: "try again", retry_after: 1 };
   const over = { status: 429, error: "Rate limit reached", retry_after: 1 };
@@ -162,7 +162,7 @@ Deno.test("what may be stored is sent again as it was, with the same key", async
   assert.deepEqual(from.failures, ["503 try again: trying again"]);
 });
 
-Deno.test("a tenant that there is not loses its events alone, and the caller is told", async () => {
+Deno.test("only the events of a tenant that does not exist are lost, and the application is told", async () => {
   const gone = { status: 404, error: "There is no tenant gone" };
   await using to = receiver((_before, events) => told(events, { gone }));
   await using from = trial(to.url);
@@ -172,7 +172,7 @@ Deno.test("a tenant that there is not loses its events alone, and the caller is 
   assert.deepEqual(from.failures, ["tenant gone: 404 There is no tenant gone: 1 events are lost"]);
 });
 
-Deno.test("what was dropped for want of room is said to the caller, since it belongs to nobody", async () => {
+Deno.test("events dropped from a full queue are reported to the application", async () => {
   const code = "tenant_is_missing";
   await using to = receiver((_before, events) =>
     Response.json({
@@ -191,7 +191,7 @@ Deno.test("what was dropped for want of room is said to the caller, since it bel
   assert.deepEqual(rejected, []);
 });
 
-Deno.test("what waits has a bound, and what is beyond is counted", async () => {
+Deno.test("the number of waiting events is limited, and events beyond the limit are counted", async () => {
   const time = withoutWaiting();
   const over = { status: 429, error: "Rate limit reached", retry_after: 1 };
   let isOver = true;

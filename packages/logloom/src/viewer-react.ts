@@ -32,7 +32,7 @@ export interface LogloomViewerProps {
   onQueryChanged?: (changed: QueryChanged) => void;
 }
 
-/** Never notifies: a page does not appear or vanish while the component is drawn. */
+/** Subscribes to nothing: whether the code runs in a page never changes. */
 const stays = () => () => {};
 
 /** `<logloom-viewer>` for React. */

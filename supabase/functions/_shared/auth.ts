@@ -170,7 +170,7 @@ function headerAlgorithm(token: string): string | undefined {
 /** NUL, or half a surrogate pair, in JSON text: Postgres can store neither. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** Further claims that the database checks. */
+/** The claims that the database checks besides the role and the tenant. */
 const judged = ["aud", "exp", "iat", "nbf", "iss", "jti", "sub", "client_id", "is_anonymous"];
 
 /** The claims that the database checks; undefined if it cannot read them. */
@@ -219,9 +219,7 @@ function ofProject(name: string): string {
   return `This is the project's ${name}: ingest takes a key of Logloom (ll_...) or a user's token`;
 }
 
-/**
- * Returns the role that an unverified token claims; undefined if it is not a token. The sender can read the role, too.
- */
+/** Returns the role in an unverified token, which the sender can read as well; undefined for any other text. */
 function unverifiedRole(token: string): string | undefined {
   try {
     return String(decodeJwt(token).role);
@@ -252,7 +250,7 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** Ingest tokens begin with this. An ingest token is a key that soon expires. */
 export const tokenPrefix = "llt_";
-/** A portal session's token begins with the first, the code in a portal link with the second. */
+/** The tokens of portal sessions begin with portalPrefix, the codes in portal links with portalCodePrefix. */
 export const portalPrefix = "llp_";
 export const portalCodePrefix = "llc_";
 

@@ -1,7 +1,7 @@
 import type { CallDatabase } from "./database.ts";
 import { logFailure } from "./errors.ts";
 
-/** How many pieces of work a call may do, and for how long. */
+/** How a call serves its claims, and when it stops claiming. */
 export interface Turn<Claim> {
   /** Works at one claim; never rejects. */
   readonly serve: (claim: Claim) => Promise<void>;
@@ -12,9 +12,9 @@ export interface Turn<Claim> {
 }
 
 /**
- * Claims work while there is room. A hanging receiver takes one place; work in the other places goes on. The database
- * decides whose turn it is, and may keep places free for later. Only one call works at a time, however often a function
- * is woken.
+ * Claims work while fewer than `limit` pieces are under way, so a hanging receiver delays no other work. The database
+ * decides whose turn it is, and may return fewer claims. Only one call works at a time, however often a function is
+ * woken.
  */
 export function workAtClaims<Claim>(
   { operation, callDatabase, limit, begin }: {

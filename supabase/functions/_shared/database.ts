@@ -18,8 +18,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Calls one database function and returns its JSON text. The body is the parameters as JSON, or, as "text/plain", the
- * single unnamed text parameter. PostgREST does not parse the latter, which saves most of the cost of a large body.
+ * Calls one database function and returns its JSON text. The body has the parameters as JSON. A body of the type
+ * text/plain is the one unnamed parameter. PostgREST does not parse it, which saves most of the cost of a large body.
  */
 export type CallDatabase = (
   name: string,

@@ -19,7 +19,7 @@ function assertUnavailable({ status, error, retryAfter }: Failure): void {
   assert.match(retryAfter ?? "", /^[1-5]$/);
 }
 
-Deno.test("a call is a POST with the service role's key, and its answer passes as it came", async () => {
+Deno.test("a call is a POST with the service role's key, and its answer is passed on unchanged", async () => {
   await using peer = startPeer(() => new Response('{"success" : true}'));
   assert.deepEqual(await database(peer.url)("read_logs", '{"p_operation":"a"}'), {
     ok: true,

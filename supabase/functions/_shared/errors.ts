@@ -33,8 +33,8 @@ export function notKnown(refusal: string): Result<never> {
 }
 
 /**
- * 3 to 5 seconds, random so that clients do not return at the same moment. OpenTelemetry's SDK for JavaScript gives up
- * at the fifth repeat: with less, it would lose events in an outage of ten seconds.
+ * Returns 3 to 5 seconds, at random, so that clients do not return at the same moment. OpenTelemetry's SDK for
+ * JavaScript gives up at the fifth repeat: if the waits were shorter, an outage of ten seconds would lose events.
  */
 export function retrySoon(): string {
   return String(3 + Math.floor(Math.random() * 3));

@@ -1,7 +1,7 @@
 /**
- * Matches a number whose text may change when a double reads and writes it: it has sixteen characters or more, an
- * exponent, or a 0 at its end, or is below a millionth. Also matches within strings; `withTexts` skips these. A pattern
- * that skips strings would fail at long ones.
+ * Matches a number whose text may change when a double reads and writes it: one of sixteen characters or more, with an
+ * exponent, with a 0 at the end of its fraction, or below a millionth. Also matches within strings; `withTexts` skips
+ * these matches. A pattern that skips strings would fail at long ones.
  */
 const unlikeDouble =
   /[:,[]\s*(-?(?:[\d.]{16,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+|0\.0{6}\d+|\d+\.\d*0))(?=\s*[,\]}])/g;

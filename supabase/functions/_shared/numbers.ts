@@ -10,8 +10,8 @@ const markedInText = new RegExp(`"${marker}([^"]*)"`, "g");
 
 /**
  * Matches numbers that a double may change: they have 16 or more digits (some of these are safe), or an exponent. The
- * characters behind must be possible behind a number outside a string. Most digits within messages fail this cheap
- * test. The strings in front are walked only for the remaining matches.
+ * text after the number must be possible outside a string, which most digits within messages fail. The strings before
+ * the number are read only for a match.
  */
 const riskyNumber =
   /[:,[][ \t\n\r]*(?=-?(?![1-8]\d{15}(?![\d.eE]))\d(?:[\d.]{15}|[\d.]*[eE])[\d.eE+-]*[ \t\n\r]*(?:[\]}]|,[ \t\n\r]*(?:["{[\d-]|true|false|null)))/g;
@@ -48,7 +48,7 @@ export function markNumbers(text: string): string {
   return copied === 0 ? text : marked + text.slice(copied);
 }
 
-/** If a number's text without exponent is longer than this, the number is stored as sent, if that is shorter. */
+/** A number whose text without exponent would be longer than this is stored as sent, if that is shorter. */
 const maxWrittenOut = 40;
 
 /**

@@ -42,7 +42,7 @@ Deno.test("a number is written without exponent and without zeros at the end of 
   }));
 });
 
-Deno.test("a number stays as sent if its text without exponent has more than 40 characters, and more than was sent", () => {
+Deno.test("a number stays as sent if its text without exponent has over 40 characters and is longer than sent", () => {
   fc.assert(
     fc.property(source, (number) => {
       const text = written(number);

@@ -63,8 +63,8 @@ export function isSendable(name: string, value: string): boolean {
 }
 
 /**
- * One attempt: https to addresses on the public Internet, and no redirects. We speak HTTP ourselves because we must
- * connect to the address that was checked, while `fetch` resolves the name again.
+ * Makes one attempt, only by https, only to a public address, and follows no redirect. Has its own HTTP client, because
+ * it must connect to the address that was checked, while `fetch` resolves the name again.
  */
 export async function sendOutgoing(
   request: OutgoingRequest,
@@ -248,7 +248,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The content of chunks; the last one may be cut. */
+/** The content of a chunked body, whose last chunk may be incomplete. */
 function unchunked(bytes: Uint8Array): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < bytes.length;) {

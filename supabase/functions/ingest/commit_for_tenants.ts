@@ -87,8 +87,8 @@ class OutcomeOfTenants implements Outcome {
   ) {}
 
   /**
-   * Writes the answer. Events that may be sent again do not count as rejected: it lists their tenant's status and wait
-   * instead.
+   * Writes the answer. Events that may be sent again do not count as rejected. Instead, the answer lists their tenant's
+   * status and wait.
    */
   get text(): string {
     const { ingested, cut, parts } = this;

@@ -104,8 +104,8 @@ function callerParameters(caller: Caller): Record<string, unknown> {
 const unaskedLength = 1024 * 1024;
 
 /**
- * Commits a slice. The database measures each record and refuses one that is too large. Only then, or if the whole text
- * is long, the limit is asked for, records are cut to it, and the slice is sent again.
+ * Commits a slice. The database refuses a slice with a record that is too large. Only then, or if the whole text is
+ * long, asks for the limit, cuts the records to it and sends the slice with the cut records.
  */
 function sliceCommit(
   caller: Caller,
@@ -139,7 +139,7 @@ interface Limits {
   readonly max_event_values: number;
 }
 
-/** Whether the database knows the caller, and its limits. */
+/** Asks whether the database knows the caller. The answer has the caller's limits. */
 export function askWhoCalls(caller: Caller, commit: Commit): Promise<Answer> {
   return commit(caller, JSON.stringify(callerParameters(caller)), true);
 }

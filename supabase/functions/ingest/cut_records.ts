@@ -79,7 +79,7 @@ class LongRecord {
   fits(maxBytes: number, maxValues: number): boolean {
     const { bytes } = this;
     if (bytes > maxBytes) return false;
-    // The most values for the fewest bytes: an array in an array has two bytes and twelve values.
+    // There are at most six values a byte: an array in an array takes two bytes and counts as twelve values.
     return 6 * bytes <= maxValues || this.#values.of(this.attrs) <= maxValues;
   }
 
@@ -148,8 +148,8 @@ class LongRecord {
   }
 
   /**
-   * Makes an array or object fit: shortens its largest arrays and objects to one size. If there are too many, or all are
-   * small, keeps the beginning.
+   * Makes an array or object fit: shortens its largest arrays and objects to one size. If it has too many, or all are
+   * small, keeps only its first members.
    */
   #fitting<T extends object>(container: T, path: string, measure: Measure, room: Room): T {
     const { budget, least } = room;
@@ -339,13 +339,16 @@ function below(path: string, key: string | number): string {
   return path.length > maxPathLength ? path : cutCharacters(`${path}.${key}`);
 }
 
-/** Like a text, a path is not cut within a character. */
+/** Cuts a path that is too long, but not within a character. */
 function cutCharacters(path: string): string {
   if (path.length <= maxPathLength) return path;
   return `${path.slice(0, maxPathLength).toWellFormed().replace(/\ufffd$/, "")}…`;
 }
 
-/** Returns the size to which each must be cut so that all have at most `sum` together. 0 if that is impossible. */
+/**
+ * Returns the size to which the larger ones of these sizes must be cut so that the total is at most `sum`. 0 if that is
+ * impossible, Infinity if nothing must be cut.
+ */
 function evenLimit(sizes: readonly number[], sum: number): number {
   const sorted = [...sizes].sort((a, b) => a - b);
   let left = sum;

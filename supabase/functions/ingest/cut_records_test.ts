@@ -140,7 +140,7 @@ function valuesOf(value: unknown): number {
   return json.split(/[,:]/).length - 1 + 12 * (json.split(/[[{]/).length - 1);
 }
 
-Deno.test("a record of exactly the most values stays whole, and one value more is cut", () => {
+Deno.test("a record with the maximum number of values stays whole, and a record with one more is cut", () => {
   // These count in addition to the elements: two objects and an array (eleven each), two members, and an empty object.
   for (const [count, cut] of [[962, undefined], [963, 1]] as const) {
     const { record, count: found } = stored({ n: Array(count).fill(1), o: {} }, maxBytes, 1000);

@@ -24,7 +24,7 @@ export interface Batch extends TextColumns {
   readonly p_errors?: readonly EventError[];
   /** Whether every rejected event is listed, not only the first hundred. */
   readonly p_all_errors?: boolean;
-  /** The member that gave `ts` but may mean something else, by the event's place (from 1). */
+  /** By the event's place, from 1: the member from which `ts` was read, if it may mean something else. */
   readonly p_guessed?: Readonly<Record<string, JsonObject>>;
   /** Events that were shortened. */
   readonly p_cut?: number;
@@ -59,8 +59,8 @@ const maxSharedBytes = 32 * 1024 * 1024;
 /** Normalises events and collects them by column, as the queue stores them. */
 export class EventCollector {
   /**
-   * True if every event had a readable time of its own. Two equal events can then be told apart from one event that was
-   * sent twice.
+   * True if every event had a readable time of its own. An equal request is then a repeat, and not a request with new
+   * events that look the same.
    */
   haveOwnTimes = true;
   /** Set by protocols that answer for each event. */
@@ -168,7 +168,7 @@ export class EventCollector {
     this.#count++;
   }
 
-  /** Only the database can tell whether a guessed time is in range. Equal events may share a day, or a time far ahead. */
+  /** Notes a guessed time that the database must check. Different events may share a day, or a time far ahead. */
   #noteGuess(ts: string, member: JsonObject): void {
     const [from, to] = this.#near;
     if (ts < from || ts > to) this.#guessed.set(this.#ts.length, member);

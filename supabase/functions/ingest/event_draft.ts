@@ -189,7 +189,7 @@ export class Draft {
   }
 }
 
-/** Finds a level under another name, for consola `type`, if `level` cannot be read. Both members stay. */
+/** Finds a level under another name, such as consola's `type`, if `level` cannot be read. Both members stay. */
 function levelBeside(event: JsonObject, isSyslog: boolean): Level | null {
   for (const name of [...namesOf.level, { flat: "type", path: undefined }]) {
     const level = name.flat === "status"

@@ -21,7 +21,7 @@ function of(event: unknown, envelope?: Envelope): Record<string, unknown> {
 const time = "2026-11-21T12:34:56.789Z";
 const ms = Date.parse(time);
 
-Deno.test("each name of the table stands for its field, and leaves attrs", () => {
+Deno.test("each other name of a field is read as the field, and is not kept in attrs", () => {
   const names: Record<string, [string, unknown, unknown?][]> = {
     ts: [
       ...["@timestamp", "timestamp", "time", "_time", "dt", "date", "eventTime", "asctime"].map(
@@ -196,7 +196,7 @@ Deno.test("a trace is found by its usual names, and is used as req_id if there i
   });
 });
 
-Deno.test("syslog's severities count where the protocol is syslog, and as PRIORITY", () => {
+Deno.test("numbers are read as syslog severities if the protocol is syslog, and in PRIORITY", () => {
   const levels = ["error", "error", "error", "error", "warn", "info", "info", "debug"];
   for (const [severity, level] of levels.entries()) {
     assert.deepEqual(of({ PRIORITY: String(severity) }), {

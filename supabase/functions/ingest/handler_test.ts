@@ -68,7 +68,7 @@ Deno.test("an API key goes to the database as a digest, in the same call as the 
   }
 });
 
-Deno.test("a token's tenant goes to the database by name; the key wins where both are sent", async () => {
+Deno.test("a token's tenant goes to the database by name; a key wins over a token", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   assert.equal((await post(ingest.url, withToken, "[{}]")).status, 200);
@@ -103,7 +103,7 @@ Deno.test("OPTIONS is 204, other methods 405 with Allow, all with CORS headers",
   }
 });
 
-Deno.test("the checks come in their order", async () => {
+Deno.test("of several faults the answer names the first: credentials, size, key, content", async () => {
   await using peer = startDatabase(database);
   await using ingest = startIngest(peer.url);
   const answer = async (headers: Record<string, string>, body: string) => {
@@ -135,7 +135,7 @@ Deno.test("the checks come in their order", async () => {
   }
 });
 
-Deno.test("WWW-Authenticate says where a key goes, and what is wrong with one", async () => {
+Deno.test("WWW-Authenticate says where to put a key, and why a key was refused", async () => {
   const hint = "The API key was revoked: create_api_key makes another.";
   await using dead = startDatabase(() =>
     Response.json({ code: "PT401", message: unauthenticated.error, hint }, { status: 401 })

@@ -30,8 +30,8 @@ const operations: ReadonlySet<string> = new Set(
 const servedLine = /^serving the request with \/[^ ]{0,200}\/([\w-]{1,60})\s{0,9}$/;
 
 /**
- * PostgreSQL's line about a call by PostgREST, if the project logs statements or slow ones. Its detail has the events of
- * the delivery, so storing it would store them again, each time with all before.
+ * PostgreSQL's line about a call by PostgREST, if the project logs statements or slow ones. The line's detail has the
+ * delivered events. If it were stored, the line about its own delivery would contain it, and so on without end.
  */
 const statementLine =
   /^(?:duration: [\d.]{1,20} ms +)?execute [^:]{1,60}: [^]{0,2000}?"public"\."(\w+)"/;
@@ -42,10 +42,9 @@ const jobStart = /\bcron job \d{1,19} starting: /;
 const maxSenders = 1000;
 
 /**
- * Remembers senders. On a hosted project, `deploymentId` is `project_function_version`: it tells other projects' logs
- * apart, and recognises the lines of `ingest`. Lines have only the function's id, so the ids of our other functions are
- * learnt from the requests in the drain. Each sender's ids are kept apart; otherwise one sender could hide another's
- * events.
+ * Remembers senders. On a hosted project, `deploymentId` is `project_function_version`. It shows which logs are another
+ * project's, and which lines are from `ingest`. Lines have only a function's id, so the ids of our other functions are
+ * learnt from the requests in the drain. Each sender has its own ids; otherwise one could hide another's events.
  */
 export function createOwnTraffic(deploymentId = ""): (key: string) => DrainSender {
   const [, project, ownId = ""] = /^(\w+)_([\da-f-]{36})_\d+$/.exec(deploymentId) ?? [];
@@ -83,7 +82,7 @@ export function createOwnTraffic(deploymentId = ""): (key: string) => DrainSende
     const sender = senders.get(key) ?? newSender();
     senders.delete(key);
     senders.set(key, sender);
-    // A Map lists the entry first that was unused for longest.
+    // Each use moves an entry to the end of the Map, so the first one was unused for longest.
     if (senders.size > maxSenders) senders.delete(senders.keys().next().value!);
     return sender;
   };

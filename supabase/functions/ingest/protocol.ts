@@ -23,7 +23,7 @@ export class Content {
     this.#json = new JsonReader(bytes.length);
   }
 
-  /** The text: UTF-16 if it looks so, as PowerShell and Windows write it; otherwise in its charset or UTF-8. */
+  /** The text, decoded from UTF-16 if the bytes look like it (PowerShell, Windows), else from its charset or UTF-8. */
   get text(): string {
     const utf16 = utf16Of(this.bytes);
     const decoder = utf16 === undefined ? decoderOf(this.contentType) : new TextDecoder(utf16);

@@ -14,7 +14,7 @@ export interface BodyLimits {
   readonly takesSnappy?: true;
 }
 
-/** A body beyond its limit is decompressed up to here, without keeping it, so that the answer can name its size. */
+/** A body beyond its limit is decompressed up to this size, but not kept, so that the answer can name its size. */
 const maxUnpackedBytes = 8_192_000;
 
 /** The decompressed body, or its fault, which is only told to authenticated callers. */

@@ -12,7 +12,7 @@ export interface Recipe {
   readonly path: string;
   readonly headers?: Record<string, string>;
   readonly before?: string;
-  /** `#` is a number that differs each time. */
+  /** The piece that is repeated. Each `#` in it becomes another number. */
   readonly again: string;
   readonly between?: string;
   readonly after?: string;

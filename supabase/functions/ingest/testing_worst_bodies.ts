@@ -62,7 +62,7 @@ function scopes(limit: number): Bytes {
   return field(1, joined([field(1, resource), empty]));
 }
 
-/** The most costly bodies of their length that a search and people have found. */
+/** The most expensive bodies for their length that were found, by a random search and by people. */
 export const worstBodies: readonly Recipe[] = [
   {
     name: "short lines that only begin as JSON",
@@ -98,7 +98,7 @@ export const worstBodies: readonly Recipe[] = [
     most: 2_800,
   },
   {
-    name: "entries of its own ingest, under many labels",
+    name: "entries about requests to ingest, under many labels",
     path: "/loki/api/v1/push",
     headers: json,
     before: `{"streams":[{"stream":{"source":"supabase",${
@@ -193,7 +193,7 @@ export const worstBodies: readonly Recipe[] = [
     after: "]}]}",
     most: 390_000,
   },
-  { name: "the same in protobuf", path: "/v1/logs", headers: protobuf, again: "", bytes: scopes },
+  { name: "protobuf scopes", path: "/v1/logs", headers: protobuf, again: "", bytes: scopes },
   {
     name: "attributes of ever new names",
     path: "/v1/logs",
@@ -204,7 +204,7 @@ export const worstBodies: readonly Recipe[] = [
     after: "]}]}]}]}",
     most: 390_000,
   },
-  { name: "those in protobuf", path: "/v1/logs", headers: protobuf, again: "", bytes: attributes },
+  { name: "protobuf keys", path: "/v1/logs", headers: protobuf, again: "", bytes: attributes },
   {
     name: "arrays in arrays",
     path: "/betterstack",

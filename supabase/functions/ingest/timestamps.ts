@@ -9,7 +9,7 @@ import { offsetOfRegion, type PrintedTime, printedTimeAt } from "./printed_times
 export function isoFromText(text: string): string | undefined {
   if (isOfLastMinute(text)) return text;
   const iso = readText(text);
-  // 24:00 and leap seconds would have changed the text, so now any second of this minute is valid.
+  // The text is in the stored form, so its minute is valid, with any second from 00 to 59.
   if (iso === text) lastMinute = text.slice(0, 16);
   return iso;
 }

@@ -59,7 +59,7 @@ Deno.test("an answer that is not a whole list does not count as an empty bucket"
   );
 });
 
-Deno.test("a failing bucket does not count as one without versions", async () => {
+Deno.test("a failing bucket does not count as a bucket without versions", async () => {
   await failsWith(
     bucketOf(says("", 503)).keepsVersions(),
     "The bucket did not say whether it keeps versions: it answered 503",

@@ -59,7 +59,7 @@ async function drain(dependencies: ArchiveDependencies): Promise<void> {
   const { clock, budgetMs, processorBudgetMs } = dependencies;
   const began = clock();
   let waitedMs = 0;
-  // Hosted functions cannot read their processor time, so time that is not spent waiting counts as such.
+  // Hosted functions cannot read their processor time, so all time except waiting counts as processor time.
   const wait: Wait = async (answer) => {
     const asked = clock();
     try {

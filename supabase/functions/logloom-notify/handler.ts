@@ -62,7 +62,7 @@ async function seal({ sealAll }: NotifyDependencies): Promise<void> {
   }
 }
 
-/** Completing a notification reads records, and a tenant has few scan slots. A claim outlasts wait, read and delivery. */
+/** Completes a tenant's notifications in turn: each needs a scan slot. A claim outlasts wait, read and delivery. */
 const completing = oneAtATime(20_000);
 
 /**

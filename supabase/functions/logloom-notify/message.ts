@@ -40,7 +40,7 @@ export interface GroupAlert {
 /** A cut record, with its fields as texts. */
 export type LogLine = Readonly<Record<string, string>>;
 
-/** The content for a channel's own form. All texts are untrusted. */
+/** What a notification says. Each chat service and PagerDuty gets it in its own format. All texts are untrusted. */
 export interface Message {
   readonly state: "triggered" | "resolved" | "unwatched" | "test";
   readonly title: string;

@@ -31,7 +31,7 @@ export function pagerdutyEvent(routingKey: string, message: Message, { type, dat
   };
   const source = cut(data.tenant_id, 255);
   if (state === "resolved") return { ...common, event_action: "resolve" };
-  // Resolves the incident also here: if it stayed open, the group's next alert would page nobody.
+  // Resolves PagerDuty's incident, too: if it stayed open, the group's next alert would page nobody.
   if (state === "unwatched") {
     const whole = cut(`${title}. ${summary}`, 1024);
     return {

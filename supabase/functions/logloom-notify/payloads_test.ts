@@ -52,7 +52,7 @@ Deno.test("a message of many groups names ten groups, and counts the rest", () =
   assert.deepEqual(facts.find(([name]) => name === "And"), ["And", "50 more groups"]);
 });
 
-Deno.test("when watching of a silent group ends, it does not look like a recovery", () => {
+Deno.test("if a silent group is no longer watched, the message does not look like a recovery", () => {
   const payload = samplePayload({ resolution: "still_absent", absent: true }, "alert.resolved");
   const message = messageOf(payload);
   assert.equal(message.title, "Still silent: Too many errors");

@@ -106,7 +106,7 @@ class BoundedWriter extends PlainWriter {
     const value = context.lookup(name);
     if (value === null || value === undefined) return "";
     const text = this.#escape(typeof value === "object" ? JSON.stringify(value) : `${value}`);
-    // Counted as it is inserted: a long list named many times would fill the memory before the result is measured.
+    // Counts each inserted text at once: a long list that is named many times would fill the memory otherwise.
     this.#inserted += text.length;
     if (this.#inserted > maxLength) throw tooLong();
     return text;

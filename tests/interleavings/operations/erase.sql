@@ -1,4 +1,4 @@
--- An erasure on request first deletes rows of a day, then records of its blocks.
+-- An erasure on request deletes records of a day: first rows, then records in blocks.
 -- set-up
 insert into logloom.retention_runs (
   tenant_id, kind, status, requested_by, requested_at, query_dsl, ts_from, ts_to

@@ -247,8 +247,8 @@ begin
 end;
 $$;
 
--- Opens the operation's session. Its user is postgres, who runs the jobs, and its date style ISO,
--- like that of jobs and requests.
+-- Opens the operation's session. Its user is postgres, who runs the jobs. Its date style is ISO, as
+-- in jobs and requests.
 create function interleavings.connect(p_side text, p_notes_places boolean default false)
 returns void
 language plpgsql

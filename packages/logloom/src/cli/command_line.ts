@@ -29,7 +29,7 @@ export interface Host {
 }
 
 export interface Cli extends Host {
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
   /** Sets an exit code other than 0. */
   exitWith(code: number): void;

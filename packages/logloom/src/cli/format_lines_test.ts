@@ -75,7 +75,7 @@ Deno.test("operations and parameters are named as commands and options", () => {
   ]);
 });
 
-Deno.test("a while, a time or words are a range; anything else is refused", () => {
+Deno.test("--since takes a duration or a time and refuses other words", () => {
   assert.equal(timeOf("--since", "15m"), "now-15m");
   assert.equal(timeOf("--since", "now-1h"), "now-1h");
   assert.equal(timeOf("--since", "2026-11-21T10:00"), "2026-11-21T10:00");

@@ -52,7 +52,7 @@ async function findProject(cli: Cli, options: TargetOptions): Promise<Found | un
   return { url, name, profile: profile?.url === url ? profile : undefined };
 }
 
-/** The project, and what its function health is called; nobody has to be signed in. */
+/** Finds the project's address and the name of its function health. Needs no user and no key. */
 export async function findService(
   cli: Cli,
   options: TargetOptions,

@@ -52,7 +52,7 @@ export function warn(warnings: readonly QueryWarning[] | null | undefined): void
   for (const warning of warnings ?? []) console.error(warningLine(warning));
 }
 
-/** Says that nothing was found in which range, and what to try. `page` has the range that the service searched. */
+/** Says in which range nothing was found, and what to try. `page` has the range that the service searched. */
 export function tellOfNone(
   cli: Cli,
   what: "records" | "groups" | "fields",

@@ -50,7 +50,7 @@ const idOf: Record<ListName, string> = {
 
 export type Item<Name extends ListName> = AnswerOf<Name>[number];
 
-/** `15m`, `24h`, `7d` ago, `now-1h`, an ISO 8601 time, or a Date. */
+/** A duration before now (`15m`, `24h`, `7d`), `now-1h`, an ISO 8601 time, or a Date. */
 export type Time = string | Date;
 
 export interface RangeOptions extends CallOptions {
@@ -109,7 +109,7 @@ export interface Reader {
    * aborted.
    */
   tail(query: string, options?: TailOptions): AsyncGenerator<LogRecord, void, undefined>;
-  /** The same in pages, which may be empty: one a second, or at once where there is more. */
+  /** Like tail, but yields pages, which may be empty: one a second, or at once if there are more records. */
   tailPages(query: string, options?: TailOptions): AsyncGenerator<LogTail, void, undefined>;
   get(id: string, options?: RecordOptions): Promise<LogRecord>;
   /** A record and its neighbours. */
@@ -141,10 +141,7 @@ export interface Reader {
 const pageSize = 1000;
 const tailEveryMs = 1000;
 
-/**
- * Reads logs as the user of a session, of a supabase-js client or named by an access token, or by an API key with the
- * scope `read`.
- */
+/** Reads logs as the user of a supabase-js client or of an access token, or with an API key of the scope `read`. */
 export function createReader(
   source: SupabaseClientLike | Session | ReadKey,
   options: ReaderOptions = {},

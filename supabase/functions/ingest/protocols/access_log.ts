@@ -10,8 +10,8 @@ export interface Access {
 
 /**
  * Reads a line in Apache's and nginx's common or combined format: `192.0.2.1 - ann [21/Nov/2026:12:34:56 +0000]
- * "GET /pay?id=1 HTTP/1.1" 500 42 "-" "curl/8.5"`. Debian's Apache adds the virtual host in front, nginx's default
- * configuration X-Forwarded-For behind.
+ * "GET /pay?id=1 HTTP/1.1" 500 42 "-" "curl/8.5"`. The line may begin with the virtual host (Debian's Apache), or end
+ * with X-Forwarded-For (nginx's default configuration).
  */
 export function accessOf(line: string): Access | undefined {
   const start = beginning.exec(line);

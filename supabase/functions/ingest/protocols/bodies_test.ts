@@ -4,7 +4,7 @@ import { receive } from "../testing_protocols.ts";
 
 const json = { "Content-Type": "application/json" };
 
-Deno.test("Snappy outside Loki is 415, not binary text", async () => {
+Deno.test("Snappy outside Loki gets 415 and is not stored as text", async () => {
   const body = new Uint8Array([5, 16, 104, 101, 108, 108, 111]);
   const headers = { "Content-Encoding": "snappy" };
   for (
@@ -50,7 +50,7 @@ Deno.test("text has the charset that its type names", async () => {
   assert.deepEqual(events, [{ msg: "gr\u00fc\u00dfe" }]);
 });
 
-Deno.test("what is still compressed is 415, not binary text", async () => {
+Deno.test("a body that is still compressed gets 415 and is not stored as text", async () => {
   const twice = new Uint8Array(gzipSync(gzipSync("hello")));
   const mixed = new Uint8Array(gzipSync(deflateSync("hello")));
   const noise = Uint8Array.from({ length: 300 }, (_, n) => (n * 89) % 256);
@@ -77,7 +77,7 @@ Deno.test("what is still compressed is 415, not binary text", async () => {
   assert.deepEqual((await receive("/lines", { body: fix })).events, [{ msg: fix }]);
 });
 
-Deno.test("Content-Encoding: none is as it says", async () => {
+Deno.test("a body with Content-Encoding: none is read as it is", async () => {
   const { events } = await receive("/lines", {
     headers: { "Content-Encoding": "none" },
     body: "a",
@@ -85,7 +85,7 @@ Deno.test("Content-Encoding: none is as it says", async () => {
   assert.deepEqual(events, [{ msg: "a" }]);
 });
 
-Deno.test("JSON text sequences and files put together are read line by line", async () => {
+Deno.test("JSON text sequences and concatenated files are read line by line", async () => {
   const body = '\x1e{"msg":"a"}\n\ufeff{"msg":"b"}\n';
   assert.deepEqual((await receive("/lines", { body })).events, [{ msg: "a" }, { msg: "b" }]);
 });

@@ -67,7 +67,7 @@ function addEvent(
   });
 }
 
-/** Splits `env:prod,version:1.2,canary`. A tag without a value becomes true, a repeated one a list. */
+/** Splits `env:prod,version:1.2,canary`. A tag without a value becomes true; a repeated tag becomes a list. */
 function tagsOf(texts: readonly string[]): JsonObject {
   const tags: JsonObject = {};
   for (const tag of texts.join(",").split(",")) {

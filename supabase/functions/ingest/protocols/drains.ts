@@ -72,7 +72,7 @@ const cloudflareDrain = drain((event, envelope, events) => {
   }
 });
 
-/** Adds a request of Cloudflare's Logpush. It has no message, so request and status become one. */
+/** Adds a request of Cloudflare's Logpush. It has no message, so method, path and status become the message. */
 const addRequest: AddEvent = (event, envelope, events) => {
   const { ClientRequestMethod: method, ClientRequestURI: uri, EdgeResponseStatus: status } = event;
   const path = uri ?? event.ClientRequestPath;

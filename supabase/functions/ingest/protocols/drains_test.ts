@@ -85,7 +85,7 @@ Deno.test("Cloudflare: gzip NDJSON of requests, whatever the headers say", async
 });
 
 // https://devcenter.heroku.com/articles/log-drains
-Deno.test("Heroku: frames of syslog by their octets", async () => {
+Deno.test("Heroku: syslog frames with their lengths in octets", async () => {
   const frames = [
     `<158>1 ${time} host app web.1 - State chängéd from starting to up\n`,
     `<11>1 ${time} host heroku router - at=error code=H12`,

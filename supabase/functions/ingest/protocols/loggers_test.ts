@@ -258,7 +258,7 @@ Deno.test("an invocation of a Cloudflare Worker becomes its request, its logs an
   assert.deepEqual(events[3].attrs, { Stack: "at a" });
 });
 
-Deno.test("Vector's question whether a key is good is answered", async () => {
+Deno.test("Vector's check of its key is answered", async () => {
   const good = await receive("/api/v1/validate", { method: "GET" });
   assert.deepEqual([good.status, good.text], [200, '{"valid":true}']);
   const credentials = { "DD-API-KEY": "nonsense" };

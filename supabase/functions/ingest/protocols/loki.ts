@@ -220,7 +220,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** Further labels that fill a field. The first one that is there counts. */
+/** Labels and metadata that fill a field. The first one that an entry has counts. */
 const labelFields = {
   service: ["service_name", "service", "app", "application", "job", "container"],
   host: ["host", "hostname", "node", "instance"],

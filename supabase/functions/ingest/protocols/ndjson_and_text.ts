@@ -169,7 +169,7 @@ export function addLine(line: string, content: Parser, envelope: Envelope, event
 
 /** The objects of a line; a single undefined if it is text. */
 function eventsOf(sent: string, content: Parser): (JsonObject | undefined)[] {
-  // JSON text sequences have a record separator before each text, files put together a byte order mark.
+  // A JSON text sequence has a record separator before each text. Concatenated files may each have a byte order mark.
   // deno-lint-ignore no-control-regex
   const line = sent.replace(/^[\x1e\ufeff]+/, "");
   const first = line.trimStart()[0];

@@ -84,7 +84,7 @@ Deno.test("Datadog: tags are split, its names are known, a wrong key is 403", as
   assert.equal((await receive("/api/v2/logs", { body, credentials: {} })).status, 401);
 });
 
-Deno.test("Axiom: NDJSON or an array, its own time, an answer that counts", async () => {
+Deno.test("Axiom: NDJSON or an array, its own time, an answer with counts", async () => {
   for (
     const [path, body] of [
       ["/v1/ingest/shop", `{"_time":"${time}","level":"warn","msg":"slow"}\n`],
@@ -116,7 +116,7 @@ Deno.test("Logflare: a batch of messages with metadata", async () => {
   }
 });
 
-Deno.test("LogDNA: the key as the user of Basic, lines with their meta", async () => {
+Deno.test("LogDNA: the key as the user of Basic credentials, lines with their meta", async () => {
   const { status, events } = await receive("/logs/ingest?hostname=web-1&tags=a,b", {
     headers: json,
     credentials: { Authorization: `Basic ${btoa(`${apiKey}:`)}` },
@@ -214,7 +214,7 @@ Deno.test("Datadog: members of JSON inside a message win over the event's other 
   ]);
 });
 
-Deno.test("Datadog's tags elsewhere: env is a field, and they stay as they are", async () => {
+Deno.test("Datadog's tags in other protocols: env becomes a field, and the tags stay unchanged", async () => {
   const tags = "team:pay, env:qa,env:other";
   const event = { msg: "a", ddtags: tags };
   const expected = [{ msg: "a", env: "qa", attrs: { ddtags: tags } }];

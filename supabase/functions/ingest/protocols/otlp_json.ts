@@ -184,7 +184,7 @@ function valueOf(value: unknown, depth: number): unknown {
   return value;
 }
 
-/** OTLP writes 64-bit integers as strings, and may write doubles so. */
+/** OTLP writes 64-bit integers as strings, and may also write doubles as strings. */
 function numberOf(value: unknown): unknown {
   if (typeof value !== "string" || markedNumber(value) !== undefined) return value;
   if (!/^-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?$/.test(value)) return value;

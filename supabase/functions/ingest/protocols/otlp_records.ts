@@ -99,7 +99,7 @@ export function addRecord(record: OtlpRecord, origin: OtlpOrigin, events: EventC
   }
   const eventName = scalarText(record.eventName) || undefined;
   const isDrain = origin.scope.name === "Logflare";
-  // Supabase's message is either the body, or the event's name; then the body has all other members.
+  // Supabase's message is either the body or the event's name. If it is the name, the body has all other members.
   if (isDrain && events.leaveOutOwn(members, eventName ?? body)) return;
   if (record.traceId !== undefined) addMember(members, "trace_id", record.traceId);
   if (record.spanId !== undefined) addMember(members, "span_id", record.spanId);
@@ -163,7 +163,7 @@ export function idFromText(text: string, size: number): string | undefined {
   if (/^[\w+/-]{11,43}={0,2}$/.test(text)) {
     const bytes = Buffer.from(text, "base64");
     const digits = bytes.toString("latin1");
-    // Without padding an id of the right length is base64 only if it is what its bytes encode to.
+    // Without padding, a text counts as base64 only if its decoded bytes give the same text again.
     const isExact = text.endsWith("=") ||
       bytes.toString("base64url") === text.replaceAll("+", "-").replaceAll("/", "_");
     if (bytes.length === size && isExact) return unlessZero(bytes.toString("hex"));

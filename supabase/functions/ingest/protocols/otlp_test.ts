@@ -138,7 +138,7 @@ Deno.test("without a body the event's name or its exception is the message", asy
   assert.deepEqual(events.map(({ msg }) => msg), ["started", "boom"]);
 });
 
-Deno.test("answers are in the request's own form, whole or partial", async () => {
+Deno.test("answers have the request's format, for a full and for a partial success", async () => {
   const request: OtlpRequest = { records: [{ nanos, body: "a" }] };
   const all = await send(asJson(request));
   assert.deepEqual([all.headers.get("content-type"), all.text], ["application/json", "{}"]);
@@ -170,7 +170,7 @@ Deno.test("answers are in the request's own form, whole or partial", async () =>
   assert.deepEqual(partial, [1, "record 0: too old"]);
 });
 
-Deno.test("an empty request is accepted, and the requests of a drain's set-up", async () => {
+Deno.test("an empty request and the requests of a drain's set-up are accepted", async () => {
   for (const body of ["{}", '{"resourceLogs":[]}']) {
     assert.equal((await send(body)).text, "{}");
   }
@@ -379,7 +379,7 @@ Deno.test("an event of another shape keeps its values", async () => {
   assert.deepEqual(events, kept.map(([, event]) => event));
 });
 
-Deno.test("spans and metrics in protobuf are refused where logs are taken", async () => {
+Deno.test("spans and metrics in protobuf are refused at the path for logs", async () => {
   for (const id of [traceId, Buffer.from("requests").toString("hex")]) {
     const writer = new PbfWriter();
     const within = (field: number, write: () => void) =>

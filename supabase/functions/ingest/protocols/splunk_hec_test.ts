@@ -49,14 +49,14 @@ Deno.test("HEC: a request without a single event is an error, however many fault
   }
 });
 
-Deno.test("HEC keeps what stands beside an event", async () => {
+Deno.test("HEC keeps the members beside an event", async () => {
   const body = '{"event":"a","host":7,"source":"s","index":null,"level":"error","shop":{"id":1}}';
   const { events } = await receive("/services/collector", { body });
   const attrs = { source: "s", shop: { id: 1 } };
   assert.deepEqual(events, [{ msg: "a", host: "7", level: "error", attrs }]);
 });
 
-Deno.test("HEC: the other events of a request with a faulty event are stored, and the answer has its number", async () => {
+Deno.test("HEC: the events beside a faulty one are stored, and the answer has the faulty one's number", async () => {
   for (
     const [body, number] of [
       ['{"event":"a"}{"foo":1}{"event":"b"}', 1],

@@ -137,7 +137,7 @@ const deliveries: Record<string, Delivery> = {
 };
 
 for (const [form, deliver] of Object.entries(deliveries)) {
-  Deno.test(`Supabase's ${form} drain: each event arrives once, and its own loop dies out`, async () => {
+  Deno.test(`Supabase's ${form} drain: each event arrives once, and deliveries cause no endless loop`, async () => {
     await using database = startDatabase(({ body }) =>
       Response.json({ success: true, ingested: JSON.parse(body).p_ts.length, rejected: 0 })
     );
@@ -201,7 +201,7 @@ for (const [form, deliver] of Object.entries(deliveries)) {
   });
 }
 
-Deno.test("only what Logloom's own work makes Supabase log is left out", async () => {
+Deno.test("only events that Logloom's own work causes are left out", async () => {
   const stay = [
     invocation("/functions/v1/ingestion", id(3)),
     // A project may have its own function of this name, and no delivery calls it.
@@ -224,7 +224,7 @@ Deno.test("only what Logloom's own work makes Supabase log is left out", async (
     request("/functions/v1/ingest?a=1", 200, "curl/8.5.0"),
     request("/rest/v1/rpc/ingest_text", 200, "logloom/1.0.0"),
     cron("call logloom_private.work('write')"),
-    // Its detail has the parameter: the events of the delivery, and those of the one before.
+    // The detail of these lines has the call's parameter: the delivered events, in which such lines may be again.
     statement("ingest_text", "duration: 1201.345 ms  "),
     statement("ingest_text"),
   ];

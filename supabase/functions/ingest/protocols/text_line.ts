@@ -76,7 +76,7 @@ function lengthAt(pattern: RegExp, text: string, at: number): number {
   return pattern.exec(text)?.[0].length ?? 0;
 }
 
-/** The usual case, which saves trying all forms: ISO 8601 with a zone, or with something behind it that is no zone. */
+/** Most times: ISO 8601, followed by a zone or by something that is no zone. A match saves trying all other forms. */
 const plainTime =
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:(?:Z|[+-]\d\d:?\d\d)(?=[\s\])|])|(?=[\])|]| +\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)\b| (?!\[?[A-Z(]| ?[+−-]\d)))/y;
 
@@ -102,7 +102,7 @@ function levelBehind(text: string): Omit<TextHead, "ts"> {
   const level = letter === undefined ? null : levelOfLetter(letter);
   if (level !== null) return { level };
   for (const { 0: found, index } of head.matchAll(anyWord)) {
-    // LOG is a level of PostgreSQL; in other cases it is an ordinary word.
+    // LOG in capitals is a level of PostgreSQL; in lower case it is an ordinary word.
     if (!words.has(found.toLowerCase()) && found !== "LOG") continue;
     const before = head.slice(0, index);
     const after = head.slice(index + found.length);

@@ -19,8 +19,8 @@ import { parametersOfRange, type TimeRange, wholeSeconds } from "./times_and_dur
 import { childOf, needed, type Node, pathOf } from "./syntax_tree.ts";
 
 /**
- * Finds the attributes that label names stand for, in each expression of a query and in `more`. Only attributes of the
- * selected records count. Calls no operation if there are no such names.
+ * Finds the attributes that label names stand for: the names in each expression of a query, and the names `more`. Only
+ * attributes of the selected records count. Calls no operation if there are no names to find.
  */
 export async function namesFor(
   tree: Node,

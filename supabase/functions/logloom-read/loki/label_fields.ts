@@ -61,7 +61,7 @@ export class LabelFields {
     return this.ofLine([...new Set([...fields, ...members])], fields);
   }
 
-  /** Notes that fields may be members of lines. `own`: those that records have, so that they need no parsing. */
+  /** Notes that fields may be members of lines. `own`: the fields of records; a record with one needs no parsing. */
   private ofLine(fields: readonly string[], own: readonly string[] = []): readonly string[] {
     fields.forEach((field) => this.parsed.add(field));
     this.lacking.push(own.length === 0 ? everything : all(own.map((field) => `-${field}:*`)));
@@ -102,8 +102,8 @@ export class LabelFields {
   }
 
   /**
-   * A filter. If it needs parsed lines, `early` is what holds without them: the filter, or records whose line must be
-   * parsed.
+   * Returns a filter. If it needs parsed lines, `early` is a wider filter without them: it also finds the records whose
+   * line must be parsed.
    */
   protected filterOf(make: () => string) {
     this.lacking = [];

@@ -33,7 +33,7 @@ async function valuesOf(request: Request, name: string, limit: number) {
   if (isInternal(name)) return { values: [], warning: {} };
   if (!/^[A-Za-z0-9_]+$/.test(name)) refuse(`invalid label name ${JSON.stringify(name)}`);
   const { p, logs } = await asked(request, undefined, [name]);
-  // Records without the label are not a value.
+  // Records without the label add no value to the list.
   logs.requireLabel(name);
   const fields = logs.fields(name);
   const most = { ...p, p_limit: Math.min(limit, 1000) };

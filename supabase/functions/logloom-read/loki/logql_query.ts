@@ -54,7 +54,7 @@ export class LogQuery extends LabelFields {
   private readonly stages: Stage[] = [];
   /** The number of filters that the database cannot decide, only stages can. */
   private decided = 0;
-  /** Stages that remove lines that are not JSON, for those filters. */
+  /** Stages that remove lines that are not JSON, for the filters that only stages can decide. */
   private readonly withoutErrors = new Set<Stage>();
 
   constructor(expression: Node, names: Names) {
@@ -246,7 +246,7 @@ export class LogQuery extends LabelFields {
     );
   }
 
-  /** `and` binds closer than `or`; a comma or nothing is `and`. The parser nests them as they come. */
+  /** `and` binds closer than `or`; a comma or no operator means `and`. The parser nests in the order of the text. */
   private ofLabelFilter(filter: Node): string {
     const { operands, operators } = filterChainOf(filter);
     const groups: string[][] = [[]];

@@ -29,7 +29,7 @@ export const recordsOfPage = 1000;
 const maxRecords = 5000;
 /** Half of the 10 MiB that an answer may have, because nested attributes take twice their size in it. */
 const maxBytes = 5_000_000;
-/** How long pages are read. A rare text needs many. After this time the records so far are the answer. */
+/** How long pages are read. A rare text needs many pages. After this time the answer has the records found so far. */
 const maxMs = 15_000;
 
 export async function recordsOf(

@@ -123,7 +123,7 @@ export function havingText(name: string, operator: string, value: string): Stage
   return (entry) => isText(labelOf(entry, name), operator, value);
 }
 
-/** Compares numbers, sizes or durations, as the bound is one. */
+/** Compares numbers, durations or sizes, whichever the bound is. */
 export function havingNumber(name: string, operator: string, bound: string): Stage {
   const compare = comparisons[operator === "=" ? "==" : operator] ??
     refuse(`label filter ${operator} is not supported`);

@@ -12,7 +12,7 @@ export function matchesWhole(pattern: string, text: string, isFolded: boolean): 
 /** The positions, as bits, where a part that begins at `at` can end. Texts are shorter than 30. */
 type Part = (text: string, at: number) => number;
 
-/** The limit of our own expressions. */
+/** The longest expression in our query language. */
 const maxCharacters = 256;
 
 function parsed(pattern: string, isFolded: boolean): Part {

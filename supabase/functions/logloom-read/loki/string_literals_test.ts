@@ -90,7 +90,7 @@ Deno.test("an expression matches a short text as JavaScript's does, and never ta
   );
   assert.equal(matchesWhole("ERR.*", "error", true), true);
   assert.equal(matchesWhole("ERR.*", "error", false), false);
-  // Syntax of our own expressions only is refused for an absent label.
+  // A class such as [:alpha:] is refused when a character meets it, so never for an absent label's empty text.
   assert.equal(matchesWhole("[[:alpha:]]+\\b", "", false), false);
   assert.throws(() => matchesWhole("[[:alpha:]]+", "error", false), /not understood/);
   const began = processorClock();
@@ -138,7 +138,7 @@ Deno.test("an attribute may be named like a property of every object", () => {
   ]);
 });
 
-Deno.test("stages make of a record what Loki's own tests say", () => {
+Deno.test("stages change a record as in Loki's own tests", () => {
   const made = (stages: string, line: string, attrs: Record<string, unknown> = {}) => {
     const query = new LogQuery(
       parseLogql(`{host="h"} ${stages}`).children[0].children[0],

@@ -40,7 +40,7 @@ export async function asked(
     callDatabase: (_reader, operation, text) => {
       const { p_query_dsl, p_order } = JSON.parse(text);
       const isLookUp = operation === "search_logs" && p_order === undefined;
-      // Whether lines have a label that records have: they do.
+      // The question whether a label of records is also in lines is always answered with yes.
       if (p_query_dsl?.endsWith('[\\W_]*[:=]" | count()')) {
         return Promise.resolve(Response.json([{ value: 1 }]));
       }

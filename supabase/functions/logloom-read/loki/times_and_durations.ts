@@ -37,7 +37,7 @@ function summed(text: string): number | undefined {
   return [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * units[unit], 0);
 }
 
-/** The number of a text, as our query language reads it: not of ` 5 `, `+1`, `0x10` or `Infinity`. */
+/** Reads a text as a number like our query language, for which ` 5 `, `+1`, `0x10` and `Infinity` are no numbers. */
 export function numberOf(text: string): number | undefined {
   const isNumber = text.length <= 300 && /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text);
   const number = isNumber ? Number(text) : NaN;
@@ -50,7 +50,7 @@ export function wholeSeconds(text: string): number {
   return seconds >= 1 ? seconds : refuse(`the duration ${text} must be more than 0`);
 }
 
-/** Nanoseconds since 1970 of RFC 3339 or a number, which is read as s, ms, µs or ns by its size. */
+/** Reads nanoseconds since 1970 from a time in RFC 3339, or from a number of s, ms, µs or ns, as its size shows. */
 export function nanosecondsOf(name: string, text: string): bigint {
   if (/^[0-9]{1,19}$/.test(text)) {
     const unit = text.length > 16

@@ -9,7 +9,7 @@ import { parametersOf } from "./operation.ts";
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
 const maxProcessorMs = 400;
-/** How long pages are read. A rare text needs many, and a hosted function ends after 150 s. */
+/** How long pages are read. A rare text needs many pages, and a hosted function ends after 150 s. */
 const maxMs = 60_000;
 /** Bytes that gzip compresses in a millisecond of processor time. */
 const gzipSpeed = 40_000;
@@ -181,12 +181,12 @@ function streamOf(
   let bytes = 0;
   let processorMs = 0;
   let isOver = false;
-  /** Whether the page was read from the stream: an error would discard it before that. */
+  /** Whether the page's lines were sent. An error in the same call would discard them, so it waits for the next. */
   let isTaken = false;
   let next: Promise<Response> | undefined;
   count(first);
 
-  /** Begins the next page, unless the response ends with this one. */
+  /** Begins to read the next page, unless the response ends with this one. */
   function count({ lines, records: found, next_cursor }: Page): void {
     records += found;
     bytes += lines.length;

@@ -83,7 +83,7 @@ async function answered(
   );
   const { url, method, headers, signal } = request;
   const answer = await fetch(new Request(url, { method, headers, body: text, signal }));
-  // Only the end of the answer tells whether the credential was refused meanwhile, which must be a 401.
+  // Reads the whole answer first: only then is it known whether the credential was refused, which must give a 401.
   const body = await answer.text();
   return refused ?? new Response(body === "" ? null : body, {
     status: answer.status,

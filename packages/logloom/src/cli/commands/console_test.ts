@@ -61,7 +61,7 @@ Deno.test("the console is served for one project, and its link signs in once", a
   assert.equal(JSON.parse((await signedOut.get("/config.json")).text).auth, "supabase");
 });
 
-Deno.test("no other name of this machine reaches the console, and a taken port is one sentence", async () => {
+Deno.test("another host name does not reach the console, and a taken port is an error of one sentence", async () => {
   await using site = await served("e30.e30.x");
   const { port } = new URL(site.base);
   const status = await new Promise((resolve) =>
@@ -86,7 +86,7 @@ Deno.test("no other name of this machine reaches the console, and a taken port i
   });
 });
 
-Deno.test("open opens the hosted console, or says what to do where there is none", async () => {
+Deno.test("open opens the hosted console, or says what to do if there is none", async () => {
   const address = "https://logs.example.com/console.html";
   const folder = await Deno.makeTempDir();
   const browser = Deno.build.os === "darwin" ? "open" : "xdg-open";
@@ -120,7 +120,7 @@ Deno.test("open opens the hosted console, or says what to do where there is none
     const opened = `${folder}/${browser}.opened`;
     await eventually("the browser is started", () => exists(opened));
     assert.equal(await Deno.readTextFile(opened), `${address}\n`);
-    // A deployment of before tells nothing; a wrong service could tell anything.
+    // An older deployment names no address, and a wrong service could name any.
     for (const told of [null, undefined, "file:///etc/passwd", "$(reboot)"]) {
       const { code, out, err } = await open(told);
       assert.deepEqual([code, out], [1, ""]);

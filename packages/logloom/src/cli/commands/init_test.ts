@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../../../../cli/testing.ts";
 import { tempFolder } from "../../../../../tests/support/temp_folder.ts";
 
-Deno.test("a new installation has a limit on storage, and an older one without keeps none", async () => {
+Deno.test("a new installation gets a storage limit, and an older one without a limit gets none", async () => {
   const folder = await Deno.makeTempDir();
   const manifest = `${folder}/supabase/functions/_logloom/manifest.json`;
   const limits = async (...options: string[]) => {

@@ -65,7 +65,7 @@ Deno.test("a key that reads is bound to a view by the view's name or id", async 
   assert.deepEqual(created(peer), [wanted, wanted, wanted]);
 });
 
-Deno.test("a wrong scope or an unknown view is one sentence, and no key is made", async () => {
+Deno.test("a wrong scope or an unknown view is an error of one sentence, and no key is made", async () => {
   await using peer = startPeer(service([shop, { ...odd, name: "Support" }]));
   await using empty = startPeer(service([]));
   const cases: [Peer, string[], string][] = [
@@ -96,7 +96,7 @@ Deno.test("a wrong scope or an unknown view is one sentence, and no key is made"
   assert.deepEqual([...created(peer), ...created(empty)], []);
 });
 
-Deno.test("a key and a rule are named by name or id, and of several of one name none is taken", async () => {
+Deno.test("a key or a rule is found by name or id, and none is chosen if several have the name", async () => {
   const ids = [shop.view_id, odd.view_id, made.key_id];
   const [first, second, third] = ids;
   const key = { name: "web", status: "active", key_prefix: "ll_aaaaaaaa" };

@@ -108,7 +108,7 @@ function count(records: number): string {
   return records.toLocaleString("en");
 }
 
-/** Whether the query returns rows of numbers: whether it has another stage than the ones that keep records. */
+/** Whether a query returns rows of numbers: it has a stage that does not keep records. */
 function aggregates(query: string): boolean {
   const [, ...stages] = query.replace(/"(?:\\.|[^"\\])*"|\\./g, "x").split("|");
   return stages.some((stage) => !/^\s*(?:(?:where|json|logfmt|sort|limit|fields)\b|$)/.test(stage));

@@ -65,7 +65,7 @@ async function newHome() {
   };
 }
 
-Deno.test("a search shows what the service warns of, and is no error", async () => {
+Deno.test("a search shows the service's warnings and still succeeds", async () => {
   await using peer = startPeer(answer);
   assert.deepEqual(await run(peer, ["search", "service=api"]), {
     code: 0,
@@ -77,7 +77,7 @@ Deno.test("a search shows what the service warns of, and is no error", async () 
 
 const lists = "npm run logloom -- fields lists the fields that there are";
 
-Deno.test("what finds nothing says in which range, and what to try", async () => {
+Deno.test("a query that finds nothing says in which range, and what to try", async () => {
   await using peer = startPeer(answer);
   const cases: [string[], string][] = [
     [["search"], `No records in the last hour: --since 24h looks further back, ${lists}.`],
@@ -117,7 +117,7 @@ Deno.test("a search that ends at its limit says so, to a pipe too", async () => 
   );
 });
 
-Deno.test("a query may begin with -, and keeps its order", async () => {
+Deno.test("a query may begin with -, and its words keep their order", async () => {
   await using peer = startPeer(answer);
   const { code } = await run(peer, [
     "search",
@@ -130,12 +130,12 @@ Deno.test("a query may begin with -, and keeps its order", async () => {
   assert.equal(code, 0);
   const { p_query_dsl, p_order } = JSON.parse(peer.requests[0].body);
   assert.equal(p_query_dsl, "-service:x level:error -host:y");
-  // The query has a sort stage, so no order is sent.
+  // Without --oldest no order is sent.
   assert.equal(p_order, undefined);
 });
 
 Deno.test({
-  name: "in a pager Ctrl-C is the pager's, however often",
+  name: "while a pager is open, each Ctrl-C goes to the pager",
   // The program `script` provides a terminal.
   ignore: Deno.build.os !== "linux",
   async fn() {
@@ -150,7 +150,7 @@ Deno.test({
   },
 });
 
-Deno.test("an export says where it cannot write, and that an interrupted one goes on", async () => {
+Deno.test("an export names a file that it cannot write, and an interrupted one can be continued", async () => {
   let pages = 0;
   const line = `{"ts":"2026-11-21T10:00:00+00:00","id":"${crypto.randomUUID()}"}\n`;
   await using peer = startPeer(() =>
@@ -175,7 +175,7 @@ Deno.test("an export says where it cannot write, and that an interrupted one goe
   assert.equal(await Deno.readTextFile(path), line);
 });
 
-Deno.test("without a session what reads logs reads by an API key, and by no other door", async () => {
+Deno.test("without a session, the commands that read logs use an API key, and only at logloom-read", async () => {
   const [ts_from, ts_to] = ["2026-11-21T09:00:00Z", "2026-11-21T10:00:00Z"];
   const page = { logs: [], next_cursor: null, ts_from, ts_to, warnings: [], more: false };
   await using peer = startPeer(({ path }) => {
@@ -229,7 +229,7 @@ Deno.test("without a session what reads logs reads by an API key, and by no othe
   });
 });
 
-Deno.test("a session goes before an API key, and a named key before the profile's", async () => {
+Deno.test("a session has priority over an API key, and a named key over the profile's", async () => {
   await using peer = startPeer(answer);
   await using home = await newHome();
   const search = async (profile: object, env: Record<string, string>) => {
@@ -256,7 +256,7 @@ Deno.test("a session goes before an API key, and a named key before the profile'
   assert.deepEqual(await search(elsewhere, key), [byKey, "ll_named"]);
 });
 
-Deno.test("a redirect is not followed: keys, tokens and passwords stay with their address", async () => {
+Deno.test("a redirect is not followed, so no key, token or password goes to another address", async () => {
   await using elsewhere = startPeer(answer);
   await using peer = startPeer(() => Response.redirect(`${elsewhere.url}/x`, 307));
   await using home = await newHome();
@@ -276,7 +276,7 @@ Deno.test("a redirect is not followed: keys, tokens and passwords stay with thei
   assert.deepEqual(elsewhere.requests, []);
 });
 
-Deno.test("a page that something else answers with is no answer", async () => {
+Deno.test("a page from something other than the service is not an answer, and the call is retried", async () => {
   let asked = 0;
   await using peer = startPeer((request) =>
     asked++ === 0 ? new Response("<html>Sign in</html>") : answer(request)
@@ -289,7 +289,7 @@ Deno.test("a page that something else answers with is no answer", async () => {
   );
 });
 
-Deno.test("a key that may not read is told so, with what to do, and no file is made", async () => {
+Deno.test("a key that may not read gets an error with what to do, and no file is made", async () => {
   await using peer = startPeer(() =>
     Response.json({
       code: "PT403",
@@ -311,7 +311,7 @@ Deno.test("a key that may not read is told so, with what to do, and no file is m
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
 });
 
-Deno.test("a key that only reads is stored by login, and one that is unknown is not", async () => {
+Deno.test("login stores a key that may only read, and does not store an unknown key", async () => {
   let status = 403;
   await using peer = startPeer(() => {
     const error = status === 403 ? "This API key may only read" : "Invalid token, API key";
@@ -333,7 +333,7 @@ Deno.test("a key that only reads is stored by login, and one that is unknown is 
   });
 });
 
-Deno.test("an option that npm took for itself is an error, for it would be left out", async () => {
+Deno.test("an option that npm took for itself is an error, because the command would run without it", async () => {
   await using peer = startPeer(answer);
   const env = { npm_lifecycle_event: "search", npm_config_since: "true" };
   assert.deepEqual(await runScript(["search", "1h", "q"], { LOGLOOM_URL: peer.url, ...env }), {

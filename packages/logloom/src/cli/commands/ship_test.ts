@@ -91,7 +91,7 @@ Deno.test("rejected events are named by file and line, and the exit code is 2", 
   ));
 });
 
-Deno.test("many events go in several batches, each of them once", async () => {
+Deno.test("many events are sent in several batches, and each event once", async () => {
   let turn = 0;
   await using peer = startPeer((request) =>
     turn++ % 3 === 1 ? Response.json({ error: "busy" }, { status: 503 }) : ingest(request)
@@ -107,7 +107,7 @@ Deno.test("many events go in several batches, each of them once", async () => {
   assert.deepEqual(sent.map(({ msg }) => msg).sort(), lines.sort());
 });
 
-Deno.test("a file with times of its own has the same keys in another run", async () => {
+Deno.test("a file whose lines have times is sent with the same keys in another run", async () => {
   await using peer = startPeer(ingest);
   const folder = await Deno.makeTempDir();
   const lines = ["a", "b"].map((msg) => JSON.stringify({ time: "2026-11-21T10:00:00Z", msg }));
@@ -142,7 +142,7 @@ Deno.test("a file with times of its own has the same keys in another run", async
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("a file that has grown sends what it had under the same keys, and then the rest", async () => {
+Deno.test("of a file that has grown, the old lines are sent with the same keys, and then the new lines", async () => {
   await using peer = startPeer(ingest);
   const folder = await Deno.makeTempDir();
   const path = `${folder}/growing.log`;
@@ -209,7 +209,7 @@ Deno.test("lines of a program arrive while it runs, with the time when it wrote 
   await writer.abort().catch(() => {});
 });
 
-Deno.test("a program that takes its time to end is heard to its last word", async () => {
+Deno.test("after a stop, the last lines of a program that ends slowly are still sent", async () => {
   await using peer = startPeer(ingest);
   const child = command(peer.url, []).spawn();
   const writer = child.stdin.getWriter();
@@ -268,7 +268,7 @@ Deno.test("Ctrl-C again ends at once, whatever is under way", async () => {
   assert.deepEqual([code, new TextDecoder().decode(stdout)], [130, ""]);
 });
 
-Deno.test("of a file Ctrl-C ends with the counts so far and exit code 1", async () => {
+Deno.test("Ctrl-C while a file is sent shows the counts so far and gives exit code 1", async () => {
   const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
   await using peer = startPeer((request) => {
     asked();
@@ -286,7 +286,7 @@ Deno.test("of a file Ctrl-C ends with the counts so far and exit code 1", async 
   await Deno.remove(path);
 });
 
-Deno.test("what cannot be sent ends with one sentence and exit code 1", async () => {
+Deno.test("events that cannot be sent give an error of one sentence and exit code 1", async () => {
   await using peer = startPeer(() =>
     Response.json({ error: "Invalid token, API key, or missing tenant_id" }, {
       status: 401,
@@ -320,7 +320,7 @@ Deno.test("what cannot be sent ends with one sentence and exit code 1", async ()
   assert.match(withoutKey.err, /^logloom: an API key is needed for that address/);
 });
 
-Deno.test("following sends new lines but its own, and a stop sends the rest", async () => {
+Deno.test("following sends new lines except those about ship itself, and a stop sends the rest", async () => {
   await using peer = startPeer(ingest);
   const folder = await Deno.makeTempDir();
   const path = `${folder}/access.ndjson`;

@@ -3,7 +3,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "wrong" | "skipped";
   readonly message: string;
-  /** How to mend it. */
+  /** How to mend the fault. */
   readonly todo?: string;
 }
 

@@ -62,7 +62,7 @@ async function functionFolders(path: string): Promise<string[]> {
   return names.sort();
 }
 
-Deno.test("beside a function health of the project, Logloom's has the name that it is given", async () => {
+Deno.test("if the project has a function health, Logloom's gets the name that the user chooses", async () => {
   const own = { "functions/health/index.ts": "// mine\n" };
   await using shop = await project(own);
   await using section = await project({
@@ -139,7 +139,7 @@ Deno.test("beside a function health of the project, Logloom's has the name that 
   );
 });
 
-Deno.test("a function ingest of the project is in the way whatever the others are called", async () => {
+Deno.test("the project's own function ingest stops an installation, whatever name health gets", async () => {
   await using shop = await project({
     "functions/ingest/index.ts": "",
     "functions/health/index.ts": "",
@@ -161,7 +161,7 @@ Deno.test("a function ingest of the project is in the way whatever the others ar
   ]);
 });
 
-Deno.test("a function that has another name since is renamed, with its section", async () => {
+Deno.test("a function with a new name in this version is renamed in the project, with its section", async () => {
   const files = {
     "functions/notify/index.ts": "// notify\n",
     "functions/notify/deno.json": "{}\n",
@@ -207,7 +207,7 @@ Deno.test("a function that has another name since is renamed, with its section",
   );
 });
 
-Deno.test("every file that a function imports is installed, the project's own stay", async () => {
+Deno.test("every file that a function imports is installed, and the project's own files stay", async () => {
   await using shop = await project({ "functions/_shared/auth.ts": "// mine\n" });
   await installInto(shop.path, ours);
   const folder = `${shop.path}/supabase/functions`;
@@ -226,7 +226,7 @@ Deno.test("every file that a function imports is installed, the project's own st
   assert.ok(imports > 20);
 });
 
-Deno.test("again, it renews what it wrote and removes what is no more; not what was edited", async () => {
+Deno.test("a second run renews its files and removes obsolete ones, but refuses to replace edited ones", async () => {
   await using shop = await project({});
   await installInto(shop.path, ours);
   const functions = `${shop.path}/supabase/functions`;
@@ -252,7 +252,7 @@ Deno.test("again, it renews what it wrote and removes what is no more; not what 
   );
 });
 
-Deno.test("a storage limit is a migration of its own, remembered, and changed by another", async () => {
+Deno.test("a storage limit is its own migration, is remembered, and is changed by a further migration", async () => {
   await using shop = await project({});
   const run = (storageLimit?: string) => installInto(shop.path, ours, { storageLimit });
   const added = async (storageLimit?: string) => {
@@ -282,7 +282,7 @@ Deno.test("a storage limit is a migration of its own, remembered, and changed by
   }
 });
 
-Deno.test("what an interrupted run left is completed by the next one", async () => {
+Deno.test("an interrupted run is completed by the next one", async () => {
   await using shop = await project({});
   await using whole = await project({});
   const time = new Date("2026-12-01T10:00:00Z");
@@ -309,7 +309,7 @@ Deno.test("what an interrupted run left is completed by the next one", async () 
   assert.deepEqual(versionless(await below(shop.path)), versionless(all));
 });
 
-Deno.test("what was installed is removed, and the project is as it was", async () => {
+Deno.test("removing an installation leaves the project as it was before", async () => {
   await using shop = await project({
     "migrations/1_a.sql": "select 1;\n",
     "functions/mine/index.ts": "// mine\n",
@@ -329,7 +329,7 @@ Deno.test("what was installed is removed, and the project is as it was", async (
   assert.deepEqual(await all(), before);
 });
 
-Deno.test("what cannot be written leaves the project as it was", async () => {
+Deno.test("if a file cannot be written, the project stays as it was", async () => {
   await using shop = await project({ "functions/mine/index.ts": "// mine\n" });
   const before = await filesBelow(shop.path);
   const config = `${shop.path}/supabase/config.toml`;
@@ -343,7 +343,7 @@ Deno.test("what cannot be written leaves the project as it was", async () => {
   assert.equal((await Deno.stat(config)).mode! & 0o777, 0o644);
 });
 
-Deno.test("links are followed where they lead to something, and stay links", async () => {
+Deno.test("links to existing files are followed, and stay links", async () => {
   await using shop = await project({
     "../elsewhere/sql/b.sql": "create function public.get_tenant_usage() returns int as '';",
     "../elsewhere/config.toml": 'project_id = "x"\n',
@@ -379,7 +379,7 @@ Deno.test("a project whose git writes CRLF is upgraded all the same", async () =
   assert.equal(config.match(/\[functions\.ingest\]/g)?.length, 1);
 });
 
-Deno.test("another Logloom's migrations stop it, and it says what to do", async () => {
+Deno.test("migrations of another Logloom stop an installation, and the error says what to do", async () => {
   await using shop = await project({
     "migrations/20261121000100_logloom.sql":
       "create function logloom_private.claims() returns jsonb",
@@ -403,7 +403,7 @@ Deno.test("another Logloom's migrations stop it, and it says what to do", async 
   assert.equal(await refusal(shop.path), "installed");
 });
 
-Deno.test("versions come after the project's last one, and what is applied does not change", () => {
+Deno.test("new versions come after the project's last one, and a changed migration is refused", () => {
   const now = new Date("2026-12-01T10:00:00Z");
   const ours = [
     { version: "1", name: "logloom", text: "a" },
@@ -447,7 +447,7 @@ Deno.test("versions come after the project's last one, and what is applied does 
   );
 });
 
-Deno.test("a function that the project made and dropped, or made elsewhere, is not in the way", () => {
+Deno.test("a function that the project dropped, or has in another schema, stops no installation", () => {
   const names = ["get_tenant_usage", "search_logs"];
   const made = (sql: string) => functionsMadeIn(sql, names);
   assert.deepEqual(made("create function app.get_tenant_usage() returns int"), []);

@@ -11,8 +11,8 @@ export function isTime(version: string): boolean {
 }
 
 /**
- * Returns the first time whose text sorts after a version, with and without the rest of a file's name. Null after the
- * last year. The result does not begin with a short version such as 20261201.
+ * Returns the first time that sorts after a version, also after the version's file name. The time never begins with the
+ * version, not even with a short one such as 20261201. Null after the last year.
  */
 export function followingVersion(version: string): string | null {
   const [year, month, day, hour, minute, second] = fieldsOf(version.slice(0, 14).padEnd(14, "9"));

@@ -8,7 +8,7 @@ import type { Setup } from "./setup.ts";
 
 const neededExtensions = { pg_cron: "1.5", pg_partman: "5", http: "1", pgcrypto: "1" };
 
-/** Checks what Logloom needs of the database. If something is missing, nothing is changed. */
+/** Checks that the database has what Logloom needs. If something is missing, nothing is changed. */
 export function databaseStep({ project }: Setup): Step {
   return {
     name: "database",

@@ -29,7 +29,7 @@ async function said(step: Step): Promise<string> {
   }
 }
 
-Deno.test("init looks at what the database has, before it changes anything", async () => {
+Deno.test("init checks what the database has before it changes anything", async () => {
   const says = (found: object) => said(databaseStep(setupOf({ server_version: [found] })));
   assert.equal(
     await says(database),
@@ -63,7 +63,7 @@ Deno.test("the plan names the project's own migrations that the push applies too
   );
 });
 
-Deno.test("the tenant has the project's name, and the only user for an owner", async () => {
+Deno.test("the tenant gets the project's name, and the only user as its owner", async () => {
   const [ann, bob] = ["ann", "bob"].map((name) => ({ id: name, email: `${name}@example.com` }));
   const shop = { tenant: "shop", is_named: true, owner: null };
   const says = (tenants: unknown[], users: unknown[], more: Partial<Setup> = {}) =>
@@ -93,7 +93,7 @@ Deno.test("the tenant has the project's name, and the only user for an owner", a
   );
 });
 
-Deno.test("without an access token the hook is left, and it is said how to get one", async () => {
+Deno.test("without an access token the hook is left to the user, with how to get a token", async () => {
   const before = { token: Deno.env.get("SUPABASE_ACCESS_TOKEN"), home: Deno.env.get("HOME") };
   const home = await Deno.makeTempDir();
   Deno.env.delete("SUPABASE_ACCESS_TOKEN");
@@ -113,7 +113,7 @@ Deno.test("without an access token the hook is left, and it is said how to get o
   }
 });
 
-Deno.test("a hook of a local stack is done only where config.toml has Logloom's, switched on", async () => {
+Deno.test("on a local stack the hook is done only if config.toml switches Logloom's hook on", async () => {
   const supabaseFolder = await Deno.makeTempDir();
   const says = async (section: string) => {
     await Deno.writeTextFile(`${supabaseFolder}/config.toml`, section);
@@ -143,7 +143,7 @@ Deno.test("a hook of a local stack is done only where config.toml has Logloom's,
   }
 });
 
-Deno.test("a Supabase CLI that is missing, too old or fails is one sentence", async () => {
+Deno.test("a missing, old or failing Supabase CLI is an error of one sentence", async () => {
   const folder = await Deno.makeTempDir();
   const path = Deno.env.get("PATH") ?? "";
   const program = async (text: string) => {
@@ -190,7 +190,7 @@ Deno.test("a Supabase CLI that is missing, too old or fails is one sentence", as
   }
 });
 
-Deno.test("a failure names its step, and what is done is skipped by the next run", async () => {
+Deno.test("a failure names its step, and the next run skips the steps that are done", async () => {
   const ran: string[] = [];
   let isBroken = true;
   const step = (name: string): Step => ({

@@ -3,7 +3,7 @@ import { access, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../failure.ts";
 
-/** What a token with scopes needs for all steps: the Supabase CLI takes it in place of its own login. */
+/** The scopes that an access token needs for all steps. The Supabase CLI takes the token in place of its own login. */
 export const scopes = [
   "auth_config_read",
   "auth_config_write",

@@ -10,7 +10,7 @@ import { eventsOf, isOfShipper } from "./events.ts";
 const jsonOf = (line: string, defaults = {}, readAt?: string) =>
   eventsOf(line, defaults, readAt).map(({ json }) => json);
 
-Deno.test("a line that is a JSON object is an event as it was written, any other is a message", () => {
+Deno.test("a JSON object on a line becomes an event unchanged; any other line becomes a message", () => {
   const cases: string[][] = [
     ['{"msg":"a","n":12345678901234567890}', '{"msg":"a","n":12345678901234567890}'],
     ['  {"msg":"a"} ', '{"msg":"a"}'],
@@ -28,7 +28,7 @@ Deno.test("a line that is a JSON object is an event as it was written, any other
   for (const [line, ...events] of cases) assert.deepEqual(jsonOf(line), events, line);
 });
 
-Deno.test("defaults fill what a line does not say", () => {
+Deno.test("defaults fill the fields that a line does not have", () => {
   const defaults = { service: "web", env: "prod" };
   const cases: [string, string][] = [
     ["text", '{"service":"web","env":"prod","msg":"text"}'],
@@ -42,7 +42,7 @@ Deno.test("defaults fill what a line does not say", () => {
   for (const [line, event] of cases) assert.deepEqual(jsonOf(line, defaults), [event]);
 });
 
-Deno.test("an event without a time gets that when its line was read", () => {
+Deno.test("an event without a time gets the time at which its line was read", () => {
   const at = "2026-11-21T10:00:00.000Z";
   const cases: [string, string][] = [
     ["text", `{"service":"web","ts":"${at}","msg":"text"}`],
@@ -56,7 +56,7 @@ Deno.test("an event without a time gets that when its line was read", () => {
   }
 });
 
-Deno.test("lines about the shipper's own requests are known", () => {
+Deno.test("lines about the shipper's own requests are recognised", () => {
   for (
     const line of [
       '{"attrs":{"user_agent":"logloom-ship"}}',

@@ -53,7 +53,7 @@ export async function* follow(options: FollowOptions): AsyncGenerator<string[]> 
 }
 
 /**
- * Yields the lines of a stream without end. Yields an empty list from time to time, so that the lines so far are sent.
+ * Yields the lines of an endless stream. Yields an empty list from time to time, so that the lines so far are sent.
  * After a stop it reads until the stream is silent, because these lines cannot be read again.
  */
 export async function* readLive(

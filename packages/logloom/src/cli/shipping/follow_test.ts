@@ -41,7 +41,7 @@ function append(path: string, text: string): Promise<void> {
   return Deno.writeTextFile(path, text, { append: true });
 }
 
-Deno.test("following begins at the end, or where asked at the start", async () => {
+Deno.test("following begins at the end of a file, or at its start if asked to", async () => {
   await using atEnd = await startFollowing(false, "old\n");
   await atEnd.caughtUp();
   await append(atEnd.path, "new\n");
@@ -50,7 +50,7 @@ Deno.test("following begins at the end, or where asked at the start", async () =
   await atStart.expect("old");
 });
 
-Deno.test("a line is read when it is whole", async () => {
+Deno.test("a line is read when it is complete", async () => {
   await using followed = await startFollowing(false, "");
   await followed.caughtUp();
   await append(followed.path, "first ha");
@@ -87,7 +87,7 @@ Deno.test("a rotated file is read to its end, then the new one from its start", 
   await followed.expect("4");
 });
 
-Deno.test("what is written to the old file while the new one appears is not lost", async () => {
+Deno.test("lines that are written to the old file while the new one appears are not lost", async () => {
   await using followed = await startFollowing(false, "");
   await followed.caughtUp();
   await append(followed.path, "1\n");
@@ -105,7 +105,7 @@ Deno.test("a truncated file is read from its start", async () => {
   await followed.expect("short");
 });
 
-Deno.test("a truncated file to which more was written than it had is read from its start", async () => {
+Deno.test("a truncated file that is longer again than before is read from its start", async () => {
   await using followed = await startFollowing(false, "old line one\n");
   await followed.caughtUp();
   await append(followed.path, "old line two\n");
@@ -123,7 +123,7 @@ Deno.test("a line that was cut by a truncation is kept as it is", async () => {
   await followed.expect("begun", "next");
 });
 
-Deno.test("a large file is followed from wherever it ends, through a truncation", async () => {
+Deno.test("a large file of any length is followed from its end, also after a truncation", async () => {
   const line = (n: number) => `${n} ${"x".repeat(100)}`;
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => line(from + n));
@@ -147,14 +147,14 @@ Deno.test("a file in UTF-16 is followed from its end", async () => {
   await followed.expect("grün");
 });
 
-Deno.test("after a stop a program is heard as long as it says something, and not longer", async () => {
+Deno.test("after a stop a program's lines are read until the program is silent", async () => {
   const stop = new AbortController();
   const words = Array.from({ length: 8 }, (_, n) => `ending ${n}`);
   let isOver = false;
   async function* program(): AsyncGenerator<string[]> {
     yield ["begun"];
     stop.abort();
-    // In all this takes twice as long as a silent stream would be read.
+    // All words take twice the time for which a silent stream would be read.
     for (const word of words) {
       await new Promise((resolve) => setTimeout(resolve, 150));
       yield [word];

@@ -10,7 +10,7 @@ const totals = {
   reasons: [],
 };
 
-Deno.test("progress counts, and says of files how much is done and how long the rest takes", () => {
+Deno.test("progress shows counts, and for files the share that is done and the time that remains", () => {
   const counts = "1,999 accepted, 1 rejected · 1.5 MB · 1,000/s";
   const cases: [number, number, string][] = [
     [25, 100, `${counts} · 25 % · 6 s left`],

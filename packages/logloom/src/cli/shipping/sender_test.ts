@@ -80,7 +80,7 @@ Deno.test("a compressed batch says so", async () => {
   await server.shutdown();
 });
 
-Deno.test("rejected events are told of", async () => {
+Deno.test("rejected events are reported", async () => {
   const errors = [{
     index: 2,
     code: "not_an_object",
@@ -92,7 +92,7 @@ Deno.test("rejected events are told of", async () => {
   assert.deepEqual(await senderTo(peer.url).send(batch), { accepted: 2, rejected: 1, errors });
 });
 
-Deno.test("what passes is tried again under the same key, later and later", async () => {
+Deno.test("after a temporary failure a batch is retried with the same key and growing waits", async () => {
   await using peer = startPeer(inTurn(
     () => new Response("<html>", { status: 502 }),
     () => Response.json({ error: "x" }, { status: 503 }),
@@ -126,7 +126,7 @@ Deno.test("Retry-After is obeyed, as seconds and as a date", async () => {
   assert.ok(waits[2] <= 2000);
 });
 
-Deno.test("a batch is given up when its time is over, or would be before the next try", async () => {
+Deno.test("a batch is given up if the next try would come after its time", async () => {
   await using peer = startPeer(() =>
     Response.json({ error: "Monthly limit reached" }, {
       status: 429,
@@ -154,7 +154,7 @@ Deno.test("a batch that is refused for good is not sent again", async () => {
   }
 });
 
-Deno.test("a redirect is not followed, and ends it: the key stays with the address that it is for", async () => {
+Deno.test("a redirect is not followed and ends the run, so the key goes to no other address", async () => {
   await using elsewhere = startPeer(() => Response.json(accepted));
   await using peer = startPeer(() => Response.redirect(`${elsewhere.url}/x`, 308));
   await assert.rejects(
@@ -166,7 +166,7 @@ Deno.test("a redirect is not followed, and ends it: the key stays with the addre
   assert.deepEqual([peer.requests.length, elsewhere.requests.length], [1, 0]);
 });
 
-Deno.test("a batch that is too large on its way is sent in halves", async () => {
+Deno.test("a batch that is refused as too large is sent in halves", async () => {
   await using peer = startPeer(({ body }) => {
     const events: unknown[] = JSON.parse(body);
     if (events.length > 1) return Response.json({ error: "too large" }, { status: 413 });

@@ -6,7 +6,7 @@ import { Failure } from "../failure.ts";
 /** A longer line is cut, so that memory stays bounded. No event is this long. */
 const maxLineLength = 1_000_000;
 
-/** The encoding of a text that begins so. */
+/** The encoding of a text that begins with these bytes. */
 export function encodingOf(bytes: Uint8Array): string {
   return utf16Of(bytes) ?? "utf-8";
 }
