@@ -76,7 +76,7 @@ begin
           );
         end loop;
       elsif p_node ->> 'decided_by' = 'filter' then
-        -- True if the bounds include the whole block.
+        -- Sets all bits if the bounds include the whole block.
         v_bits := case
           when p_node ->> 'field' = 'ts'
             and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)

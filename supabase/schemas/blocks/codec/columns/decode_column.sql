@@ -32,7 +32,8 @@ begin
 end;
 $$;
 
--- Looks up p_each at every position of a column. p_each has one element for each dictionary value.
+-- Returns the element of p_each for every position of a column. p_each has an element for each
+-- value of the column's dictionary, in the same order.
 create function logloom_private.dictionary_values(
   p_column logloom_private.block_columns,
   p_each anyarray
@@ -75,7 +76,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
   elsif p_column.kind = 'templated' then
-    -- v_texts is in the order of (code, position).
+    -- The filled texts are in the order of (code, position).
     v_texts := logloom_private.fill_templates(
       v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
     );
@@ -155,7 +156,7 @@ begin
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the wanted codes are less than or equal to this code.
+      -- n: how many of the wanted codes are less than or equal to this code.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
