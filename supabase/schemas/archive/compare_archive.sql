@@ -1,7 +1,7 @@
 -- Compares a page of the bucket's keys with the database:
 -- - An unknown object becomes garbage after a day, unless it existed when the database was
 --   repaired.
--- - A verified file that is not in the bucket becomes missing.
+-- - A verified file that is not in the bucket becomes missing, and a missing one that is, verified.
 -- - A later generation of a file will be adopted. It exists if the database was restored to a state
 --   before an erasure.
 -- - Unknown notes of erasures will be read.
@@ -99,8 +99,9 @@ begin
 end;
 $$;
 
--- Compares the whole bucket again. After a restore of the database, the bucket may have files that
--- the database does not know, and the database may know files that the bucket does not have.
+-- Lets the next steps check and compare the whole bucket again. After a restore of the database,
+-- the bucket may have files that the database does not know, and the database may know files that
+-- the bucket does not have.
 create function logloom_private.compare_archive_anew()
 returns void
 language plpgsql

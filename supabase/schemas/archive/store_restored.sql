@@ -1,4 +1,5 @@
--- Stores those requested records of a file that the database lacks, as blocks. Returns how many.
+-- Stores the requested records of a file as blocks, except records that the database still has.
+-- Returns how many were stored.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,

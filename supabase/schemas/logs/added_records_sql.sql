@@ -110,7 +110,7 @@ return format(
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs counts from before this: its window is shorter.
+      -- No alert needs older counts, because its window is shorter.
       where r.minute > now() - interval '3 days'
     )
     select coalesce(sum(r.events), 0)::integer from removed r
