@@ -50,9 +50,9 @@ create table logloom_private.log_removals (
 create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
 
 comment on table logloom_private.log_removals is
-  'Tenants of whom records were removed that are recent enough for an alert window. The stored '
-  'sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an '
-  'alert round never wait for each other.';
+  'Tenants that lost records which are recent enough for an alert window. The stored sums of their '
+  'alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never '
+  'wait for each other.';
 
 create table logloom_private.log_writes (
   write_seq bigint not null,
