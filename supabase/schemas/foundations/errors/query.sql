@@ -36,9 +36,11 @@ begin
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
     ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
+      'AND and OR join terms, NOT precedes a term, brackets hold terms. Quote such a word or '
+        'bracket to search for it.', null),
     ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
+      'AND and OR join terms, NOT precedes a term, brackets hold terms. Quote such a word or '
+        'bracket to search for it.', null),
     ('query.value_is_missing_in_a_list', 400, 'A value is missing',
       'Write field:(a OR b), values only, and close the bracket.', null),
     ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
@@ -73,7 +75,7 @@ begin
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
       '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
-      'The hint names a field that is written alike.'),
+      'The hint names a field with a similar name.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
     ('query.level_is_of_another_language', 400, 'Unknown level %s', 'Write %2$s', null),
