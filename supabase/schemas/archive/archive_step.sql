@@ -32,8 +32,9 @@ begin
 end;
 $$;
 
--- Turns files into garbage that the tenant's plan no longer keeps, at most 1000 at a time. Files
--- stay if the plan has no archive any more. Also deletes old rows about erasures and restores.
+-- Turns expired files into garbage, at most 1000 at a time: files that are older than the plan of
+-- their tenant keeps. If the plan no longer has an archive, files stay. Also deletes old rows about
+-- erasures and restores.
 create function logloom_private.expire_archive(p_now timestamptz)
 returns void
 language plpgsql

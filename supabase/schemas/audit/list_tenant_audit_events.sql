@@ -1,4 +1,4 @@
--- The audit log. Triggers write changes of rows, so that no way to change them bypasses the log.
+-- The audit log. Triggers write most events, so that no way to change a row bypasses the log.
 
 create type public.logloom_audit_event as (
   event_id uuid,

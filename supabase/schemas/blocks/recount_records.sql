@@ -26,7 +26,7 @@ create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- The operator's date style might print the abbreviation of a time zone, which several zones share.
+-- The operator's date style might print an abbreviation of the time zone that is not unique.
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$

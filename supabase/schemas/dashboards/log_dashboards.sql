@@ -62,7 +62,7 @@ end;
 $$;
 
 -- Returns the dashboards that the caller may see: their own and shared ones; for a viewer, only
--- shared ones. All of them, or the one with p_dashboard_id.
+-- shared ones. With p_dashboard_id, returns only this one of them.
 create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
 returns setof logloom.log_dashboards
 language plpgsql

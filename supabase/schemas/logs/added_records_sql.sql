@@ -1,6 +1,6 @@
 -- Builds the statements that add and remove records, together with their counts, days and write
--- sequences. Only forget_tenants_day deletes by itself. There is no trigger: a sharded table allows
--- none, and a new table could lack it.
+-- sequences. Only forget_tenants_day has a statement of its own. There is no trigger: a sharded
+-- table allows none, and one could be forgotten.
 -- The statements only add rows to the counts; a removal adds negative counts. So no two of them
 -- wait for the same row, and an old snapshot does not cause chains of row versions. A job sums the
 -- rows up.

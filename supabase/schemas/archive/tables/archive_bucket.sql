@@ -24,10 +24,10 @@ comment on column logloom_private.archive_bucket.installation_id is
   'installations share a prefix.';
 
 comment on column logloom_private.archive_bucket.bucket is
-  'The bucket that was checked last, with this prefix: see checked_at and problem.';
+  'The bucket of the last check. prefix, checked_at and problem belong to the same check.';
 
 comment on column logloom_private.archive_bucket.problem is
-  'Why nothing is archived, as the last check of the bucket found. Null: no problem.';
+  'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
 comment on column logloom_private.archive_bucket.planned_through is
   'The last tenant that the current round of planning has finished; null if no round is running.';

@@ -54,7 +54,7 @@ begin
       end loop;
       return v_result;
     else
-      -- v_bits null: all records are candidates.
+      -- If v_bits stays null, all records are candidates.
       if p_is_quick and not (p_node -> 'block_quick')::boolean then
         v_bits := null;
       elsif p_node ->> 'field' = 'msg' then

@@ -141,7 +141,7 @@ declare
   v_reads constant text[] := case
     when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
   end;
-  -- Null: all blocks of the range.
+  -- Null stands for all blocks of the range.
   v_candidates constant bigint[] := case
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
@@ -185,7 +185,7 @@ begin
     -- The page is full, and this block and the next ones begin after its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    -- Null: all records.
+    -- Null stands for all records.
     v_positions := null;
     if v_tries then
       v_positions := logloom_private.tried_positions(

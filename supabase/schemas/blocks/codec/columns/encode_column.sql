@@ -109,7 +109,7 @@ begin
 end;
 $$;
 
--- Encodes values in the kind of column that needs the fewest bytes. At least one value is not null.
+-- Encodes values in the kind of column that needs the fewest bytes. Not all values may be null.
 create function logloom_private.shortest_column(
   p_column logloom_private.block_columns,
   p_values text[]
