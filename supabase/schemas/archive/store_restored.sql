@@ -1,5 +1,4 @@
--- Stores the requested records of a file as blocks, except records that the database still has.
--- Returns how many were stored.
+-- Stores the requested records of a file, unless they still exist, as blocks. Returns how many.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,

@@ -36,11 +36,9 @@ begin
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
     ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND and OR join terms, NOT precedes a term, brackets hold terms. Quote such a word or '
-        'bracket to search for it.', null),
+      'AND, OR, NOT and brackets need terms. Quote such a word or bracket to search for it.', null),
     ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND and OR join terms, NOT precedes a term, brackets hold terms. Quote such a word or '
-        'bracket to search for it.', null),
+      'AND, OR, NOT and brackets need terms. Quote such a word or bracket to search for it.', null),
     ('query.value_is_missing_in_a_list', 400, 'A value is missing',
       'Write field:(a OR b), values only, and close the bracket.', null),
     ('query.comparison_needs_a_value', 400, 'A value is missing after %s',

@@ -5,8 +5,7 @@ create table logloom.usage_days (
   bytes bigint not null,
   primary key (tenant_id, day)
 )
--- Today's rows change with every step of the writer. Free space on the page saves updates of the
--- index.
+-- Today's rows change all the time. Free space on the page saves updates of the index.
 with (fillfactor = 50);
 
 create policy usage_days_select_tenant on logloom.usage_days

@@ -32,8 +32,7 @@ begin
 end;
 $$;
 
--- Returns the element of p_each for every position of a column. p_each has an element for each
--- value of the column's dictionary, in the same order.
+-- Returns, for every position of a column, p_each[place of the position's value in dictionary].
 create function logloom_private.dictionary_values(
   p_column logloom_private.block_columns,
   p_each anyarray

@@ -68,8 +68,7 @@ begin
 end;
 $$;
 
--- Encodes values as templates and digits. Returns null if there are too many templates, or if a
--- value contains U+001F.
+-- Encodes values as templates and digits. Returns null if templates are many or there is a U+001F.
 create function logloom_private.encode_templated(
   p_column logloom_private.block_columns,
   p_values text[]

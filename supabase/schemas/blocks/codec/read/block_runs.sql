@@ -30,8 +30,7 @@ begin
 end;
 $$;
 
--- Returns the run number of each record at p_positions of a block, or of all records if p_positions
--- is null.
+-- Returns the run number of each record at p_positions of a block (null: of all records).
 create function logloom_private.block_runs(p_block logloom_private.blocks, p_positions integer[])
 returns integer[]
 language plpgsql
