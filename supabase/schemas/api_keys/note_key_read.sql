@@ -1,6 +1,5 @@
 -- Records that a key is used, and counts the read. Uses a row that nobody has locked, or adds one,
--- so that no read waits for another. So there are as many rows as reads that were counted at once.
--- Raises PT401 if the key has ended meanwhile.
+-- so that no read waits for another. Raises PT401 if the key has ended meanwhile.
 create function logloom_private.note_key_read(p_key_digest text, p_operation text)
 returns void
 language plpgsql

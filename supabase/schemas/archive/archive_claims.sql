@@ -6,7 +6,7 @@ immutable
 return interval '24 hours';
 
 -- Claims the next work on the bucket: checking its set-up, adopting a newer file, reading a note,
--- deleting objects, or comparing the next keys. Null: there is none.
+-- deleting objects, or comparing the next keys. Returns null if nothing is due.
 create function logloom_private.claim_bucket_work(
   p_settings logloom_private.settings,
   p_expires_at timestamptz
@@ -71,8 +71,8 @@ end;
 $$;
 
 -- Claims the next file that an erasure must check, or the note of the erasure. The note is written
--- before the first file is checked, and again after the last one if files were emptied. Null: there
--- is none.
+-- before the first file is checked, and again after the last one if files were emptied. Returns
+-- null if nothing is due.
 create function logloom_private.claim_erasure(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -148,7 +148,7 @@ begin
 end;
 $$;
 
--- Claims the next file to restore. Null: there is none.
+-- Claims the next file to restore. Returns null if there is none.
 create function logloom_private.claim_restore(p_expires_at timestamptz)
 returns jsonb
 language plpgsql
@@ -205,8 +205,8 @@ begin
 end;
 $$;
 
--- Claims the next file to write, with its records as columns. Null: there is none, or reading its
--- records took too long.
+-- Claims the next file to write, with its records as columns. Returns null if there is none, or if
+-- reading its records took too long.
 create function logloom_private.claim_write(p_expires_at timestamptz)
 returns json
 language plpgsql

@@ -1,6 +1,6 @@
 -- Returns the 24 most frequent keys of attrs. They get a column of their own in files.
 -- kind: the type that holds all values of the key without loss: string, integer, number, exact (an
--- INT64 or a DECIMAL; the values are texts of digits) or boolean. If there is none: json, with JSON
+-- INT64 or a DECIMAL; the values are texts of digits) or boolean. If no type does: json, with JSON
 -- texts as values.
 create function logloom_private.archive_keys(p_records logloom.logs[])
 returns table (key text, kind text)
@@ -39,7 +39,7 @@ begin
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- Numbers of up to 15 digits always stay the same, so there is no need to convert.
+            -- A double keeps every number of up to 15 digits, so there is no need to convert it.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number

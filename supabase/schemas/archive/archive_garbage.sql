@@ -1,4 +1,4 @@
--- Notes an object that must be deleted.
+-- Adds an object to the list of objects to delete.
 create function logloom_private.discard_object(
   p_tenant_id text,
   p_object_key text,
@@ -34,7 +34,7 @@ end;
 $$;
 
 -- Postpones objects that the bucket did not delete, for example because of a hold. The delay grows
--- with the time since the object was noted.
+-- with the time that the object has been in the list.
 create function logloom_private.put_off_garbage(p_keys text[])
 returns void
 language plpgsql

@@ -38,7 +38,7 @@ begin
   select
     count(*) filter (where g.reason <> 'later') as objects,
     count(*) filter (where g.reason = 'later') as later,
-    -- Objects that were noted long ago and postponed since: deleting them was tried.
+    -- Objects in the list for over an hour: the bucket was asked to delete them, and did not.
     count(*) filter (
       where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
         and g.next_attempt_at > g.noted_at + interval '1 hour'

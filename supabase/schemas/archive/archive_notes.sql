@@ -23,8 +23,8 @@ begin
 end;
 $$;
 
--- Signs a note: HMAC-SHA-256 of its JSON without the signature. Proves that the note is from this
--- installation.
+-- Returns the signature of a note: HMAC-SHA-256 of its JSON without the signature. It proves that
+-- the note is from this installation.
 create function logloom_private.note_signature(p_note jsonb)
 returns text
 language plpgsql
@@ -103,8 +103,8 @@ begin
 end;
 $$;
 
--- Registers the unknown notes of a page of the bucket's keys, so that they will be read. Notes
--- older than audit_lifetime become garbage: nobody restores a state from before that.
+-- Finds the notes in a page of the bucket's keys. Registers unknown notes, so that they will be
+-- read. Notes older than audit_lifetime become garbage: nobody restores a state from before that.
 create function logloom_private.compare_notes(p_keys jsonb)
 returns void
 language plpgsql
@@ -139,9 +139,9 @@ begin
 end;
 $$;
 
--- Settles the claim of an unknown note that was read. Retention will repeat its erasure, and the
--- parts that it emptied do not count as missing. If the signature is wrong, or the run_id is not
--- the one in its key, only health reports the note.
+-- Settles the claim of an unknown note that was read. Retention will repeat its erasure. Deletes
+-- the parts that the erasure emptied, so that they do not count as missing. If the signature is
+-- wrong, or the run_id is not the one in the note's key, only health reports the note.
 create function logloom_private.settle_recall(
   p_claim logloom_private.archive_claims,
   p_details jsonb

@@ -1,5 +1,5 @@
--- Builds SQL that tells whether a record of logloom.logs (by an alias) is still to be archived by a
--- pass. Each day has its own write sequence up to which it is archived.
+-- Builds SQL that tells whether a pass must still archive the record p_alias of logloom.logs. Each
+-- day is archived up to a write sequence of its own.
 create function logloom_private.archive_filter_sql(
   p_pass logloom_private.archive_passes,
   p_alias text
@@ -35,10 +35,10 @@ begin
 end;
 $$;
 
--- Finds the next records of a pass, by ts and id: as many as fit in a file, at least one. A hosted
--- function has one second of processor time, so a file has half as many records as a block, and
--- fewer after each failure.
--- blocks: the block of each record, null for rows. places: its position in the block.
+-- Finds the next records of a pass in the order of ts and id: as many as fit in a file, at least
+-- one. A hosted function has one second of processor time, so a file has half as many records as a
+-- block, and fewer after each failure.
+-- blocks: the block of each record, null for a row. places: the record's position in the block.
 create function logloom_private.archive_places(
   p_pass logloom_private.archive_passes,
   out ts timestamptz[],

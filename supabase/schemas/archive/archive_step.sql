@@ -1,5 +1,5 @@
--- Begins passes for the next tenants that have records to archive. Every archive_plan_every a new
--- round over all tenants begins. Returns true if tenants of this round are left.
+-- Begins passes for the next tenants that have records to archive. A new round over all tenants
+-- begins every settings.archive_plan_every. Returns true if tenants of this round are left.
 create function logloom_private.plan_archive(p_now timestamptz)
 returns boolean
 language plpgsql
@@ -32,8 +32,9 @@ begin
 end;
 $$;
 
--- Makes files garbage that are older than their tenant's plan keeps, a limited number at a time.
--- Files stay if the plan has no archive any more.
+-- Turns expired files into garbage, at most 1000 at a time: files that are older than the plan of
+-- their tenant keeps. If the plan no longer has an archive, files stay. Also deletes old rows about
+-- erasures and restores.
 create function logloom_private.expire_archive(p_now timestamptz)
 returns void
 language plpgsql

@@ -104,7 +104,7 @@ begin
 end;
 $$;
 
--- Returns the tenants for which awaits_archive can be true. It is false for all others.
+-- Returns the only tenants for which awaits_archive can be true.
 create function logloom_private.archiving_tenants()
 returns setof text
 language plpgsql

@@ -78,7 +78,7 @@ begin
 end;
 $$;
 
--- Claims the next work for the function logloom-archive. Null: nothing is due.
+-- Claims the next work for the function logloom-archive. Returns null if nothing is due.
 create function logloom_private.claim_archive_work()
 returns json
 language plpgsql
@@ -88,7 +88,7 @@ as $$
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes longer. After this time another run takes over the work.
+  -- Longer than any file takes. After this time another run takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -109,8 +109,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database, the bucket may have files that are newer than the database
-      -- knows.
+      -- Waits for the first comparison: after a restore of the database, the bucket may have files
+      -- that the database does not know.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then

@@ -1,7 +1,7 @@
 -- Compares a page of the bucket's keys with the database:
 -- - An unknown object becomes garbage after a day, unless it existed when the database was
 --   repaired.
--- - A verified file that is not in the bucket becomes missing.
+-- - A file that is not in the bucket becomes missing. If it is found later, it is verified again.
 -- - A later generation of a file will be adopted. It exists if the database was restored to a state
 --   before an erasure.
 -- - Unknown notes of erasures will be read.
@@ -65,8 +65,8 @@ begin
 end;
 $$;
 
--- Settles the claim of a later generation of a part that was read: it replaces the generation that
--- the database knows.
+-- Settles the claim to adopt a part's later generation, which was read: it replaces the generation
+-- that the database knows.
 create function logloom_private.adopt_archived(
   p_claim logloom_private.archive_claims,
   p_details jsonb
@@ -99,8 +99,9 @@ begin
 end;
 $$;
 
--- Compares the whole bucket again. After a restore of the database, the bucket may have files that
--- the database does not know, and the database may know files that the bucket does not have.
+-- Lets the next steps check and compare the whole bucket again. After a restore of the database,
+-- the bucket may have files that the database does not know, and the database may know files that
+-- the bucket does not have.
 create function logloom_private.compare_archive_anew()
 returns void
 language plpgsql

@@ -25,8 +25,8 @@ begin
 end;
 $$;
 
--- Continues an erasure in the existing files, once the database has no match left. Returns true if
--- no file has a match left, either.
+-- Extends an erasure to the existing files, once the database has no match left. Returns true if no
+-- file has a match left, either.
 create function logloom_private.end_archive_erasure(p_run_id uuid)
 returns boolean
 language plpgsql

@@ -135,7 +135,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
--- definer because nobody but this file makes SQL over records
+-- definer because the API roles neither read claims nor compile queries
 declare
   v_claim logloom_private.archive_claims;
   v_erasure logloom_private.archive_erasures;

@@ -1,6 +1,6 @@
--- Returns the days that share a file with a small tenant's day: its month; or its week within the
--- month, if retention would delete the day too long before the month ends; or the day alone. Never
--- more than a month, because files are sorted by month.
+-- Returns the days that share a file with a day of few records: its month if retention is 28 days
+-- or more, its week within the month if retention is 7 days or more, otherwise the day alone. Never
+-- days of two months, because the month is part of a file's key.
 create function logloom_private.archive_span(
   p_day date,
   p_retention_days integer,
@@ -147,9 +147,9 @@ begin
 end;
 $$;
 
--- Begins the next pass of a tenant that has none. The pass archives the tenant's oldest day to
--- archive. If that day has few records, it archives all days that share its file, once they are
--- over. Returns true if there is a pass.
+-- Begins the next pass of a tenant that has none. The pass archives the tenant's oldest day that is
+-- not archived yet. If that day has few records, the pass begins once all days that share its file
+-- are over, and archives all of them. Returns true if there is a pass.
 create function logloom_private.plan_archive_pass(p_tenant_id text, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -162,7 +162,7 @@ declare
     coalesce((select max(w.write_seq) from logloom_private.log_writes w), 0);
   v_day date;
   v_span record;
-  -- Small days up to this one wait until their month ends.
+  -- Days with few records up to this one wait for the last day of their file.
   v_waits_through date := '-infinity';
 begin
   select s.* into v_settings from logloom_private.settings s;

@@ -184,7 +184,7 @@ as $$
 declare
   v_claim logloom_private.archive_claims;
 begin
-  -- Meanwhile no erasure continues, and no block is written or deleted.
+  -- While this lock is held, no erasure continues and no block is written or deleted.
   perform pg_advisory_xact_lock(logloom_private.lock_key('deletion'));
   select c.* into v_claim
   from logloom_private.archive_claims c

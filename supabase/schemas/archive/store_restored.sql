@@ -1,4 +1,4 @@
--- Stores those requested records of a file that the database lacks, as blocks. Returns how many.
+-- Stores the requested records of a file, unless they still exist, as blocks. Returns how many.
 create function logloom_private.store_restored(
   p_part logloom.archive_parts,
   p_restore logloom.archive_restores,

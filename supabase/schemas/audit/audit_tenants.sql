@@ -50,7 +50,7 @@ after update of plan_id on logloom.tenants
 for each row when (old.plan_id is distinct from new.plan_id)
 execute function logloom_private.audit_tenants();
 
--- Audits changes of settings. When they are deleted with their tenant, nothing is audited.
+-- Audits changes of a tenant's settings, but not their deletion with the tenant.
 create function logloom_private.audit_tenant_settings()
 returns trigger
 language plpgsql

@@ -1,5 +1,5 @@
 -- Returns how many days one block of a tenant may span: a quarter of the retention, but at least
--- one day and at most four weeks. Spans of more than one day are whole weeks.
+-- one day and at most four weeks. From 28 days of retention on, whole weeks.
 create function logloom_private.block_days(p_retention_days integer)
 returns integer
 language sql

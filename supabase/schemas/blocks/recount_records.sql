@@ -1,5 +1,5 @@
--- Adds records of a block to the counts, or subtracts them. p_positions null: all records of the
--- block.
+-- Adds the records at p_positions of a block (null: all its records) to log_counts. With p_sign -1,
+-- subtracts them.
 create function logloom_private.count_sealed(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -21,13 +21,12 @@ end;
 $$;
 
 -- Recounts the records of a UTC day. An operator calls it after inserting or deleting records by
--- hand, or after a restore. Waits for the writer, and blocks the writer until it is done.
+-- hand, or after a restore. Waits for the writer, and blocks the writer until the recount ends.
 create function logloom_private.recount_records(p_day date)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
--- The date style of the operator who calls it might print a time zone by a name that another zone
--- has, too.
+-- The operator's date style might print an abbreviation of the time zone that is not unique.
 set timezone = 'UTC'
 set datestyle = 'ISO'
 as $$

@@ -1,6 +1,5 @@
--- Replaces blocks of a tenant, in this transaction. Without p_days one block replaces them; with
--- p_days one block for each span of p_days days. Either all of the blocks hold their counts, or
--- none does.
+-- Replaces blocks of a tenant, in this transaction: by one block, or, with p_days, by one for each
+-- span of p_days days. holds_counts must be the same for all of the blocks.
 create function logloom_private.rewrite_blocks(
   p_tenant_id text,
   p_block_ids bigint[],

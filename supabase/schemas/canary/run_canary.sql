@@ -56,8 +56,8 @@ begin
 end;
 $$;
 
--- Looks for the round's record: first by a search, and once that found it by a tail. Stores when
--- each found it first. Makes one call at a time.
+-- Looks for the round's record, in one call: with a search until a search has found it, then with a
+-- tail. Stores when each first found it.
 create function logloom_private.look_for_canary(p_round_id uuid, p_key text)
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
--- Checks panels and returns them as they are stored (default width 6). PT400 if a panel is invalid,
--- or if its query does not compile.
+-- Checks panels and returns them as they are stored (default width 6). Raises PT400 if a panel is
+-- invalid, or if its query does not compile.
 create function logloom_private.checked_panels(p_panels jsonb)
 returns jsonb
 language plpgsql

@@ -18,8 +18,8 @@ begin
 end;
 $$;
 
--- Raises the reason why the caller may not change a dashboard: PT404, PT403 if it belongs to a
--- colleague, PT409 if it has changed since the caller read it.
+-- Raises the reason why the caller may not change a dashboard: PT404 if it does not exist, PT403 if
+-- it belongs to a colleague, PT409 if it has changed since the caller read it.
 create function logloom_private.refuse_log_dashboard(p_dashboard_id uuid)
 returns void
 language plpgsql
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- Creates the tenant of the request if needed, and locks it. PT400 if its plan has no room for
--- another dashboard.
+-- Creates the tenant of the request if needed, and locks it. Raises PT400 if its plan has no room
+-- for another dashboard.
 create function logloom_private.require_room_for_log_dashboard()
 returns void
 language plpgsql
@@ -62,7 +62,7 @@ end;
 $$;
 
 -- Returns the dashboards that the caller may see: their own and shared ones; for a viewer, only
--- shared ones. All of them, or the one with p_dashboard_id.
+-- shared ones. With p_dashboard_id, returns only this one of them.
 create function logloom_private.read_shown_dashboards(p_dashboard_id uuid default null)
 returns setof logloom.log_dashboards
 language plpgsql

@@ -1,5 +1,5 @@
 -- Calls an edge function, which authenticates the caller by a secret in a header and answers 202 at
--- once. pg_net does not wait for the answer. Where pg_net is missing, http does.
+-- once. Does not wait for the answer, unless the project has no pg_net.
 create function logloom_private.call_function(p_url text, p_header text, p_secret text)
 returns void
 language plpgsql

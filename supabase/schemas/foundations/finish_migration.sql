@@ -96,8 +96,8 @@ begin
 end;
 $$;
 
--- Seam: does further work after each migration. The core has none. Later migrations must not create
--- this function again, because that would replace the layer's body by the core's.
+-- Seam: does further work after each migration. Only the layer in citus/ has such work. Later
+-- migrations must not create this function again, because that would replace the layer's body.
 create function logloom_private.after_migration()
 returns void
 language plpgsql

@@ -1,4 +1,3 @@
--- What the project had before Logloom. Uninstalling restores it.
 create table logloom_private.installation (
   singleton boolean primary key default true,
   installed_at timestamptz not null default now(),
@@ -15,7 +14,7 @@ create table logloom_private.installation (
 );
 
 comment on table logloom_private.installation is
-  'The changes that the installation made in the project. One row.';
+  'The changes that the installation made in the project. Uninstalling undoes them. One row.';
 
 comment on column logloom_private.installation.created_extensions is
   'Extensions that installing created. Uninstalling removes them unless the project uses them now.';
@@ -34,7 +33,8 @@ comment on column logloom_private.installation.project_url is
   'database keeps it, and gives no work to functions of another project.';
 
 comment on column logloom_private.installation.other_url is
-  'The project whose function health asked last, if it was not project_url. Otherwise null.';
+  'SUPABASE_URL of the last edge function health that called, if it differs from project_url; '
+  'otherwise null.';
 
 comment on column logloom_private.installation.host_pre_request is
   'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function '

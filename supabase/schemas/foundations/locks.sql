@@ -1,4 +1,4 @@
--- To take several, take them in this order: deletion, writer, partitions, log_counts.
+-- Whoever needs several locks takes them in this order: deletion, writer, partitions, log_counts.
 create type logloom_private.lock_name as enum (
   'deletion',
   'writer',
@@ -15,10 +15,11 @@ create type logloom_private.lock_name as enum (
 );
 
 comment on type logloom_private.lock_name is
-  'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds '
-  'records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes '
-  'counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, '
-  'archive: one claim at a time, so that limits hold. Some locks have a second key, a hash of the '
+  'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of '
+  'past days. writer: adds records or moves the queue. partitions: creates or drops a day. '
+  'log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot '
+  '(exclusive). notifications, streams, archive: claims work; limits hold because claims are made '
+  'one at a time. Some locks have a second key, a hash of the '
   'lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. '
   'delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members '
   'at a time. notifications: one test or confirmation of a tenant''s address at a time.';

@@ -1,7 +1,7 @@
 -- Our functions in public. callers: user, viewer or service_role. reader: the private function that
 -- does the work for API keys and portal sessions at logloom-read; null if they cannot call the
--- operation. Its parameters are a scope, then the operation's. docs/reference/api/callers.md is
--- generated from this list.
+-- operation. The parameters of a reader are a scope, then those of the operation.
+-- docs/reference/api/callers.md is generated from this list.
 create function logloom_private.operation_list()
 returns table (operation text, callers text[], reader text)
 language plpgsql

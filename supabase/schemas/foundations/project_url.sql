@@ -6,8 +6,8 @@ language sql
 stable
 return nullif(current_setting('request.headers', true), '')::json ->> 'x-logloom-project';
 
--- Refuses work to edge functions of another project: this database is then a copy, and the original
--- does the work. Our own project is the project whose function asks first.
+-- Raises PT409 if the calling edge function belongs to another project: this database is then a
+-- copy, and the original does the work. Our own project is the one whose function calls first.
 create function logloom_private.require_own_project()
 returns void
 language plpgsql

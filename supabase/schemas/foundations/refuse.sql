@@ -37,7 +37,7 @@ end;
 $$;
 
 -- Raises the error p_name. Users get errors only from this function, refuse_at,
--- refuse_with_headers, refuse_for_now and refuse_and_keep. The code is PT and the HTTP status,
+-- refuse_with_headers, refuse_for_now and refuse_and_keep. The code is PT and the HTTP status with
 -- which PostgREST answers. details has the name.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
 returns void

@@ -11,7 +11,7 @@ begin
 end;
 $$;
 
--- The extensions that the project must offer.
+-- Refuses to install if an extension is missing or too old.
 do $$
 declare
   v_missing text;

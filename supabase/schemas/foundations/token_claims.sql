@@ -40,7 +40,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- jsonb cannot hold NUL or half a surrogate pair: a token with these names nobody.
+-- jsonb cannot hold NUL or half a surrogate pair, so a token that has one names nobody.
 exception when data_exception then
   return null;
 end;
@@ -96,8 +96,8 @@ begin
 end;
 $$;
 
--- Raises PT403 for a token from an anonymous sign-in, because anonymous users create no tenants.
--- The setting tenants_by_anonymous_users allows it.
+-- Raises PT403 for a token from an anonymous sign-in, unless the setting tenants_by_anonymous_users
+-- lets anonymous users create tenants.
 create function logloom_private.require_lasting_user(p_claims jsonb)
 returns void
 language plpgsql

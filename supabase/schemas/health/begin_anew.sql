@@ -27,8 +27,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With a new id, the files get another prefix in the bucket than the original project's. With a
-  -- new key, notes of the original project are not accepted.
+  -- With a new id, the archive refuses the original project's prefix. With a new key, notes of the
+  -- original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;

@@ -160,7 +160,8 @@ $$;
 
 comment on function public.health_report() is
   'Returns the answer of the edge function health: status, timestamp, the checks, and the answer '
-  'of each endpoint (available: 200, otherwise 503). The checks are queue (events, seconds), '
-  'writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, '
-  'project and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings '
-  'and logloom_private.jobs.';
+  'of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, '
+  'seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary '
+  '(milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation '
+  'and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and '
+  'logloom_private.jobs.';

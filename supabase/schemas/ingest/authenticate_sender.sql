@@ -3,7 +3,7 @@
 -- send for. Raises:
 -- - PT401 for an unknown sender, also for a key that is unknown, revoked or expired;
 -- - PT403 for a key, viewer or OAuth client that may only read;
--- - PT404 if service_role names a tenant that cannot exist.
+-- - PT404 if service_role names a tenant that cannot exist or is being deleted.
 create function logloom_private.authenticate_sender(
   p_tenant_id text,
   p_key_digest text,

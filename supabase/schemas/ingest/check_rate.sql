@@ -45,7 +45,7 @@ begin
   else
     return;
   end if;
-  -- The function ingest may repeat this refusal itself for this many seconds, at most 3.
+  -- For up to 3 seconds, the function ingest may repeat this refusal without asking the database.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Returns an answer without its list of errors, which can be long. Adds the range of times with
--- which the list can be made again.
+-- Returns an answer without its list of errors, which can be long. Adds the allowed range of ts,
+-- from which the list can be made again.
 create function logloom_private.without_errors(
   p_state logloom_private.ingest_state,
   p_answer json

@@ -43,7 +43,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- A time of receipt takes at most this many characters.
+      -- No time of receipt takes more characters than this one.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values

@@ -1,4 +1,4 @@
--- The most events of a batch: the events of one call of the function ingest.
+-- The most events of a batch: as many as the function ingest sends in one call.
 create function logloom_private.batch_max_events()
 returns integer
 language sql
@@ -28,8 +28,8 @@ begin
 end;
 $$;
 
--- Returns the sender of a request and its limits. They hold for all p_requests requests of this
--- caller in the call. Raises PT401, PT403 or PT404.
+-- Returns the sender of a request and the sender's limits, for all p_requests requests of one call.
+-- Raises PT401, PT403 or PT404.
 create function logloom_private.ingest_state(
   p_tenant_id text,
   p_key_digest text,

@@ -1,4 +1,4 @@
--- Returns headers for an answer: how many events are left in the month after p_events more.
+-- Returns headers for an answer: how many events are left in the month after these p_events.
 -- Accurate to about a second of traffic.
 create function logloom_private.quota_headers(
   p_state logloom_private.ingest_state,

@@ -1,7 +1,7 @@
--- Takes a token for the request and one for each event from the tenant's buckets. If the request
--- is already let in (a later slice of it), takes only those of the events and never raises PT429;
--- otherwise PT429 if a bucket is empty. Called last, because other requests of the tenant wait
--- until the transaction ends. Returns headers about the next request. Only for plans with a rate.
+-- Takes a token for the request and one for each event from the tenant's buckets. Raises PT429 if a
+-- bucket is empty. With p_is_let_in (a later slice of the request), takes only the tokens for the
+-- events, and raises nothing. Called last, because other requests of the tenant wait until the
+-- transaction ends. Returns headers about the next request. Only for plans with a rate.
 create function logloom_private.take_rate(
   p_state logloom_private.ingest_state,
   p_events integer,

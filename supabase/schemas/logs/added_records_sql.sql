@@ -1,6 +1,6 @@
--- Only these statements change records. Each updates the counts, the days and the write sequences
--- together with the records. There is no trigger: a sharded table allows none, and one could be
--- forgotten.
+-- Builds the statements that add and remove records, together with their counts, days and write
+-- sequences. Only forget_tenants_day has a statement of its own. There is no trigger: a sharded
+-- table allows none, and one could be forgotten.
 -- The statements only add rows to the counts; a removal adds negative counts. So no two of them
 -- wait for the same row, and an old snapshot does not cause chains of row versions. A job sums the
 -- rows up.
@@ -18,11 +18,11 @@ create function logloom_private.added_counts_sql(p_added text)
 returns text
 language sql
 stable
--- Sorting by bytes takes a third of the time of sorting in the tenants' own collation.
+-- Sorting by bytes takes a third of the time of sorting in the database's collation.
 return format(
   $query$
-    -- A service is not counted separately if its name has more than 200 characters, or if it is
-    -- beyond the limit.
+    -- A service is not counted separately if its name has more than 200 characters, or if it comes
+    -- after the first max_counted_services() of the minute.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -110,7 +110,7 @@ return format(
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs counts from before this: its window is shorter.
+      -- No alert needs older counts, because its window is shorter.
       where r.minute > now() - interval '3 days'
     )
     select coalesce(sum(r.events), 0)::integer from removed r

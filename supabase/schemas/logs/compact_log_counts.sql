@@ -18,7 +18,7 @@ begin
   perform brin_summarize_new_values(v_index);
 exception
   when lock_not_available then
-    -- Vacuum is summarizing it at the moment.
+    -- Vacuum is summarizing the index at the moment.
     null;
   when internal_error or undefined_table then
     -- The partition may have been dropped while this waited.

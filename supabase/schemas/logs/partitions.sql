@@ -42,8 +42,8 @@ begin
 end;
 $$;
 
--- Deletes the days from log_days in which the tenants have no rows left. Searches then skip their
--- partitions.
+-- Deletes from log_days the days of p_days in which the tenants have no rows left. Their searches
+-- then skip these partitions.
 create function logloom_private.leave_days(p_tenant_ids text[], p_days date[])
 returns void
 language plpgsql

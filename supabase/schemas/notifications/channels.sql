@@ -1,5 +1,5 @@
--- Returns the kind of a channel, which the plan limits and the tenant can switch off: email, or
--- webhook for everything that is sent by HTTP.
+-- Returns the kind of a channel: email, or webhook for everything that is sent by HTTP. Plans limit
+-- each kind, and tenants can switch it off.
 create function logloom_private.channel_kind(p_channel text)
 returns text
 language sql

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '24 hours';
 
--- Adds an alert to a notification of the rule that is still collecting, if there is one, and
--- returns that notification.
+-- Adds an alert to the rule's notification that still collects alerts, if there is one, and returns
+-- this notification.
 create function logloom_private.collect_alert(
   p_rule logloom.alert_rules,
   p_purpose text,

@@ -1,4 +1,4 @@
--- Wakes an edge function by its name. Its URL is next to the known URL of logloom-notify.
+-- Wakes an edge function. Its URL is the URL of logloom-notify with another name.
 create function logloom_private.wake_function(p_name text)
 returns void
 language plpgsql
@@ -40,8 +40,8 @@ begin
 end;
 $$;
 
--- Gives up expired notifications first, which needs no function. Then wakes the edge function
--- logloom-notify if something is due or must be sealed.
+-- First gives up expired notifications, for which no edge function is needed. Then wakes
+-- logloom-notify if a notification is due or a secret must be sealed.
 create function logloom_private.send_notifications()
 returns interval
 language plpgsql

@@ -5,8 +5,8 @@ language sql
 immutable
 return interval '10 seconds';
 
--- Raises PT429 if the tenant's tests of the last hour, including tests of deleted rules, are as
--- many as the notifications of this kind that its plan allows in an hour.
+-- Raises PT429 if the tenant sent as many tests of this kind in the last hour as its plan allows
+-- notifications. Tests of deleted rules count as well.
 create function logloom_private.require_room_for_test(p_tenant_id text, p_kind text)
 returns void
 language plpgsql

@@ -120,7 +120,7 @@ comment on function public.seal_alert_secret(uuid, text, text) is
   'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is '
   'p_digest with p_sealed. Errors: PT400.';
 
--- Counts webhook secrets in plain text. They are left if the function logloom-notify has no key or
+-- Counts webhook secrets in plain text. There are some if the function logloom-notify has no key or
 -- was not called yet.
 create function logloom_private.unsealed_secret_count()
 returns integer
@@ -144,7 +144,8 @@ create type public.logloom_webhook_secret as (
 );
 
 comment on type public.logloom_webhook_secret is
-  'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
+  'The new secret of a rule, shown only now. The previous one also signs until '
+  'previous_valid_until.';
 
 -- Creates a new secret for a rule of the tenant. The previous one stays valid for a day.
 create function logloom_private.replace_webhook_secret(p_rule_id uuid)

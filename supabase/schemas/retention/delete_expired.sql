@@ -1,4 +1,4 @@
--- Deletes some expired records of one tenant's day. For tenants with many records. Returns how
+-- Deletes some expired records of one tenant's day, if they are too many for one step. Returns how
 -- many; 0 if none is left.
 create function logloom_private.delete_expired(p_tenant_id text, p_day date, p_today date)
 returns integer

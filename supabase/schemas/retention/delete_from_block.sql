@@ -41,7 +41,7 @@ begin
   select v_block.tenant_id
   -- No alert needs older counts, because its window is shorter.
   where v_block.last_ts > now() - interval '3 days';
-  -- The remaining records become a new block. write_block compares it with them.
+  -- The remaining records become a new block. write_block compares the block with them.
   if v_deleted < v_block.records then
     perform logloom_private.write_block(
       v_block.tenant_id,

@@ -11,8 +11,8 @@ begin
   select
     p_tenant_id, 'erasure', 'queued', logloom_private.actor(), clock_timestamp(), 'ts:*',
     '1970-01-01 00:00:00+00',
-    -- This time is later than any record: also later than queued events, and later than records
-    -- from a time when ingest_future_limit was larger.
+    -- This time is later than any record, even a queued one or one from when ingest_future_limit
+    -- was larger.
     greatest(
       now() + greatest(s.ingest_future_limit, interval '1 day') + interval '1 day',
       (
@@ -45,7 +45,7 @@ begin
   delete from logloom.tenant_members m where m.tenant_id = p_tenant_id;
   update logloom.alert_rules r set enabled = false
   where r.tenant_id = p_tenant_id and r.enabled;
-  -- Also deletes the notifications that would tell that its alerts ended.
+  -- Also deletes the notifications about ended incidents, which disabling the rules has added.
   delete from logloom_private.notifications n
   where n.tenant_id = p_tenant_id and n.status = 'pending';
   perform logloom_private.request_erasure(p_tenant_id);
@@ -73,7 +73,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The usual refusal advises to leave the id out. That is not possible here.
+    -- resolve_tenant_to_change would advise to leave the id out, but here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then

@@ -1,7 +1,7 @@
 -- Lists where copies of erased records may remain. Each entry has a kind:
 --   exports        pages and exports that readers took out of the service
 --   log_stream     records that a log stream has sent
---   damaged_block  a damaged block
+--   damaged_block  records of a damaged block, which could not be checked
 --   alerts         alerts whose groups keep values of records
 create function logloom_private.erasure_does_not_reach(p_run logloom.retention_runs)
 returns jsonb

@@ -1,5 +1,5 @@
--- Seam: returns those of p_tenant_ids that still have something of the day, and how many rows, at
--- most p_limit + 1.
+-- Seam: returns those of p_tenant_ids that still have rows, counts or blocks of the day, and how
+-- many rows (at most p_limit + 1).
 create function logloom_private.expired_days(p_tenant_ids text[], p_day date, p_limit integer)
 returns table (tenant_id text, records bigint)
 language plpgsql

@@ -35,8 +35,8 @@ end;
 $$;
 
 -- True if a tenant with records in the day keeps the day, or has records there that are still to be
--- archived. For a deleted tenant, only records that may still be in the queue count. Nested loops
--- are off, because they would go through all tenants for each tenant.
+-- archived. A tenant that no longer exists keeps only today, because its last records may still be
+-- queued. Nested loops are off, because they would go through all tenants for each tenant.
 create function logloom_private.day_is_kept(p_day date, p_today date)
 returns boolean
 language plpgsql

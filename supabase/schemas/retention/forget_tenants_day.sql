@@ -32,7 +32,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert needs counts from before this: its window is shorter.
+        -- No alert needs older counts, because its window is shorter.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c

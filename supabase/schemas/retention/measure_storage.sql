@@ -10,9 +10,9 @@ begin
 end;
 $$;
 
--- Returns the stored bytes, and the bytes of Logloom's other tables. Blocks count with their
--- content, not with their files: neither DELETE nor VACUUM shortens files, so days would be dropped
--- until none is left. p_with_rest false: returns only the stored bytes, for a tenth of the work.
+-- Returns the stored bytes, and the bytes of Logloom's other tables. For blocks, counts the content
+-- instead of the files: neither DELETE nor VACUUM shortens files, so days would be dropped until
+-- none is left. Without p_with_rest, returns only the stored bytes, for a tenth of the work.
 create function logloom_private.measure_storage(
   p_with_rest boolean,
   out bytes bigint,

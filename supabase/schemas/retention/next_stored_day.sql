@@ -1,5 +1,4 @@
--- Returns the first stored day after p_after and before p_before. p_after null: the first stored
--- day before p_before.
+-- Returns the first stored day after p_after (if given) and before p_before.
 create function logloom_private.next_stored_day(p_after date, p_before date)
 returns date
 language plpgsql

@@ -1,5 +1,5 @@
--- Repeats an erasure of which the archive's bucket has a note but the database has no row, because
--- the database was restored to an earlier state. Returns true if there was one.
+-- Repeats an erasure that has a note in the archive's bucket but no row in the database: the
+-- database was restored to an earlier state. Returns true if there was such a note.
 create function logloom_private.repeat_erasure()
 returns boolean
 language plpgsql

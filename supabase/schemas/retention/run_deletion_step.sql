@@ -42,8 +42,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a while: it tells to discard files that were read before the end of the
-  -- erasure. A failed erasure blocks nothing any more.
+  -- The row stays for a day: was_erased_since uses it to discard files that were read before the
+  -- erasure ended. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id

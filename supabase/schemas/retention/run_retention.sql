@@ -97,8 +97,8 @@ begin
 end;
 $$;
 
--- Deletes everything of a day that tenants do not keep: for all tenants at once. If that fails, for
--- each tenant alone, so that one tenant does not block the others. Returns the first error, or
+-- Deletes everything that tenants have of a day, for all of them at once. If that fails, deletes it
+-- for each tenant alone, so that one tenant does not block the others. Returns the first error, or
 -- null.
 create function logloom_private.forget_expired(p_tenant_ids text[], p_day date, p_today date)
 returns text
@@ -224,7 +224,7 @@ as $$
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- How often it tries to drop a day, one second apart. Then the next run tries again.
+  -- How often dropping a day is tried, one second apart. Then the next retention tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;

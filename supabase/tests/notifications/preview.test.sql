@@ -235,7 +235,7 @@ from rules r;
 select throws_ok(
   $$select public.preview_alert_rule(p_query_dsl => 'ts:>now-5m', p_threshold => 1,
     p_comparison => 'gt', p_window_minutes => 1)$$,
-  'PT400', 'A query that names now has no preview', 'now'
+  'PT400', 'No preview for a query that uses "now"', 'now'
 );
 select throws_ok(
   $$select public.preview_alert_rule(p_query_dsl => 'a', p_threshold => 1,

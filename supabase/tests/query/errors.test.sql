@@ -174,9 +174,9 @@ insert into cases values
   ('msg:~"((((a{0,9}){0,9}){0,9}){0,9})"', 'Regular expression: it is too complex: '
       || 'its characters and their repeats come to more than 1000', 24),
   ('msg:~"(\ba?){18}"', 'Regular expression: it is too complex: '
-      || 'the characters of all and their repeats come to more than 2000', 7),
+      || 'the characters and repeats of all regexes in the query come to more than 2000', 7),
   ('a ' || repeat('msg:~"(a|b?){90}" ', 4), 'Regular expression: it is too complex: '
-      || 'the characters of all and their repeats come to more than 2000', 63),
+      || 'the characters and repeats of all regexes in the query come to more than 2000', 63),
   -- Networks
   ('host:10.0.0.0/33', 'Not a network: "10.0.0.0/33"', 6),
   ('host:2001:db8::/129', 'Not a network: "2001:db8::/129"', 6),

@@ -24,10 +24,10 @@ comment on column logloom_private.archive_bucket.installation_id is
   'installations share a prefix.';
 
 comment on column logloom_private.archive_bucket.bucket is
-  'The bucket that checked_at and problem are about, with prefix.';
+  'The bucket of the last check. prefix, checked_at and problem belong to the same check.';
 
 comment on column logloom_private.archive_bucket.problem is
-  'Why nothing is archived, as the last check of the bucket found. Null: no problem.';
+  'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
 comment on column logloom_private.archive_bucket.planned_through is
   'The last tenant that the current round of planning has finished; null if no round is running.';
@@ -41,7 +41,7 @@ comment on column logloom_private.archive_bucket.restored_at is
   'restored state.';
 
 comment on column logloom_private.archive_bucket.note_key is
-  'Signs the notes of erasures. So access to the bucket alone is not enough to erase records here.';
+  'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
 
 create table logloom_private.archive_endpoint (
   singleton boolean primary key default true,
@@ -78,8 +78,8 @@ create table logloom_private.archive_claims (
 create unique index archive_claims_tenant_id_idx on logloom_private.archive_claims (tenant_id);
 
 comment on table logloom_private.archive_claims is
-  'Claims of the function logloom-archive, which expire: one for each tenant, and one without a '
-  'tenant for work on the bucket.';
+  'Work that the function logloom-archive has claimed until expires_at: at most one claim for each '
+  'tenant, and one with an empty tenant_id for work on the bucket.';
 
 create table logloom_private.archive_garbage (
   object_key text primary key,
@@ -122,7 +122,7 @@ comment on column logloom_private.archive_notes.is_read is
   'False: found in the bucket, but not read yet.';
 
 comment on column logloom_private.archive_notes.to_repeat is
-  'The content of the note: an erasure that retention must repeat.';
+  'The content of a note whose erasure retention must still repeat; null otherwise.';
 
 comment on column logloom_private.archive_notes.is_ours is
   'False: not signed by archive_bucket.note_key, so it was ignored.';

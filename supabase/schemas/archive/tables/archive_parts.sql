@@ -46,12 +46,11 @@ comment on column logloom.archive_parts.number is
   'number.';
 
 comment on column logloom.archive_parts.write_seq is
-  'The greatest write sequence that its records may have. Restored records get this write '
-  'sequence.';
+  'The greatest write sequence that the part''s records may have. Restored records get it.';
 
 comment on column logloom.archive_parts.newer_key is
-  'The key of a later generation in the bucket. The database does not know it, because it was '
-  'restored to an earlier state. It will replace the part''s file.';
+  'The key of a later generation in the bucket, which will replace the part''s file. The database '
+  'does not know that generation, because the database was restored to an earlier state.';
 
 comment on column logloom.archive_parts.generation is
   'How often the file was written. An erasure writes it again, under another key.';

@@ -38,8 +38,9 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.audit_events to authenticated, service_role;
 
 comment on table logloom.audit_events is
-  'Changes of keys, members, incidents, views, log streams, dashboards, settings and plans, and '
-  'deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
+  'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, '
+  'dashboards, settings and plans, and deletions and restores of records. Nobody can change an '
+  'event, or delete it within settings.audit_lifetime.';
 
 comment on column logloom.audit_events.actor is
   'The claim sub of the request, or else its role, or else the database user.';

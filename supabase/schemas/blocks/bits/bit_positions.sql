@@ -31,7 +31,7 @@ begin
       order by i.n
     );
   end if;
-  -- If few bits are set: the lengths of the gaps between them give the positions.
+  -- If few bits are set, the lengths of the gaps between them give the positions.
   v_gaps := string_to_array(p_bits::text, '1');
   return array(
     select (sum(octet_length(g.gap) + 1) over (order by g.n rows unbounded preceding))::integer

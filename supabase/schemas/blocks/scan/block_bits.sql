@@ -38,7 +38,7 @@ end;
 $$;
 
 -- Returns the bits of a block's records that a query finds in [p_from, p_to). With p_within, only
--- records with these bits.
+-- among the records whose bits are set there.
 create function logloom_private.block_bits(
   p_block logloom_private.blocks,
   p_tree jsonb,

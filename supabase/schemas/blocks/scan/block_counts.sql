@@ -1,5 +1,5 @@
 -- Counts the records that a leaf finds, from the counts of dictionaries. This is possible if the
--- tree is one leaf over one column. A leaf never matches a record without a value.
+-- query's tree is this leaf, over one column. A leaf never matches a record without a value.
 -- o_blocks: the blocks that were counted.
 create function logloom_private.dictionary_count(
   p_tenant_id text,
@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- Returns the records in [p_from, p_to) of the blocks that hold their counts. The rows have the
--- shape of log_counts, with ts instead of the minute.
+-- Returns a row for each record in [p_from, p_to) that log_counts does not count, because its block
+-- has holds_counts. The rows have the shape of log_counts, with ts instead of the minute.
 create function logloom_private.block_counts(
   p_tenant_id text,
   p_from timestamptz,

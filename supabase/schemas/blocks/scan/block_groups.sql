@@ -78,8 +78,8 @@ begin
 end;
 $$;
 
--- Returns the dictionaries of a block with p_names, ordered by name. This is a function of its own,
--- because Citus refuses a statement in a function that has an unused variable of a row type.
+-- Returns those of a block's columns p_names that have a dictionary, ordered by name. A separate
+-- function, because Citus refuses a statement if its function has an unused variable of a row type.
 create function logloom_private.dictionaries_of(
   p_block logloom_private.blocks,
   p_names text[]

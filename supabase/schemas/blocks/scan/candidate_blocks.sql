@@ -1,6 +1,6 @@
 -- Returns the blocks of a tenant with records in [p_from, p_to), without those that cannot hold any
--- of the values that the query needs. Searching a month for one request checks a thousand blocks,
--- so one check must be cheap.
+-- of the values that the query needs. Searching a month for one request id checks a thousand
+-- blocks, so one check must be cheap.
 create function logloom_private.candidate_blocks(
   p_tenant_id text,
   p_from timestamptz,

@@ -1,6 +1,6 @@
--- Returns the bits of a leaf over one column of a field or attribute. Null if no single column can
--- answer; with p_is_quick also if the column's texts would have to be read. A leaf never matches a
--- record without a value.
+-- Evaluates a leaf on the one column that holds its field or attribute, and returns a bit for each
+-- record. Returns null if one column is not enough. With p_is_quick, also returns null for an
+-- attribute whose column is not of the kind numbers. A leaf never matches a record without a value.
 create function logloom_private.column_bits(
   p_block logloom_private.blocks,
   p_leaf jsonb,

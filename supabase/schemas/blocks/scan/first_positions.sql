@@ -90,10 +90,10 @@ begin
 end;
 $$;
 
--- Returns the positions of the first p_limit records of [p_from, p_to) in an order, and of all
--- others with the same ts as the last of them. The positions are ascending.
--- p_past: the ts at which the page before ended. Also returns all records with this ts.
--- p_positions: looks only at these positions.
+-- Returns the positions of the first p_limit records of [p_from, p_to) in the page's order, and of
+-- all others with the same ts as the last of them. The positions are ascending.
+-- p_past: the ts at which the previous page ended. All records with this ts are returned as well.
+-- p_positions: if given, only the records at these positions count.
 create function logloom_private.first_positions(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -116,7 +116,7 @@ declare
   v_from constant bigint := logloom_private.step_at(p_block, p_from);
   v_to constant bigint := logloom_private.step_at(p_block, p_to) - 1;
   v_last constant bigint := logloom_private.step_at(p_block, p_block.last_ts);
-  -- The upper part of ts: ts_high if the block spans more than some hours, ts_middle otherwise.
+  -- The upper part of ts: ts_high if the block has this column, ts_middle otherwise.
   v_middle "char"[] := p_block.ts_middle;
   v_high smallint[] := p_block.ts_high;
   v_size constant bigint := case when v_high is null then 65536 else 16777216 end;

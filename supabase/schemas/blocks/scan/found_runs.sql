@@ -1,6 +1,6 @@
 -- Returns the runs of a block that have records at p_bits between p_first and p_last. first, last:
 -- the part of the run between p_first and p_last. events: how many records of this part are at
--- p_bits. is_whole: all of them are.
+-- p_bits. is_whole: true if all records of the part are at p_bits.
 create function logloom_private.found_runs(
   p_run_records integer[],
   p_bits varbit,

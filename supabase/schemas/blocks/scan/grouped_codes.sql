@@ -3,7 +3,7 @@
 --   codes      places in each dictionary; null for a record without a value
 --   run        the number of the run
 --   p_numbers  the values from position p_first to p_last. If given, only records with a number
---              count, and the row has what sums and percentiles need.
+--              count; p_exact adds total, minimum and maximum, p_doubles adds doubles.
 create function logloom_private.grouped_codes(
   p_run_records integer[],
   p_bits varbit,

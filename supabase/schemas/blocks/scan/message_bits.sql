@@ -23,7 +23,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs that may have a matching template, as their words tell.
+  -- The runs whose words do not exclude a matching template.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)

@@ -54,7 +54,7 @@ begin
       end loop;
       return v_result;
     else
-      -- v_bits null: all records are candidates.
+      -- If v_bits stays null, all records are candidates.
       if p_is_quick and not (p_node -> 'block_quick')::boolean then
         v_bits := null;
       elsif p_node ->> 'field' = 'msg' then
@@ -76,7 +76,7 @@ begin
           );
         end loop;
       elsif p_node ->> 'decided_by' = 'filter' then
-        -- True if the bounds include the whole block.
+        -- Sets all bits if the bounds include the whole block.
         v_bits := case
           when p_node ->> 'field' = 'ts'
             and coalesce((v_bounds ->> 'from')::timestamptz <= p_block.first_ts, true)

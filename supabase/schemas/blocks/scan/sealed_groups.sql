@@ -36,8 +36,8 @@ begin
 end;
 $$;
 
--- Groups the sealed records of a tenant in [p_from, p_to) that a query finds by the values of
--- fields. Several rows may have the same values. If the query finds every record and groups by one
+-- Groups the sealed records that a query finds in [p_from, p_to) for a tenant, by the values of
+-- fields. Several rows may have the same values. If the query finds every record and p_by has one
 -- field, blocks with a dictionary of this field answer from its counts.
 --   p_by   names of columns of blocks, service and level
 --   keys   the values in the order of p_by; values of attrs are JSON texts

@@ -1,8 +1,8 @@
--- Merges the times of a block into the times of a page, with the sizes of their records. Keeps the
--- first p_limit of both and drops p_past.
+-- Merges the times and sizes of a block's records into those of a page. Keeps the first p_limit of
+-- them and drops p_past.
 -- edge: the last time that a page of p_limit records and p_bytes can contain; null if the page is
--- not full yet. A page ends before the first record that has p_bytes before it, whatever the order
--- of ids within one time. Without sizes, only p_limit counts.
+-- not full yet. Records of one time count together, because their order by id is not known here.
+-- Without sizes, only p_limit counts.
 create function logloom_private.page_edge(
   p_limit integer,
   p_bytes bigint,
@@ -115,8 +115,8 @@ $$;
 -- Returns sealed records that a query finds: at least the first p_limit in the order of (ts, id),
 -- after p_ts and p_id if given. Each record has ts, id and the fields in p_reads; all fields if
 -- p_reads is null.
--- With p_bytes, the page ends before the first record that has p_bytes before it. Of this record of
--- a block only ts, id and record_bytes are returned, and of the block no record after it.
+-- With p_bytes, the page ends before the first record that has p_bytes before it. A block returns
+-- this record with only ts, id and record_bytes, and returns no record after it.
 create function logloom_private.sealed_page(
   p_tenant_id text,
   p_from timestamptz,
@@ -141,12 +141,12 @@ declare
   v_reads constant text[] := case
     when p_reads is not null then p_reads || array['ts', 'id', 'record_bytes']
   end;
-  -- Null: all blocks of the range.
+  -- Null stands for all blocks of the range.
   v_candidates constant bigint[] := case
     when logloom_private.needed_leaf(p_tree) is not null
       then array(select logloom_private.candidate_blocks(p_tenant_id, p_from, p_to, p_tree))
   end;
-  -- Try if reading whole blocks may mean reading many texts. Stop trying when a try finds too few.
+  -- If evaluating whole blocks may read many texts, calls tried_positions until it returns null.
   v_tries boolean := p_limit <= 250 and jsonb_path_exists(
     p_tree, '$.** ? (@.block_quick == false || @.field == "attrs")'
   );
@@ -185,7 +185,7 @@ begin
     -- The page is full, and this block and the next ones begin after its end.
     exit when case when v_is_descending then v_block.last_ts < v_edge
       else v_block.first_ts > v_edge end;
-    -- Null: all records.
+    -- Null stands for all records.
     v_positions := null;
     if v_tries then
       v_positions := logloom_private.tried_positions(
@@ -208,7 +208,7 @@ begin
     continue when v_positions = '{}';
     v_times := logloom_private.block_times(v_block, v_positions);
     v_sizes := null;
-    -- May be more than p_limit: records with the ts at which the last page ended are here too.
+    -- v_positions may exceed p_limit: it includes records with the ts at which the last page ended.
     if p_bytes <= cardinality(v_positions)::bigint * (
       select coalesce(c.greatest, (select max(d::integer) from unnest(c.dictionary) d))
       from logloom_private.block_columns c

@@ -70,7 +70,7 @@ $$;
 -- Returns the templates of a tenant's sealed messages in [p_from, p_to) that a query finds. Each
 -- row says how many records have the template, its first and last time in microseconds since 1970,
 -- and the place of its first message, for sealed_messages. Places sort by time. Several rows may
--- have the same template. Reads the newest blocks first, and no further block after p_limit rows.
+-- have the same template. Reads the newest blocks first, and stops after more than p_limit rows.
 create function logloom_private.sealed_patterns(
   p_tenant_id text,
   p_from timestamptz,

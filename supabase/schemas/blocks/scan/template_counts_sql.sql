@@ -17,7 +17,7 @@ declare
 begin
   return case
     when v_template ->> 'by' = 'exists' then '(' || v_text || ' is not null)'
-    -- Searching for a plain text is far quicker.
+    -- Searching for a plain text is far quicker than testing a regex.
     when v_template ->> 'by' = 'regex' and v_literal <> '' then format(
       'case when strpos(%s, %L) > 0 then ', v_text, v_literal
     ) || v_sql || ' else false end'

@@ -79,7 +79,7 @@ comment on column logloom_private.blocks.bytes is
   'The compressed size of the block and its columns, without indexes.';
 
 comment on column logloom_private.blocks.weight is
-  'The measure that settings.seal_block_bytes limits.';
+  'How much the block counts towards settings.seal_block_bytes when blocks are merged.';
 
 comment on column logloom_private.blocks.format is
   'How the block is stored: one of logloom_private.block_formats().';

@@ -1,5 +1,5 @@
--- Builds a test of l.value for a range of numbers. Its bounds are whole numbers, because they
--- compare faster. Null if no number from p_least to p_greatest is in the range.
+-- Builds a test of l.value for a range of numbers. Rounds the bounds, because whole numbers compare
+-- faster. Null if no number from p_least to p_greatest is in the range.
 create function logloom_private.range_test(p_bounds jsonb, p_least bigint, p_greatest bigint)
 returns text
 language plpgsql

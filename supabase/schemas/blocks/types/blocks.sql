@@ -1,7 +1,7 @@
 create type logloom_private.column_values as (texts text[]);
 
 comment on type logloom_private.column_values is
-  'The values of a column, for arrays of columns.';
+  'The values of a column. An array of this type has the values of several columns.';
 
 create type logloom_private.record_arrays as (
   ts timestamptz[],

@@ -49,8 +49,8 @@ begin
       'Regular expression: it is too complex: its characters and their repeats come to more than '
         '1000', null, null),
     ('regex.all_are_too_complex', 400,
-      'Regular expression: it is too complex: the characters of all and their repeats come to '
-        'more than 2000', null, null),
+      'Regular expression: it is too complex: the characters and repeats of all regexes in the '
+        'query come to more than 2000', null, null),
     ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
   ) e (name, status, message, hint, explanation);
 end;

@@ -24,7 +24,7 @@ begin
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'They run more than half of the plan''s `concurrent_searches`, or of the searches of all '
+      'Views and portals run over half of the plan''s `concurrent_searches`, or of those of all '
         'tenants. The answer has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
@@ -80,6 +80,6 @@ begin
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. Events that are sent meanwhile are kept.',
       'Records are distributed and a server does not answer, or adding up what is stored took 8 '
-        's; `Retry-After`.');
+        's. The answer has `Retry-After`.');
 end;
 $$;

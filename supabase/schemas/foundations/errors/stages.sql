@@ -60,7 +60,7 @@ begin
     ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
       'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
     ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
-    ('stages.extract_names_twice', 400, 'The pattern of %s has two parts of one name',
+    ('stages.extract_names_twice', 400, 'The pattern of %s gives two parts the same name',
       'Rename one of them.', null),
     ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
       'A name has letters, digits and _. extract_regexp takes any other text.', null),
@@ -96,7 +96,7 @@ begin
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
         'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
-        'Each of the last stands once.', null),
+        'sort, limit and fields stand once each.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',

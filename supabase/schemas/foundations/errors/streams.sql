@@ -23,8 +23,8 @@ begin
       'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
         'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
     ('streams.address_needs_secrets', 400,
-      'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
-      'Send each of them in p_secrets, sealed for the new address; null removes one.',
+      'Invalid p_secrets: these are missing: %s',
+      'The scheme, host or port has changed, so send every secret again, sealed. null removes one.',
       '`update_log_stream` with another address: its secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),

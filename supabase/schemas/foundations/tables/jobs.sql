@@ -1,4 +1,4 @@
--- The jobs, their schedules and results. work() runs them; schedules/jobs.sql has the rows.
+-- The jobs, their schedules and results. work() runs them; schedule_jobs() adds the rows.
 create table logloom_private.jobs (
   name text primary key,
   lane text not null,
@@ -26,9 +26,9 @@ with (autovacuum_analyze_threshold = 10000);
 comment on table logloom_private.jobs is 'Background jobs: when each runs and how it went.';
 
 comment on column logloom_private.jobs.lane is
-  'Jobs in the same lane run one after another, so that no slow job delays the writer. The lanes '
-  'of pg_cron: write, send (may wait for HTTP) and tend. The lane ingest: the edge function ingest '
-  'runs the job while pg_cron does not.';
+  'Jobs in the same lane run one after another, so that no slow job delays the writer. pg_cron '
+  'runs the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane '
+  'ingest while pg_cron runs no job.';
 
 comment on column logloom_private.jobs.step is
   'The function that does one bounded piece of work. It returns how long to wait before the next '

@@ -27,8 +27,8 @@ begin
           'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it '
           'where clients or proxies accept less.'),
         ('ingest_future_limit',
-          'Events whose ts is further ahead are rejected. Raise it for devices whose clocks are '
-          'wrong.'),
+          'Events whose ts is further ahead than this are rejected. Raise it for devices whose '
+          'clocks are wrong.'),
         ('provision_by_secret_key',
           'Whether a request with the secret key creates the tenant that it names. Turn it on '
           'where your backend sends for new customers.'),
@@ -55,11 +55,11 @@ begin
           'Health is degraded above this number of queued events. Raise it where bursts of that '
           'size are normal.'),
         ('queue_degraded_age',
-          'Health is degraded when the oldest queued event is older. Set it to the delay that '
-          'you accept.'),
+          'Health is degraded when the oldest queued event is older than this. Set it to the delay '
+          'that you accept.'),
         ('queue_unhealthy_age',
-          'Health is unhealthy when the oldest queued event is older. Set it to the delay that '
-          'must wake somebody.'),
+          'Health is unhealthy when the oldest queued event is older than this. Set it to the '
+          'delay that must wake somebody.'),
         ('writer_degraded_silence',
           'Health is degraded after this time without a successful run of the writer. Raise it '
           'where pg_cron is often late.'),
@@ -67,12 +67,12 @@ begin
           'Health is unhealthy after this time without a successful run of the writer. Set it to '
           'the silence that must wake somebody.'),
         ('stream_lag_limit',
-          'Health is degraded when a working log stream is further behind. Lower it where a '
-          'receiver must be up to date.'),
+          'Health is degraded when a working log stream is further behind than this. Lower it '
+          'where a receiver must be up to date.'),
         ('deletion_step_records',
           'Records or rows that one transaction deletes. Lower it where deletions disturb others.'),
         ('deletion_pause',
-          'Pause between two such transactions. Raise it where deletions disturb others.'),
+          'Pause between two transactions of deletions. Raise it where deletions disturb others.'),
         ('partition_drop_lock_timeout',
           'How long the drop of a day waits for readers, while others wait behind it. Raise it '
           'where days are not dropped in time.'),
@@ -154,8 +154,8 @@ begin
           'Whether signed-in users may create tenants. Turn it on where customers sign up '
           'themselves.'),
         ('tenants_by_anonymous_users',
-          'Whether anonymous users may create tenants. Turn it on where customers try it without '
-          'an account.'),
+          'Whether anonymous users may create tenants. Turn it on where customers try the service '
+          'without an account.'),
         ('writing_clients',
           'client_id of OAuth clients that may do more than read. Add a client that your users '
           'trust to change things.'),

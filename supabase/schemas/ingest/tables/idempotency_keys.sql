@@ -12,4 +12,4 @@ create index idempotency_keys_created_at_idx on logloom_private.idempotency_keys
 comment on table logloom_private.idempotency_keys is
   'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
 comment on column logloom_private.idempotency_keys.response is
-  'The answer. If the request came in slices, an object of their answers by number.';
+  'The answer. If the request came in slices: an object with the answer to each slice, by number.';

@@ -5,7 +5,7 @@ create table logloom.usage_days (
   bytes bigint not null,
   primary key (tenant_id, day)
 )
--- Today's rows change with every slot. Free space on the page saves updates of the index.
+-- Today's rows change all the time. Free space on the page saves updates of the index.
 with (fillfactor = 50);
 
 create policy usage_days_select_tenant on logloom.usage_days
@@ -15,5 +15,5 @@ using (tenant_id = (select logloom_private.current_tenant_id()));
 grant select on logloom.usage_days to authenticated, service_role;
 
 comment on table logloom.usage_days is
-  'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it '
-  'begins to move a slot. Batches after queue_pointer.metered_through are not in it yet.';
+  'Events and bytes accepted per tenant and UTC day of receipt. meter_batches adds to it. Batches '
+  'after queue_pointer.metered_through are not in it yet.';

@@ -1,6 +1,5 @@
--- Accepted events and bytes, per tenant and UTC day. The writer counts them when it closes a slot
--- of the queue, so that no request waits for a counter. Batches that it has not counted yet are
--- counted in the queue.
+-- Accepted events and bytes, per tenant and UTC day. The writer counts them when it moves batches,
+-- so that no request waits for a counter. usage_of counts the other batches in the queue.
 
 create type public.logloom_usage_day as (day date, events bigint, bytes bigint);
 

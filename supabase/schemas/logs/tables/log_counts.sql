@@ -14,19 +14,19 @@ create index log_counts_other_idx on logloom_private.log_counts (tenant_id, minu
 create index log_counts_delta_idx on logloom_private.log_counts (minute) where is_delta;
 
 comment on table logloom_private.log_counts is
-  'Counts of records by tenant, minute of ts, service and level. The count of a key is the sum of '
-  'events over its rows. The statements that change records add rows (added_records_sql, '
+  'Counts of records by tenant, minute of ts, service and level. Several rows may have the same '
+  'four: their sum is the count. The statements that change records add rows (added_records_sql, '
   'removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
 comment on column logloom_private.log_counts.events is
-  'How many records; negative for deleted records. Only the sum over a key is meaningful.';
+  'How many records; negative for deleted records. Only the sum is meaningful.';
 
 comment on column logloom_private.log_counts.is_other is
   'True: the row counts all services beyond max_counted_services() together; service is null. If a '
   'minute has such a row, the counts cannot answer for a single service in this minute.';
 
 comment on column logloom_private.log_counts.count_id is
-  'Makes the key unique, because a minute may have several rows.';
+  'Makes the primary key unique, because a minute may have several rows.';
 
 comment on column logloom_private.log_counts.is_delta is
   'True: added since the rows of the minute were last summed up.';
@@ -50,9 +50,9 @@ create table logloom_private.log_removals (
 create index log_removals_tenant_id_idx on logloom_private.log_removals (tenant_id);
 
 comment on table logloom_private.log_removals is
-  'Tenants of whom records were removed that are recent enough for an alert window. The stored '
-  'sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an '
-  'alert round never wait for each other.';
+  'Tenants that lost records which are recent enough for an alert window. The stored sums of their '
+  'alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never '
+  'wait for each other.';
 
 create table logloom_private.log_writes (
   write_seq bigint not null,

@@ -78,7 +78,7 @@ create index notified_alerts_alert_id_idx on logloom_private.notified_alerts (al
 comment on table logloom_private.notified_alerts is
   'Further alerts of a notification that collects several groups.';
 
--- No foreign key: a tenant with a row here has one in logloom_private.notifications.
+-- No foreign key to tenants: the rows are counted from notifications, which has one.
 create table logloom_private.notification_usage (
   tenant_id text not null,
   channel text not null,
@@ -101,5 +101,5 @@ create table logloom_private.notify_endpoint (
 insert into logloom_private.notify_endpoint default values;
 
 comment on table logloom_private.notify_endpoint is
-  'The URL of the edge function logloom-notify, and the secret of the caller. logloom-stream is '
-  'next to it and expects the same secret.';
+  'The URL of the edge function logloom-notify, and the secret that the database sends when it '
+  'calls it. The URL of logloom-stream differs only in the name; it expects the same secret.';

@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Looks up p_each at every position of a column. p_each has one element for each dictionary value.
+-- Returns, for every position of a column, p_each[place of the position's value in dictionary].
 create function logloom_private.dictionary_values(
   p_column logloom_private.block_columns,
   p_each anyarray
@@ -75,7 +75,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
   elsif p_column.kind = 'templated' then
-    -- v_texts is in the order of (code, position).
+    -- The filled texts are in the order of (code, position).
     v_texts := logloom_private.fill_templates(
       v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
     );
@@ -155,7 +155,7 @@ begin
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the wanted codes are less than or equal to this code.
+      -- n: how many of the wanted codes are less than or equal to this code.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits

@@ -33,7 +33,7 @@ begin
     select k.* from k where length(k.key) <= 200 order by k.count desc, k.key collate "C" limit 80
   ) c;
   for v_at in 1..coalesce(cardinality(v_keys), 0) loop
-    -- Slicing copies the array: not needed when the key is in the first and the last record.
+    -- Slicing copies the array, so a key in both the first and the last record gets no slice.
     v_attrs := case
       when v_last[v_at] - v_first[v_at] + 1 = cardinality(p_attrs) then p_attrs
       else p_attrs[v_first[v_at]:v_last[v_at]]

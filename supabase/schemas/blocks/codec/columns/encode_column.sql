@@ -68,7 +68,7 @@ begin
 end;
 $$;
 
--- Encodes values as templates and digits. Returns null if there are too many templates.
+-- Encodes values as templates and digits. Returns null if templates are many or there is a U+001F.
 create function logloom_private.encode_templated(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -108,7 +108,7 @@ begin
 end;
 $$;
 
--- Encodes values in the kind of column that needs the fewest bytes. At least one value is not null.
+-- Encodes values in the kind of column that needs the fewest bytes. Not all values may be null.
 create function logloom_private.shortest_column(
   p_column logloom_private.block_columns,
   p_values text[]
@@ -138,7 +138,7 @@ begin
   ) g
   where g.v is not null;
   if cardinality(v_column.dictionary) * 3 <= cardinality(p_values) then
-    -- Sorting many values takes long. Sort by frequency only now.
+    -- Sorts by frequency only now that the values are known to be few.
     select array_agg(g.v), array_agg(g.count)
     into v_column.dictionary, v_column.counts
     from (
@@ -164,8 +164,8 @@ begin
 end;
 $$;
 
--- Returns how many values are null before the first value and after the last one. p_nulls has the
--- positions of the nulls among p_count values.
+-- Counts the nulls before the first value and after the last one. p_nulls has the positions of all
+-- nulls in a column of p_count positions.
 create function logloom_private.outer_nulls(
   p_nulls integer[],
   p_count integer,

@@ -9,7 +9,7 @@ parallel safe
 return '{1}'::smallint[];
 
 -- True if this version can read a format; raises an error otherwise. Every reader of blocks calls
--- it for each block.
+-- this function for each block.
 create function logloom_private.can_read(p_format smallint)
 returns boolean
 language plpgsql

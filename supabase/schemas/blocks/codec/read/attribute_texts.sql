@@ -1,4 +1,4 @@
--- Puts the attrs of p_records records together from columns, as JSON texts.
+-- Builds the attrs of p_records records from columns, as JSON texts.
 -- p_values[i] has the values of the column p_names[i] for the records p_first[i] to p_last[i]. The
 -- column attrs covers all records; without it the attrs of all records are null. Rare keys have no
 -- fixed order.

@@ -38,8 +38,7 @@ begin
 end;
 $$;
 
--- Returns the number of the batch (from 1) at positions of a block, or of all records if
--- p_positions is null.
+-- Returns the batch number (from 1) of each record at p_positions of a block (null: of all).
 create function logloom_private.block_batches(
   p_block logloom_private.blocks,
   p_positions integer[]

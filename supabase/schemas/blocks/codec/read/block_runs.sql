@@ -1,6 +1,6 @@
--- Returns the fields that are stored by run, at positions of a block or of all records, if p_reads
--- names them: service, level, and an empty text as message if p_reads has msg.exists and there is a
--- message.
+-- Returns the services and levels of the records at p_positions, or of all records if it is null.
+-- For msg.exists in p_reads, also returns an empty text as message for each record that has a
+-- message. All are null if p_reads names none of these fields.
 create function logloom_private.run_texts(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -30,7 +30,7 @@ begin
 end;
 $$;
 
--- Returns the number of the run at positions of a block, or of all records if p_positions is null.
+-- Returns the run number of each record at p_positions of a block (null: of all records).
 create function logloom_private.block_runs(p_block logloom_private.blocks, p_positions integer[])
 returns integer[]
 language plpgsql

@@ -1,6 +1,6 @@
--- Returns the records at p_positions of a block (ascending), or all if p_positions is null. Reads
--- tenant_id and only the fields and keys of attrs in p_reads; the others are null. Reads everything
--- if p_reads is null. For msg.exists, msg is an empty text if there is a message.
+-- Returns the records at p_positions of a block (ascending), or all if p_positions is null. They
+-- have tenant_id and the fields and keys of attrs in p_reads, or everything if p_reads is null; the
+-- other fields are null. For msg.exists, msg is an empty text if there is a message.
 create function logloom_private.sealed_records(
   p_block logloom_private.blocks,
   p_positions integer[],
@@ -53,8 +53,7 @@ begin
   select r.services, r.levels, r.messages into v_service, v_level, v_msg
   from logloom_private.run_texts(p_block, p_positions, p_reads) r;
   if p_reads is null or 'msg' = any(p_reads) then
-    -- Messages that are read one by one take several times as long, each, as messages of a whole
-    -- block.
+    -- A message that is read alone takes several times as long as a message of a whole block.
     v_msg := case
       when p_positions is null then logloom_private.block_messages(p_block)
       when v_records * 4 <= p_block.records
@@ -70,7 +69,7 @@ begin
         p_reads is null or c.name = any(p_reads) or c.name = 'attrs' and v_needs_attrs
         or left(c.name, 6) = 'attrs.' and 'attrs' = any(p_reads)
       )
-    -- jsonb prints keys in this order. So the text of a whole record is the one that jsonb prints.
+    -- jsonb prints keys in this order, so the texts of attrs are the same as those of jsonb.
     order by octet_length(c.name), c.name collate "C"
   loop
     if p_positions is null then

@@ -20,7 +20,7 @@ begin
       continue;
     end if;
     v_text := v_parts[v_group];
-    -- A single text, or a template of many pieces: remove everything that is not a digit at once.
+    -- For a single text or a long template, one regex removes everything that is not a digit.
     if octet_length(v_text) < 2 * octet_length(v_template) or length(v_template) > 2000 then
       v_parts[v_group] := regexp_replace(v_text, '[^0-9]+', '', 'g');
       continue;
@@ -76,7 +76,7 @@ begin
 end;
 $$;
 
--- Returns the templates of texts. No text contains the separator.
+-- Returns the template of each text. No text may contain p_separator.
 create function logloom_private.templates_of(p_texts text[], p_separator text)
 returns text[]
 language plpgsql
@@ -90,7 +90,7 @@ begin
   if array_position(p_texts, null) is not null then
     v_null := logloom_private.separator_for(array_to_string(p_texts, p_separator, p_separator));
   end if;
-  -- string_to_array() turns one empty text into an empty array. A marker of several characters may
+  -- string_to_array() turns one empty text into an empty array. A v_null of several characters may
   -- contain the separator.
   if p_texts = array[''] or length(v_null) > 1 then
     return array(select logloom_private.template_of(unnest(p_texts)));

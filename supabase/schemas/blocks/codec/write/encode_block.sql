@@ -1,4 +1,4 @@
--- Adds the times of its records to a block.
+-- Adds the times of the records to a block.
 create function logloom_private.encode_times(
   p_block logloom_private.blocks,
   p_ts timestamptz[]
@@ -21,7 +21,7 @@ begin
     offset 0
   ) o;
   v_greatest := v_greatest / p_block.ts_unit;
-  -- Makes all four columns in one pass: each pass costs as much as its result.
+  -- Makes all four columns in one pass: a pass takes as long as making a column.
   select
     array_agg(((o.ts & 65535) - 32768)::smallint),
     array_agg(((o.ts >> 16 & 255)::integer - 128)::"char") filter (where v_greatest > 65535),
@@ -33,7 +33,7 @@ begin
 end;
 $$;
 
--- Adds the ids of its records, and their batches, to a block.
+-- Adds the ids of the records, and their batches, to a block.
 create function logloom_private.encode_ids(
   p_block logloom_private.blocks,
   p_ids uuid[],
@@ -85,7 +85,7 @@ begin
     );
     p_block.wide_batch_codes := null;
   end if;
-  -- Encodes a signed number of two bytes.
+  -- Takes the last two bytes of each id as a signed number.
   p_block.id_indexes := array(
     select (
       ((get_byte(b.bytes, 14) << 8 | get_byte(b.bytes, 15)) + 32768 & 65535) - 32768
@@ -102,8 +102,8 @@ begin
 end;
 $$;
 
--- Returns the weight of records, which settings.seal_block_bytes limits. block_range computes the
--- same weight from rows.
+-- Returns the weight of records: the measure that settings.seal_block_bytes limits when blocks are
+-- merged. For rows, block_range adds a part for long messages.
 create function logloom_private.weight_of(p_records logloom_private.record_arrays)
 returns bigint
 language plpgsql
@@ -133,9 +133,9 @@ begin
 end;
 $$;
 
--- Encodes a tenant's records as a block and its columns. They get their block_id later. p_block
+-- Encodes a tenant's records as a block and its columns; store_block sets their block_id. p_block
 -- comes from encode_messages; p_records is ordered by position. Arrays are read by unnest in the
--- select list: it streams the elements in order. In "from" PostgreSQL would store them all first.
+-- select list, which streams the elements in order. In "from", PostgreSQL would store all of them.
 create function logloom_private.encode_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays,

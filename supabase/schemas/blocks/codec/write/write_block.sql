@@ -1,5 +1,5 @@
--- Reads a block back as readers do. Raises LL001 if it differs from p_records, which it was made
--- from. p_records is ordered by position.
+-- Reads a block back as readers do. Raises LL001 if the block differs from p_records, the records
+-- that it was made from, ordered by position.
 create function logloom_private.compare_block(
   p_block logloom_private.blocks,
   p_records logloom_private.record_arrays
@@ -118,9 +118,9 @@ begin
 end;
 $$;
 
--- Makes a block from a tenant's records (in the order of ts and id), stores it, and compares it
--- with them. Returns null if there are no records. Raises LL001 if the block differs. Does not
--- delete the records.
+-- Makes a block from a tenant's records (in the order of ts and id), stores the block, and compares
+-- it with the records. Returns null if there are no records. Raises LL001 if the block differs. The
+-- records themselves stay.
 create function logloom_private.write_block(
   p_tenant_id text,
   p_records logloom_private.record_arrays,
@@ -142,7 +142,7 @@ begin
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
-  -- Assigns it, because PostgreSQL would store the result of a function in "from" first.
+  -- An assignment: in "from", PostgreSQL would store the result of the function first.
   v_encoded := logloom_private.encode_messages(
     v_block, p_records.services, p_records.levels, p_records.messages
   );
@@ -153,7 +153,7 @@ begin
   ) then
     raise sqlstate 'LL001' using message = 'The block would contain records twice';
   end if;
-  -- Overwrites the arrays, because the records take some ten MB.
+  -- Overwrites the arrays, because a second copy of the records would take some ten MB.
   p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
   p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
   p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
