@@ -1025,7 +1025,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The usual refusal advises to leave the id out. That is not possible here.
+    -- resolve_tenant_to_change would advise to leave the id out, but here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -1664,8 +1664,8 @@ begin
       'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
       'Remove the other stages, and a width such as (5m). The rule compares the last result.',
       null),
-    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
-      'Remove ts from the query: each window has its own time.',
+    ('alerts.preview_names_now', 400, 'No preview for a query that uses "now"',
+      'Remove the times relative to now, such as ts:>now-1h: each window has its own time.',
       '`preview_alert_rule`: `now` is different in each window.'),
     ('alerts.preview_took_too_long', 408, 'The preview took too long',
       'Narrow the query, for example by service or level.',
@@ -1900,7 +1900,7 @@ begin
     ('archive.nothing_in_range', 404, 'Nothing in this range is archived',
       'list_log_archive shows the files of the archive.', null),
     ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to %s',
-      'You can restore them again later.', 'At most `settings.restored_days_lifetime_max`.'),
+      'You can restore the records again later.', 'At most `settings.restored_days_lifetime_max`.'),
     ('archive.too_many_days', 400, 'Plan limit exceeded: restored days (max %s, would be %s)',
       'Narrow the range, or wait until restored days expire: list_log_archive_restores shows when.',
       'The plan''s `max_restored_days` at the same time.'),
@@ -1994,7 +1994,7 @@ begin
   select
     count(*) filter (where g.reason <> 'later') as objects,
     count(*) filter (where g.reason = 'later') as later,
-    -- Objects that were noted long ago and postponed since: deleting them was tried.
+    -- Objects in the list for over an hour: the bucket was asked to delete them, and did not.
     count(*) filter (
       where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
         and g.next_attempt_at > g.noted_at + interval '1 hour'
@@ -2118,7 +2118,7 @@ begin
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- Numbers of up to 15 digits always stay the same, so there is no need to convert.
+            -- A double keeps every number of up to 15 digits, so there is no need to convert it.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number
@@ -2630,8 +2630,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With a new id, the files get another prefix in the bucket than the original project's. With a
-  -- new key, notes of the original project are not accepted.
+  -- With a new id, the archive refuses the original project's prefix. With a new key, notes of the
+  -- original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;
@@ -3730,7 +3730,7 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes longer. After this time another run takes over the work.
+  -- Longer than any file takes. After this time another run takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -3751,8 +3751,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database, the bucket may have files that are newer than the database
-      -- knows.
+      -- Waits for the first comparison: after a restore of the database, the bucket may have files
+      -- that the database does not know.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -4307,7 +4307,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
   elsif p_column.kind = 'templated' then
-    -- v_texts is in the order of (code, position).
+    -- The filled texts are in the order of (code, position).
     v_texts := logloom_private.fill_templates(
       v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
     );
@@ -4385,7 +4385,7 @@ begin
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the wanted codes are less than or equal to this code.
+      -- n: how many of the wanted codes are less than or equal to this code.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
@@ -6993,8 +6993,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a while: it tells to discard files that were read before the end of the
-  -- erasure. A failed erasure blocks nothing any more.
+  -- The row stays for a day: was_erased_since uses it to discard files that were read before the
+  -- erasure ended. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -7431,7 +7431,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert needs counts from before this: its window is shorter.
+        -- No alert needs older counts, because its window is shorter.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c
@@ -9366,7 +9366,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- A time of receipt takes at most this many characters.
+      -- No time of receipt takes more characters than this one.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -10342,8 +10342,8 @@ CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
   LANGUAGE sql
   STABLE
 RETURN format('
-    -- A service is not counted separately if its name has more than 200 characters, or if it is
-    -- beyond the limit.
+    -- A service is not counted separately if its name has more than 200 characters, or if it comes
+    -- after the first max_counted_services() of the minute.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -10485,7 +10485,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs that may have a matching template, as their words tell.
+  -- The runs whose words do not exclude a matching template.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -11420,7 +11420,7 @@ begin
       'Plan limit exceeded: notification addresses (max %s)',
       'Remove a confirmed address from all alert rules, or choose a larger plan.',
       '`confirm_alert_address`: the plan''s `max_notification_addresses`. Addresses that no rule '
-        'has do not count.'),
+        'uses do not count.'),
     ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
       'Send the code from the email, as a text.', null),
     ('notifications.no_code_is_good', 400, 'There is no valid code for this address',
@@ -11753,7 +11753,7 @@ begin
       'Page with p_after for more.', 'A page has 1 to 1000 items.'),
     ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
       'Send the %2$s of the last item of the page before.',
-      '`p_after` is not the id of an item of this list: send that of the last item of the page '
+      '`p_after` is not the id of an item of this list: send the id of the last item of the page '
         'before.'),
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
@@ -11761,8 +11761,8 @@ begin
       'The parameter is neither ISO 8601 nor a time such as `now-24h`.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
-      'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
-        'log stream, of logloom-notify/v1/seal for an alert rule. null removes a secret.', null),
+      'Send {"name": "lls1...."}. POST /functions/v1/logloom-stream/v1/seal seals the secrets of a '
+        'log stream, logloom-notify/v1/seal those of an alert rule. null removes a secret.', null),
     ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: there is no secret %s',
       'Allowed: %2$s.',
       'This kind of receiver does not use it, or it is a header that every batch sets.'),
@@ -13289,9 +13289,9 @@ begin
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
     ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
+      'AND, OR, NOT and brackets need terms. Quote such a word or bracket to search for it.', null),
     ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
+      'AND, OR, NOT and brackets need terms. Quote such a word or bracket to search for it.', null),
     ('query.value_is_missing_in_a_list', 400, 'A value is missing',
       'Write field:(a OR b), values only, and close the bracket.', null),
     ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
@@ -13326,7 +13326,7 @@ begin
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
       '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
-      'The hint names a field that is written alike.'),
+      'The hint names a field with a similar name.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
     ('query.level_is_of_another_language', 400, 'Unknown level %s', 'Write %2$s', null),
@@ -15831,7 +15831,7 @@ begin
   else
     return;
   end if;
-  -- The function ingest may repeat this refusal itself for this many seconds, at most 3.
+  -- For up to 3 seconds, the function ingest may repeat this refusal without asking the database.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -17479,8 +17479,8 @@ begin
       'Regular expression: it is too complex: its characters and their repeats come to more than '
         '1000', null, null),
     ('regex.all_are_too_complex', 400,
-      'Regular expression: it is too complex: the characters of all and their repeats come to '
-        'more than 2000', null, null),
+      'Regular expression: it is too complex: the characters and repeats of all regexes in the '
+        'query come to more than 2000', null, null),
     ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
   ) e (name, status, message, hint, explanation);
 end;
@@ -17614,7 +17614,7 @@ RETURN format('
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs counts from before this: its window is shorter.
+      -- No alert needs older counts, because its window is shorter.
       where r.minute > now() - interval ''3 days''
     )
     select coalesce(sum(r.events), 0)::integer from removed r
@@ -18083,7 +18083,7 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- How often it tries to drop a day, one second apart. Then the next run tries again.
+  -- How often dropping a day is tried, one second apart. Then the next retention tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
@@ -19426,7 +19426,7 @@ begin
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
       'Wait for one to end. Together they may be half of what the plan allows.',
-      'They run more than half of the plan''s `concurrent_searches`, or of the searches of all '
+      'Views and portals run over half of the plan''s `concurrent_searches`, or of those of all '
         'tenants. The answer has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
@@ -19482,7 +19482,7 @@ begin
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. Events that are sent meanwhile are kept.',
       'Records are distributed and a server does not answer, or adding up what is stored took 8 '
-        's; `Retry-After`.');
+        's. The answer has `Retry-After`.');
 end;
 $function$;
 
@@ -20477,7 +20477,7 @@ begin
     ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
       'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
     ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
-    ('stages.extract_names_twice', 400, 'The pattern of %s has two parts of one name',
+    ('stages.extract_names_twice', 400, 'The pattern of %s gives two parts the same name',
       'Rename one of them.', null),
     ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
       'A name has letters, digits and _. extract_regexp takes any other text.', null),
@@ -20513,7 +20513,7 @@ begin
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
         'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
-        'Each of the last stands once.', null),
+        'sort, limit and fields stand once each.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
@@ -20905,8 +20905,8 @@ begin
       'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
         'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
     ('streams.address_needs_secrets', 400,
-      'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
-      'Send each of them in p_secrets, sealed for the new address; null removes one.',
+      'Invalid p_secrets: these are missing: %s',
+      'The scheme, host or port has changed, so send every secret again, sealed. null removes one.',
       '`update_log_stream` with another address: its secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
@@ -22244,7 +22244,7 @@ begin
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
-  -- Assigns it, because PostgreSQL would store the result of a function in "from" first.
+  -- An assignment: in "from", PostgreSQL would store the result of the function first.
   v_encoded := logloom_private.encode_messages(
     v_block, p_records.services, p_records.levels, p_records.messages
   );
@@ -22255,7 +22255,7 @@ begin
   ) then
     raise sqlstate 'LL001' using message = 'The block would contain records twice';
   end if;
-  -- Overwrites the arrays, because the records take some ten MB.
+  -- Overwrites the arrays, because a second copy of the records would take some ten MB.
   p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
   p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
   p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
@@ -23289,6 +23289,9 @@ CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true)
      LEFT JOIN logloom.log_views v ON ((v.view_id = r.view_id)))
   WHERE (r.enabled AND (NOT (p.view_updated_at IS DISTINCT FROM v.updated_at)));
 
+CREATE INDEX alert_rules_baseline_idx ON logloom.alert_rules USING btree (tenant_id)
+  WHERE (baseline_days IS NOT NULL);
+
 CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING btree (tenant_id, ts_to, kind)
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
 
@@ -23413,11 +23416,11 @@ COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads
 
 COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written. An erasure writes it again, under another key.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket. The database does not know it, because it was restored to an earlier state. It will replace the part''s file.';
+COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket, which will replace the part''s file. The database does not know that generation, because the database was restored to an earlier state.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'Numbers the parts in the order in which they were created. An erasure checks the parts up to a number.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that its records may have. Restored records get this write sequence.';
+COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that the part''s records may have. Restored records get it.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or else its role, or else the database user.';
 
@@ -23545,17 +23548,17 @@ COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up 
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records of the round.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem are about, with prefix.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket of the last check. prefix, checked_at and problem belong to the same check.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."compared_through" IS 'The last key that the current comparison with archive_parts has finished; null if none is running.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'Identifies the owner of the files. It is stored in <prefix>/logloom.json, so that no two installations share a prefix.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures. So access to the bucket alone is not enough to erase records here.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The last tenant that the current round of planning has finished; null if no round is running.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'Why nothing is archived, as the last check of the bucket found. Null: no problem.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Files that existed then but are unknown are newer than the restored state.';
 
@@ -23567,7 +23570,7 @@ COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not sig
 
 COMMENT ON COLUMN "logloom_private"."archive_notes"."is_read" IS 'False: found in the bucket, but not read yet.';
 
-COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of the note: an erasure that retention must repeat.';
+COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of a note whose erasure retention must still repeat; null otherwise.';
 
 COMMENT ON COLUMN "logloom_private"."archive_passes"."position_ts" IS 'The last record (position_ts, position_id) that is in a written and verified file.';
 
@@ -23609,7 +23612,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."templates" IS 'The templates of ea
 
 COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 bits, minus 32768), ts_middle (8, minus 128), ts_high (16, minus 32768), ts_top (8, minus 128). Except for ts_low, a column is null if all its bits are 0.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
+COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'How much the block counts towards settings.seal_block_bytes when blocks are merged.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'The number of records that a count found beyond the records sent in the last hour.';
 
@@ -23617,7 +23620,7 @@ COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of 
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'How many acknowledged records of the last hour were not counted.';
 
-COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices, an object of their answers by number.';
+COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices: an object with the answer to each slice, by number.';
 
 COMMENT ON COLUMN "logloom_private"."ingest_tokens"."created_by" IS 'The token ends when this user may no longer send. Null: created with the project''s secret key.';
 
@@ -23631,7 +23634,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that
 
 COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function calls it first.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'The project whose function health asked last, if it was not project_url. Otherwise null.';
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'SUPABASE_URL of the last edge function health that called, if it differs from project_url; otherwise null.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
@@ -23643,7 +23646,7 @@ COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degr
 
 COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'Pauses the job. A change takes effect within a second.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so that no slow job delays the writer. The lanes of pg_cron: write, send (may wait for HTTP) and tend. The lane ingest: the edge function ingest runs the job while pg_cron does not.';
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so that no slow job delays the writer. pg_cron runs the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane ingest while pg_cron runs no job.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. This and the following columns are updated when something changes. Otherwise, to save writes, only a dozen times within silence, or every 30 seconds.';
 
@@ -23651,9 +23654,9 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if t
 
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece, or null if nothing is left: the job then waits for the interval in every.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the key unique, because a minute may have several rows.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the primary key unique, because a minute may have several rows.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; negative for deleted records. Only the sum over a key is meaningful.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; negative for deleted records. Only the sum is meaningful.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
 
@@ -23731,11 +23734,11 @@ COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The URL of the p
 
 COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The URL of the console, for links in messages. Null: no links. Set it when the console has a URL.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two such transactions. Raise it where deletions disturb others.';
+COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two transactions of deletions. Raise it where deletions disturb others.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows that one transaction deletes. Lower it where deletions disturb others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead are rejected. Raise it for devices whose clocks are wrong.';
+COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead than this are rejected. Raise it for devices whose clocks are wrong.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it where clients or proxies accept less.';
 
@@ -23759,13 +23762,13 @@ COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The URL of the p
 
 COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key creates the tenant that it names. Turn it on where your backend sends for new customers.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older. Set it to the delay that you accept.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older than this. Set it to the delay that you accept.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Health is degraded above this number of queued events. Raise it where bursts of that size are normal.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above them ingest answers 503. Null: a tenth of max_storage_bytes, but at least 64 MB; 1 GB if that is null, too. Raise it to survive longer outages of the writer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older than this. Set it to the delay that must wake somebody.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Highest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
 
@@ -23797,11 +23800,11 @@ COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_stora
 
 COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for more records, unless a batch is full. Lower it for less delay, raise it for fewer requests.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health is degraded when a working log stream is further behind. Lower it where a receiver must be up to date.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health is degraded when a working log stream is further behind than this. Lower it where a receiver must be up to date.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, for all tenants. Raise it where slow receivers delay others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try it without an account.';
+COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try the service without an account.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_users" IS 'Whether signed-in users may create tenants. Turn it on where customers sign up themselves.';
 
@@ -23821,7 +23824,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id o
 
 COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of partitions and queue, plus the content of blocks.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The last dropped day.';
+COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was chosen last. If it is chosen again, dropping it failed: the next try waits for the next run.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'True: settings.max_storage_bytes was reached, and days are dropped until 95 % of it is used.';
 
@@ -23855,7 +23858,7 @@ COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'For the edge functio
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null without the claim. Errors: PT400.';
+COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null if the claim has ended. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
 
@@ -23915,7 +23918,7 @@ COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current
 
 COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
 COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON. Its columns may also follow the JSON, as logloom_private.request_of_text reads them. Returns an array of answers in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or {code, message, hint} of an error: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
 
@@ -24049,7 +24052,7 @@ COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for
 
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
+COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, settings and plans, and deletions and restores of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
 
 COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each reader sees the records of their own scope in it.';
 
@@ -24075,7 +24078,7 @@ COMMENT ON TABLE "logloom"."tenant_settings" IS 'What a tenant has set. Without 
 
 COMMENT ON TABLE "logloom"."tenants" IS 'A tenant is created by its first write: create, update or ingest.';
 
-COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it begins to move a slot. Batches after queue_pointer.metered_through are not in it yet.';
+COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. meter_batches adds to it. Batches after queue_pointer.metered_through are not in it yet.';
 
 COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records, so that they share partial values. The values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are null, the group must be filled. A group without a filter has no partial values: its rules read their windows.';
 
@@ -24093,7 +24096,7 @@ COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition o
 
 COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
 
-COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Claims of the function logloom-archive, which expire: one for each tenant, and one without a tenant for work on the bucket.';
+COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Work that the function logloom-archive has claimed until expires_at: at most one claim for each tenant, and one with an empty tenant_id for work on the bucket.';
 
 COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge function logloom-archive, and the secret that it expects.';
 
@@ -24121,7 +24124,7 @@ COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to reque
 
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
-COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. One row.';
+COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. Uninstalling undoes them. One row.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
 
@@ -24129,11 +24132,11 @@ COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tena
 
 COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows, which add up: a read that finds all rows locked adds one.';
 
-COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. The count of a key is the sum of events over its rows. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
+COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. Several rows may have the same four: their sum is the count. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
 COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records. A search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
 
-COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants of whom records were removed that are recent enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
+COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants that lost records which are recent enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
@@ -24145,7 +24148,7 @@ COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for eac
 
 COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collects several groups.';
 
-COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret of the caller. logloom-stream is next to it and expects the same secret.';
+COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret that the database sends when it calls it. The URL of logloom-stream differs only in the name; it expects the same secret.';
 
 COMMENT ON TABLE "logloom_private"."portal_reads" IS 'How many requests a tenant''s portal sessions made in a minute. A minute may have several rows: a request that finds all rows locked adds one.';
 
@@ -24187,7 +24190,7 @@ COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
-COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
+COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column. An array of this type has the values of several columns.';
 
 COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
@@ -24199,7 +24202,7 @@ COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. Th
 
 COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, archive: one claim at a time, so that limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -24337,7 +24340,7 @@ COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the curren
 
 COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
 
-COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
+COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, shown only now. The previous one also signs until previous_valid_until.';
 
 COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
 

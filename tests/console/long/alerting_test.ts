@@ -146,14 +146,24 @@ inBrowser("a search becomes an alert rule", async () => {
     .waitFor();
   await dialog.getByText(/would (not )?have fired/).waitFor();
   await dialog.getByLabel("Name", { exact: true }).fill("Shop fails");
+  await dialog.getByLabel("Compare with what was usual").check();
+  await dialog.getByText("There are fewer than three days of records").waitFor();
+  await dialog.getByRole("option", { name: "above what is usual by more than" }).waitFor({
+    state: "attached",
+  });
+  assert.equal(await dialog.getByLabel("Deviations").inputValue(), "4");
   assert.deepEqual(await accessibilityFaults(page), []);
   await dialog.getByRole("button", { name: "Create the rule" }).click();
   await dialog.waitFor({ state: "detached" });
   await page.getByText("The rule Shop fails was created.").waitFor();
   const rules = await user.client.call("list_alert_rules", {});
-  assert.deepEqual(rules.map(({ name, query_dsl }) => [name, query_dsl]), [
-    ["Shop fails", "level:error service:shop"],
+  assert.deepEqual(rules.map(({ name, query_dsl, baseline }) => [name, query_dsl, baseline]), [
+    ["Shop fails", "level:error service:shop", { days: 7, deviations: 4, known_days: 0 }],
   ]);
+  await page.evaluate(() => {
+    location.hash = "/alerts?tab=rules";
+  });
+  await page.getByRole("row").filter({ hasText: "> 4 deviations from usual" }).waitFor();
 });
 
 inBrowser(

@@ -106,6 +106,9 @@ on logloom.alert_rules (tenant_id, created_at desc, rule_id desc);
 
 create index alert_rules_tenant_id_view_id_idx on logloom.alert_rules (tenant_id, view_id);
 
+create index alert_rules_baseline_idx on logloom.alert_rules (tenant_id)
+where baseline_days is not null;
+
 create policy alert_rules_select_tenant on logloom.alert_rules
 for select to authenticated
 using (tenant_id = (select logloom_private.current_tenant_id()));
