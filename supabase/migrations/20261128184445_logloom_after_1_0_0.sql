@@ -20030,11 +20030,21 @@ CREATE OR REPLACE FUNCTION logloom_private.shown_band (
   p_group jsonb
 )
   RETURNS public.logloom_alert_preview_band[]
-  LANGUAGE sql
+  LANGUAGE plpgsql
   IMMUTABLE
-RETURN
-  (SELECT array_agg(ROW(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band ORDER BY b.window_end) AS array_agg FROM unnest(shown_band.p_bands) b(window_end,
-  "group", usual, threshold) WHERE (NOT (b."group" IS DISTINCT FROM shown_band.p_group)));
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select array_agg(
+      row(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band
+      order by b.window_end
+    )
+    from unnest(p_bands) b
+    where b."group" is not distinct from p_group
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.shown_baseline (
   p_rule logloom.alert_rules

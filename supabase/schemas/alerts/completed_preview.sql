@@ -59,16 +59,21 @@ create function logloom_private.shown_band(
   p_group jsonb
 )
 returns public.logloom_alert_preview_band[]
-language sql
+language plpgsql
 immutable
-return (
-  select array_agg(
-    row(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band
-    order by b.window_end
-  )
-  from unnest(p_bands) b
-  where b."group" is not distinct from p_group
-);
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select array_agg(
+      row(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band
+      order by b.window_end
+    )
+    from unnest(p_bands) b
+    where b."group" is not distinct from p_group
+  );
+end;
+$$;
 
 -- Adds the values and alerts of the rule to a preview that has only its times. For a rule with by,
 -- the groups that fire most or have the highest values have their own series.

@@ -6,12 +6,12 @@ insert into logloom.tenants (tenant_id, plan_id) values ('acme', 'free');
 insert into logloom.alert_rules (
   tenant_id, name, description, query_dsl, threshold, comparison, window_minutes, cooldown_minutes,
   enabled, notification_destinations, notification_config, created_by, created_at, updated_at,
-  last_evaluated_at, last_value, last_error, for_minutes, group_wait_seconds
+  last_evaluated_at, last_value, last_error, for_minutes, group_wait_seconds, baseline_days
 )
 values (
   'acme', 'a name', 'a description', 'level:error', 3.5, 'gte', 7, 8, true, '{email}',
   '{"email": "ops@example.com"}', 'u1', '2026-01-01T00:00Z', '2026-01-02T00:00Z',
-  '2026-01-03T00:00Z', 9.5, 'an error', 5, 6
+  '2026-01-03T00:00Z', 9.5, 'an error', 5, 6, 7
 );
 insert into logloom.saved_searches (
   tenant_id, created_by, name, query_dsl, description, category, is_shared, tags, created_at,
@@ -24,7 +24,7 @@ values (
 
 select is(
   (
-    select to_jsonb(r) @> to_jsonb(o) - 'late_seconds'
+    select to_jsonb(r) @> to_jsonb(o) - '{late_seconds,baseline}'::text[]
     from logloom.alert_rules r, logloom_private.alert_rule_of(r) o
   ),
   true, 'an alert rule'

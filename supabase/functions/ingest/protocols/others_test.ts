@@ -312,6 +312,14 @@ Deno.test("HEC: objects one after another, whatever the content type says", asyn
     ["one", "web-1"],
     ["two", "web-1"],
   ]);
+  const query = "source=app.log&sourcetype=pay&index=main&host=web-1";
+  const described = await receive(`/services/collector/raw/1.0?${query}`, {
+    body: 'one\n{"msg":"two","source":"own"}\n',
+  });
+  assert.deepEqual(described.events.map(({ msg, host, attrs }) => [msg, host, attrs]), [
+    ["one", "web-1", { source: "app.log", sourcetype: "pay", index: "main" }],
+    ["two", "web-1", { source: "own", sourcetype: "pay", index: "main" }],
+  ]);
 });
 
 Deno.test("HEC: faults have Splunk's codes, and readable events are stored", async () => {

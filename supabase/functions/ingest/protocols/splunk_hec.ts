@@ -14,7 +14,14 @@ import {
   type Reply,
 } from "../protocol.ts";
 import { isBinary } from "../text_encoding.ts";
-import { addLine, defaultsOf, linesOf, splitObjects, takenApart } from "./ndjson_and_text.ts";
+import {
+  addLine,
+  defaultsOf,
+  linesOf,
+  shortParameter,
+  splitObjects,
+  takenApart,
+} from "./ndjson_and_text.ts";
 
 /** Splunk's HTTP Event Collector: objects one after another, or raw lines. */
 export const hec: Protocol = {
@@ -67,7 +74,19 @@ function readRaw(
 ): HecFailure | undefined {
   const envelope = { defaults: defaultsOf(query) };
   if (isBinary(content.text)) return invalid;
-  for (const line of linesOf(content.text)) addLine(line, content, envelope, events);
+  const metadata = ["source", "sourcetype", "index"]
+    .map((name) => [name, shortParameter(query, name)] as const);
+  const described: Pick<EventCollector, "add"> = {
+    add(event, envelope) {
+      for (const [name, value] of metadata) {
+        if (value !== undefined && isObject(event) && !Object.hasOwn(event, name)) {
+          addMember(event, name, value);
+        }
+      }
+      events.add(event, envelope);
+    },
+  };
+  for (const line of linesOf(content.text)) addLine(line, content, envelope, described);
   return events.count === 0 ? noData : undefined;
 }
 
