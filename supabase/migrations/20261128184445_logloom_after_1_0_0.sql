@@ -2370,6 +2370,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_actions()
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY['alert_incident.changed'::text,
+  'alert_rule.paused'::text,
+  'api_key.created'::text,
+  'api_key.changed'::text,
+  'api_key.revoked'::text,
+  'api_key.deleted'::text,
+  'alert_silence.created'::text,
+  'alert_silence.expired'::text,
+  'ingest_token.created'::text,
+  'portal_session.created'::text,
+  'portal_session.first_used'::text,
+  'portal_session.revoked'::text,
+  'member.added'::text,
+  'member.changed'::text,
+  'member.removed'::text,
+  'member.switched'::text,
+  'settings.changed'::text,
+  'plan.changed'::text,
+  'view.created'::text,
+  'view.changed'::text,
+  'view.deleted'::text,
+  'log_stream.created'::text,
+  'log_stream.changed'::text,
+  'log_stream.deleted'::text,
+  'dashboard.created'::text,
+  'dashboard.changed'::text,
+  'dashboard.deleted'::text,
+  'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text];
+
 CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -7620,10 +7653,10 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'change_alert_incidents', 'change_log_stream',
-        'change_log_view', 'change_member', 'changed_rule_secrets', 'changed_secrets',
-        'check_query', 'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant',
-        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
+        'alert_silence_state', 'api_key_status', 'audit_actions', 'change_alert_incidents',
+        'change_log_stream', 'change_log_view', 'change_member', 'changed_rule_secrets',
+        'changed_secrets', 'check_query', 'check_rule_query', 'check_settings', 'checked_panels',
+        'choose_tenant', 'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
         'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_session',
         'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
         'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
@@ -7641,8 +7674,8 @@ begin
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
-        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter',
-        'token_is_valid', 'trim_space', 'with_baseline'
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
+        'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -11748,6 +11781,8 @@ CREATE OR REPLACE FUNCTION logloom_private.parameters_errors()
 begin
   return query values
     ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
+      null),
+    ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
       null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
       'Page with p_after for more.', 'A page has 1 to 1000 items.'),
@@ -22775,6 +22810,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_tenant_audit_events (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_action    text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_audit_event
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'audit event', 'event_id',
+    (
+      select e.occurred_at from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.event_id = p_after
+    )
+  );
+begin
+  if p_action <> all (logloom_private.audit_actions()) then
+    perform logloom_private.refuse(
+      'parameters.audit_action_is_unknown', left(p_action, 100),
+      array_to_string(logloom_private.audit_actions(), ', ')
+    );
+  end if;
+  return query
+  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
+    e.client_id
+  from logloom.audit_events e
+  where e.tenant_id = v_tenant_id
+    and (p_action is null or e.action = p_action)
+    and (v_from is null or e.occurred_at >= v_from)
+    and (v_to is null or e.occurred_at < v_to)
+    and (p_after is null or (e.occurred_at, e.event_id) < (v_after, p_after))
+  order by e.occurred_at desc, e.event_id desc
+  limit v_limit;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.log_changes (
   p_query_dsl   text    DEFAULT NULL::text,
   p_ts_from     text    DEFAULT NULL::text,
@@ -23224,34 +23305,6 @@ ALTER TABLE "logloom"."alert_rules"
     CHECK
     (((baseline_days IS NULL) OR (((baseline_days >= 3) AND (baseline_days <= 7)) AND (threshold > (0)::double precision) AND (threshold <= (1000)::double precision) AND
     (comparison = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
-
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known"
-    CHECK
-    ((action = ANY (ARRAY['alert_incident.changed'::text, 'alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text,
-    'api_key.deleted'::text,
-    'alert_silence.created'::text,
-    'alert_silence.expired'::text,
-    'ingest_token.created'::text,
-    'portal_session.created'::text,
-    'portal_session.first_used'::text,
-    'portal_session.revoked'::text,
-    'member.added'::text,
-    'member.changed'::text,
-    'member.removed'::text,
-    'member.switched'::text,
-    'settings.changed'::text,
-    'plan.changed'::text,
-    'view.created'::text,
-    'view.changed'::text,
-    'view.deleted'::text,
-    'log_stream.created'::text,
-    'log_stream.changed'::text,
-    'log_stream.deleted'::text,
-    'dashboard.created'::text,
-    'dashboard.changed'::text,
-    'dashboard.deleted'::text,
-    'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text])));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));
@@ -24372,6 +24425,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."audit_actions"() TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
@@ -24459,6 +24514,9 @@ SELECT cron.schedule_in_database('logloom_write', '10 seconds', 'call logloom_pr
 
 ALTER TABLE "logloom"."alert_rules"
   ADD CONSTRAINT "alert_rules_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
+
+ALTER TABLE "logloom"."audit_events"
+  ADD CONSTRAINT "audit_events_action_is_known" CHECK ((action = ANY (logloom_private.audit_actions())));
 
 ALTER TABLE "logloom"."log_dashboards"
   ADD CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));

@@ -51,8 +51,8 @@ begin
 end;
 $$;
 
--- Returns the values of a query in the windows between p_from and p_to. Raises PT400 if a query with
--- by has more than p_limit values.
+-- Returns the values of a query in the windows between p_from and p_to. Raises PT400 if a query
+-- with by has more than p_limit values.
 create function logloom_private.preview_values(
   p_query logloom_private.compiled_query,
   p_source text,

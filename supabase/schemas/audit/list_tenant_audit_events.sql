@@ -42,6 +42,12 @@ declare
     )
   );
 begin
+  if p_action <> all (logloom_private.audit_actions()) then
+    perform logloom_private.refuse(
+      'parameters.audit_action_is_unknown', left(p_action, 100),
+      array_to_string(logloom_private.audit_actions(), ', ')
+    );
+  end if;
   return query
   select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
     e.client_id

@@ -24,10 +24,10 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'change_alert_incidents', 'change_log_stream',
-        'change_log_view', 'change_member', 'changed_rule_secrets', 'changed_secrets',
-        'check_query', 'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant',
-        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
+        'alert_silence_state', 'api_key_status', 'audit_actions', 'change_alert_incidents',
+        'change_log_stream', 'change_log_view', 'change_member', 'changed_rule_secrets',
+        'changed_secrets', 'check_query', 'check_rule_query', 'check_settings', 'checked_panels',
+        'choose_tenant', 'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
         'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_session',
         'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
         'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
@@ -45,8 +45,8 @@ begin
         'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
         'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
         'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
-        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter',
-        'token_is_valid', 'trim_space', 'with_baseline'
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
+        'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',

@@ -1,6 +1,6 @@
 begin;
 \ir ../actors.psql
-select plan(9);
+select plan(10);
 
 insert into logloom.audit_events (tenant_id, occurred_at, actor, action, subject)
 select 'acme', now() - i * interval '1 hour', 'alice',
@@ -28,6 +28,10 @@ select is(
 select is(
   array(select e.subject from public.list_tenant_audit_events(p_action => 'member.added') e),
   '{subject 2,subject 4,subject 6}', 'by action'
+);
+select throws_ok(
+  $$select public.list_tenant_audit_events(p_action => 'member.add')$$, 'PT400',
+  'Unknown p_action: member.add', 'a mistyped action is refused, not empty'
 );
 select is(
   array(

@@ -1,3 +1,22 @@
+create function logloom_private.audit_actions()
+returns text[]
+language sql
+immutable
+return array[
+  'alert_incident.changed', 'alert_rule.paused',
+  'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
+  'alert_silence.created', 'alert_silence.expired',
+  'ingest_token.created',
+  'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
+  'member.added', 'member.changed', 'member.removed', 'member.switched',
+  'settings.changed', 'plan.changed',
+  'view.created', 'view.changed', 'view.deleted',
+  'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
+  'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
+  'logs.deletion_requested', 'logs.deletion_finished', 'logs.day_dropped',
+  'logs.restore_requested', 'logs.restore_finished'
+];
+
 -- There are no foreign keys: the log is kept after its subjects and its tenant are deleted.
 create table logloom.audit_events (
   event_id uuid primary key default gen_random_uuid(),
@@ -9,20 +28,7 @@ create table logloom.audit_events (
   details jsonb not null default '{}',
   client_id text default (logloom_private.claims() ->> 'client_id'),
   constraint audit_events_action_is_known check (
-    action in (
-      'alert_incident.changed', 'alert_rule.paused',
-      'api_key.created', 'api_key.changed', 'api_key.revoked', 'api_key.deleted',
-      'alert_silence.created', 'alert_silence.expired',
-      'ingest_token.created',
-      'portal_session.created', 'portal_session.first_used', 'portal_session.revoked',
-      'member.added', 'member.changed', 'member.removed', 'member.switched',
-      'settings.changed', 'plan.changed',
-      'view.created', 'view.changed', 'view.deleted',
-      'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
-      'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
-      'logs.deletion_requested', 'logs.deletion_finished', 'logs.day_dropped',
-      'logs.restore_requested', 'logs.restore_finished'
-    )
+    action = any (logloom_private.audit_actions())
   )
 );
 

@@ -9,6 +9,8 @@ begin
   return query values
     ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
       null),
+    ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
+      null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
       'Page with p_after for more.', 'A page has 1 to 1000 items.'),
     ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
