@@ -113,6 +113,8 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   } as const;
   await call("preview_alert_rule", condition);
   await call("preview_alert_rule", { ...condition, p_query_dsl: "| avg(@nothing)" });
+  await call("preview_alert_rule", { ...condition, p_query_dsl: "| count() by service" });
+  await call("preview_alert_rule", { ...condition, p_baseline: { days: 7 } });
   const { rule_id } = await call("create_alert_rule", {
     ...condition,
     p_name: "n",
