@@ -19,6 +19,8 @@ export async function cloneDatabase(stack: Stack, template: string, name: string
     await sql`create database ${sql(name)} template ${sql(template)} owner postgres`;
     // A clone does not inherit these settings.
     await sql`alter database ${sql(name)} set pgrst.db_schemas to 'public'`;
+    // The migration has days such as 05/01/1970 otherwise, which are other days elsewhere.
+    await sql`alter database ${sql(name)} set datestyle to 'ISO, MDY'`;
   } finally {
     await sql`alter database ${sql(template)} with allow_connections true`;
     await sql.end();

@@ -222,7 +222,7 @@ inBrowser("a search that takes longer than the refresh interval is still answere
   });
   const { page } = tab;
   // From here on only this test advances the time.
-  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 60_000));
   await page.getByRole("link", { name: "Search" }).click();
   await page.getByLabel("Refresh").selectOption("10");
   await eventually("the search is asked for", async () => {

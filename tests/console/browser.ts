@@ -38,7 +38,17 @@ export const plainHost = "logloom.test";
 
 /** A test in the browser that all tests of a file share, so its resources outlive the test. */
 export function inBrowser(name: string, test: () => Promise<void>): void {
-  Deno.test({ name, fn: test, sanitizeOps: false, sanitizeResources: false });
+  const fn = () => test().catch((error) => Promise.reject(withItsCauses(error)));
+  Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
+}
+
+/** Deno shows no causes of a SuppressedError, which a test throws that fails and whose tab fails, too. */
+function withItsCauses(error: unknown): unknown {
+  const causes = (of: unknown): unknown[] =>
+    of instanceof SuppressedError ? [...causes(of.suppressed), of.error] : [of];
+  return error instanceof SuppressedError
+    ? new AggregateError(causes(error), error.message)
+    : error;
 }
 
 /** Opens a browser. Errors and failed requests in its pages fail the test. */

@@ -11,6 +11,8 @@ export const migrations: Step = {
 };
 
 async function upgrade({ files }: Pick<Context, "files">): Promise<StepResult> {
+  // A project may have any DateStyle. The migration is the same in each.
+  Deno.env.set("LOGLOOM_DATESTYLE", "SQL, DMY");
   const released = await startReleasedStack();
   try {
     Deno.env.set("LOGLOOM_PROJECT", released.project);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { chromium, type Page } from "../../console/node_modules/playwright-core/index.mjs";
 import { chromium as executablePath } from "../../local/browser.ts";
 import { checkout } from "../../local/stack.ts";
+import { inBrowser } from "../console/browser.ts";
 import { eventually, patience } from "../support/eventually.ts";
 import { rpc } from "../support/client.ts";
 import { stack } from "../support/stack.ts";
@@ -80,9 +81,6 @@ const arrived = ({ tenant }: Trial, count: number) =>
     const all = await records(tenant);
     return all.length >= count && all;
   });
-
-const inBrowser = (name: string, fn: () => Promise<void>) =>
-  Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
 
 inBrowser("a page that is left at once still sends what it logged", async () => {
   const trial = await newTrial("package-page");

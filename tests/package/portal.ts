@@ -221,9 +221,6 @@ export async function open(tokens: string | (string | Token)[], options: Options
   };
 }
 
-export const inBrowser = (name: string, fn: () => Promise<void>): void =>
-  Deno.test({ name, fn, sanitizeOps: false, sanitizeResources: false });
-
 /** Takes a picture if LOGLOOM_PORTAL_PICTURES is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` });

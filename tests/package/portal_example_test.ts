@@ -4,11 +4,12 @@ import { story } from "../../console/shots/story.ts";
 import { webp } from "../../console/shots/pictures.ts";
 import { secretApiKey } from "../../local/signing_keys.ts";
 import { checkout } from "../../local/stack.ts";
+import { inBrowser } from "../console/browser.ts";
 import { store } from "../console/steps.ts";
 import { eventually, patience } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
-import { browser, examplePort, inBrowser, portal } from "./portal.ts";
+import { browser, examplePort, portal } from "./portal.ts";
 import { project } from "./project.ts";
 
 // Starts examples/portal like docs/guides/portal.md. With LOGLOOM_PORTAL_PICTURES=DIR it also takes the pictures of the

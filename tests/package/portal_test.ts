@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 // @deno-types="../../console/node_modules/playwright-core/index.d.ts"
 import type { FrameLocator, Locator } from "../../console/node_modules/playwright-core/index.mjs";
-import { accessibilityFaults } from "../console/browser.ts";
+import { accessibilityFaults, inBrowser } from "../console/browser.ts";
 import { store, withLogs } from "../console/steps.ts";
 import { eventually } from "../support/eventually.ts";
 import { stack } from "../support/stack.ts";
 import { newUser } from "../support/users.ts";
-import { foreign, inBrowser, open, origin, picture, portal, sessionOf } from "./portal.ts";
+import { foreign, open, origin, picture, portal, sessionOf } from "./portal.ts";
 
 // What customers see in an application's page.
 

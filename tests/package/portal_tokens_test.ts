@@ -1,19 +1,11 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
+import { inBrowser } from "../console/browser.ts";
 import { store, withLogs } from "../console/steps.ts";
 import { changeSettings, openDatabase } from "../support/database.ts";
 import { becomes, eventually, patience } from "../support/eventually.ts";
 import { newUser } from "../support/users.ts";
-import {
-  browser,
-  buildSaid,
-  inBrowser,
-  open,
-  origin,
-  picture,
-  portal,
-  sessionOf,
-} from "./portal.ts";
+import { browser, buildSaid, open, origin, picture, portal, sessionOf } from "./portal.ts";
 
 // How the portal gets and loses its tokens, and which pages may send it messages.
 
@@ -119,10 +111,10 @@ inBrowser("a host that gives no token gets an error, and may give one later", as
   const { token } = await sessionOf(user);
   await using tab = await open([{ token: "" }, token], { clock: true });
   const errors = async () => (await tab.said()).filter(([name]) => name === "error");
+  await tab.frame.getByRole("status", { name: "Loading" }).waitFor();
   await eventually("the error", async () => (await errors()).length > 0);
   const none = ["error", { status: 0, message: "getToken failed: it gave no token" }];
   assert.deepEqual(await errors(), [none]);
-  await tab.frame.getByRole("status", { name: "Loading" }).waitFor();
   await tab.page.clock.fastForward(20_000);
   await tab.frame.getByText("This view did not open").waitFor();
   assert.deepEqual(await errors(), [none, ["error", {

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 // @deno-types="../../console/node_modules/playwright-core/index.d.ts"
 import type { Page } from "../../console/node_modules/playwright-core/index.mjs";
 import { checkout } from "../../local/stack.ts";
+import { inBrowser } from "../console/browser.ts";
 import { store, withLogs } from "../console/steps.ts";
 import { becomes, eventually } from "../support/eventually.ts";
-import { inBrowser, moreFiles, open, origin, portal, sessionOf } from "./portal.ts";
+import { moreFiles, open, origin, portal, sessionOf } from "./portal.ts";
 import { project } from "./project.ts";
 
 // Tests the element and its React component in a page: drawing, style, size, tokens.

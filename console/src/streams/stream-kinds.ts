@@ -49,7 +49,10 @@ export const kinds: Record<StreamKind, Kind> = {
   },
   otlp: {
     label: "OpenTelemetry (OTLP)",
-    settings: [url("https://otel.example.com/v1/logs")],
+    settings: [
+      url("https://otel.example.com/v1/logs"),
+      optional("encoding", "Encoding (json or protobuf)", "protobuf"),
+    ],
     secrets: [],
     takesHeaders: true,
   },

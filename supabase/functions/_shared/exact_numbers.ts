@@ -1,10 +1,11 @@
 /**
  * Matches a number whose text may change when a double reads and writes it: one of sixteen characters or more, with an
  * exponent, with a 0 at the end of its fraction, or below a millionth. Also matches within strings; `withTexts` skips
- * these matches. A pattern that skips strings would fail at long ones.
+ * these matches. A pattern that skips strings would fail at long ones, and one without a limit at long numbers.
+ * PostgreSQL's longest has 147,456 characters.
  */
 const unlikeDouble =
-  /[:,[]\s*(-?(?:[\d.]{16,}(?:[eE][+-]?\d+)?|\d[\d.]*[eE][+-]?\d+|0\.0{6}\d+|\d+\.\d*0))(?=\s*[,\]}])/g;
+  /[:,[]\s*(-?(?:[\d.]{16,150000}(?:[eE][+-]?\d+)?|\d[\d.]{0,14}[eE][+-]?\d+|0\.0{6}\d{1,7}|\d{1,13}\.\d{0,12}0))(?=\s*[,\]}])/g;
 
 /** Turns each number of a JSON text for which `isText` is true into a string that begins with `before`. */
 export function withTexts(
@@ -72,7 +73,9 @@ export function rewrites(number: string): boolean {
 }
 
 function digits(number: string): string {
-  return number.replace(/e.*/i, "").replace(/[-.]/g, "").replace(/^0+/, "").replace(/0+$/, "");
+  // Without the look-behind, each of many zeros within a number would be tried as the first of the last ones.
+  return number.replace(/e.*/i, "").replace(/[-.]/g, "").replace(/^0+/, "")
+    .replace(/(?<!0)0+$/, "");
 }
 
 /** The position after the string that opens at `quote`. */

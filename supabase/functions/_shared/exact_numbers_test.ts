@@ -20,6 +20,10 @@ Deno.test("only numbers that a double changes or writes in another way become te
     ["1000000000000000000000", false, true],
     ["1e21", false, true],
     ["1E400", true, true],
+    ["1.00000000000000", false, true],
+    ["0.00000012345678", false, true],
+    // PostgreSQL's longest.
+    [`1${"0".repeat(131_071)}.${"0".repeat(16_382)}1`, true, true],
   ];
   for (const [number, isChanged, isRewritten] of cases) {
     for (const [isText, of] of [[isChanged, changes], [isRewritten, rewrites]] as const) {
