@@ -69,7 +69,7 @@ export function RestoreForm({ files }: { files: ArchivedFile[] }) {
         </p>
         <p role="status">
           {estimate === null
-            ? <span className="field-error">{say("Write days as 2026-11-21, or times.")}</span>
+            ? <span className="field-error">{say("Write days as 2026-11-21, From ≤ To.")}</span>
             : estimateWords(estimate)}
         </p>
         <ErrorNote error={restore.error} />

@@ -43,7 +43,7 @@ select alike(
 );
 select is(
   pg_temp.make(1, ', p_on_absent => ''fire'''),
-  'PT400 p_on_absent fire needs a query with by', 'on_absent needs groups'
+  'PT400 p_on_absent "fire" needs a query with "by"', 'on_absent needs groups'
 );
 select is(
   pg_temp.make(2, ', p_on_absent => ''fire'''), 'ours: level:error | count() by service',

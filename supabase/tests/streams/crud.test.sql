@@ -146,7 +146,7 @@ end;
 $$;
 select is(
   pg_temp.move(u),
-  'PT400 Invalid p_secrets: these are missing: header.x-api-key',
+  'PT400 Invalid p_secrets: missing: header.x-api-key',
   u
 )
 from unnest(array[
@@ -155,7 +155,7 @@ from unnest(array[
 ]) u;
 select is(
   pg_temp.move('https://evil.example/x', '{"header.x-other": null}'),
-  'PT400 Invalid p_secrets: these are missing: header.x-api-key',
+  'PT400 Invalid p_secrets: missing: header.x-api-key',
   'each of them'
 );
 select is(pg_temp.move(u), u, u || ' is the same origin')

@@ -12,7 +12,7 @@ begin
     ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
       null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+      'For more, send p_after.', 'A page has 1 to 1000 items.'),
     ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
       'Send the %2$s of the last item of the page before.',
       '`p_after` is not the id of an item of this list: send the id of the last item of the page '

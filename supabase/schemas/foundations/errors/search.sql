@@ -8,9 +8,9 @@ as $$
 begin
   return query values
     ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_cursor for more.', null),
+      'For more, send p_cursor.', null),
     ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive. p_ts_to is exclusive, and now by default.', null),
+      'p_ts_from is inclusive, p_ts_to exclusive. Without p_ts_to the range ends now.', null),
     ('search.log_not_found', 404, 'Log record not found',
       'It may not be written yet, or its retention has ended.',
       'No such id in this tenant, not written yet, or past its retention.'),
@@ -19,13 +19,13 @@ begin
       'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
-      'The tenant runs more searches than the plan''s `concurrent_searches`. The answer has '
-        '`Retry-After`.'),
+      'The tenant already runs as many searches as the plan''s `concurrent_searches` allows. The '
+        'answer has `Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
-      'Wait for one to end. Together they may be half of what the plan allows.',
-      'Views and portals run over half of the plan''s `concurrent_searches`, or of those of all '
-        'tenants. The answer has `Retry-After`.'),
+      'Wait for one to end. They may use half of the search slots of this tenant.',
+      'They use half of the plan''s `concurrent_searches`, or half of all search slots. The answer '
+        'has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',

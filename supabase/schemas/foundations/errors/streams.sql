@@ -22,10 +22,9 @@ begin
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
       'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
         'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
-    ('streams.address_needs_secrets', 400,
-      'Invalid p_secrets: these are missing: %s',
-      'The scheme, host or port has changed, so send every secret again, sealed. null removes one.',
-      '`update_log_stream` with another address: its secrets were meant for the old one.'),
+    ('streams.address_needs_secrets', 400, 'Invalid p_secrets: missing: %s',
+      'The scheme, host or port has changed. Send every secret again, sealed; null removes one.',
+      '`update_log_stream` with another address. The stored secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
