@@ -7,7 +7,7 @@ import { checkout, functionNames } from "./stack.ts";
 
 const functions = `${checkout}/supabase/functions`;
 
-/** The folder for the functions' packages when they are loaded as on a hosted project. */
+/** The environment in which Deno loads the functions with their own packages, as on a hosted project. */
 export const packageEnv = {
   DENO_DIR: `${cacheFolder()}/deno`,
   DENO_NO_UPDATE_CHECK: "1",

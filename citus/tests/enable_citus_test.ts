@@ -267,7 +267,7 @@ Deno.test("a step on one node is prepared there before the coordinator commits",
   assert.ok(seen.includes("COMMIT PREPARED"), seen.join(", "));
 });
 
-Deno.test("a step of known tenants is prepared once on each node that it writes to", async () => {
+Deno.test("a step that notes no new day of a tenant is prepared once on each node that it writes to", async () => {
   await using db = openDatabase();
   // Tenants are on both nodes, except once in 500,000 runs.
   const tenants = await Promise.all(Array.from({ length: 20 }, () => newTenant()));

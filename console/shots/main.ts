@@ -1,5 +1,5 @@
-// npm run console:shots [-- NAME…]: takes pictures of every screen, or of the named ones, on the running local stack,
-// in both themes and two widths, and the pictures for the docs.
+// npm run console:shots [-- NAME…]: takes pictures of the running local stack, in both themes and two widths: of every
+// screen, or of the named ones. Also takes the pictures for the docs.
 import { run } from "../../local/exit_on_failure.ts";
 import { installConsolePackages } from "../../local/build_console.ts";
 

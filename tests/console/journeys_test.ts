@@ -97,7 +97,7 @@ inBrowser("live shows new records; a colleague finds a saved search", async () =
   await isSeen(page, "just now");
   assert.equal(await page.getByText("not this").count(), 0);
   await page.locator(".histogram .u-over").waitFor();
-  // A batch is in the order of time, and one button follows, resumes and stops.
+  // A batch is shown newest first. The button is Live, after a scroll Resume. The key l stops following.
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
   await send(user.token, [
     ...Array.from(

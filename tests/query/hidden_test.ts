@@ -125,7 +125,7 @@ const range = { p_ts_from: "2026-11-17T00:00:00Z", p_ts_to: "2026-11-24T00:00:00
 /** A range that has as many events as the range before it. */
 const halves = { p_ts_from: "2026-11-20T12:00:00Z", p_ts_to: "2026-11-24T00:00:00Z" };
 
-/** Returns the difference in length of a record's hidden texts between the sets. */
+/** Returns by how many characters the hidden texts of record n are longer in one set than in the other. */
 function difference(n: number, seed: number): number {
   const random = randomOf(seed + n);
   return n < 2 ? [1, 100_000][n] : Math.floor(100_000 ** (random(1000) / 1000));

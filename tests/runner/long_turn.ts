@@ -7,7 +7,7 @@ import { concerns, divisions, longParts, type Part } from "./long_parts.ts";
 import { longSteps } from "./steps.ts";
 
 // Continuous integration has no time for all long tests, so each merge runs some parts. tests/long-turn.json lists the
-// turns, the next one last, and each part in the turn that last ran it. `npm test -- --next-turn` writes the file.
+// turns. The next merge runs the last. A part is only in its newest turn. `npm test -- --next-turn` writes the file.
 
 export interface Turn {
   /** The commit before the turn. */

@@ -39,7 +39,7 @@ Deno.test("no document installs the package from npm before it is published", as
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("the built command line uses the same library as a clone", async () => {
+Deno.test("the packed command line and a clone use the same version of commander", async () => {
   const versions = await Promise.all(
     ["package.json", "packages/package.json"].map(async (path) =>
       JSON.parse(await read(path)).devDependencies.commander

@@ -8,7 +8,7 @@ const queryNames = ["api_key", "apikey", "token", "dd-api-key", "DD-API-KEY"];
 /**
  * Finds the first credentials of a request: in headers, in the query, or in the protocol's own place. The header
  * `apikey` is Supabase's: it counts if it holds a secret key of the project, or if the protocol allows it and it holds
- * a Logloom key. Secret keys and the tokens of pages are never taken from the address, because proxies log addresses.
+ * a Logloom key. Secret keys, ingest and portal tokens are never taken from the address, because proxies log it.
  */
 export function findCredentials(
   headers: Headers,

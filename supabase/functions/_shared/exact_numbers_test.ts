@@ -5,7 +5,7 @@ import { processorMs } from "./testing_processor.ts";
 const exact = (json: string, isText: (number: string) => boolean) =>
   JSON.parse(withTexts(json, isText));
 
-Deno.test("only numbers that a double changes or writes in another way become texts", () => {
+Deno.test("a number becomes a text only if a double cannot hold it or writes it differently", () => {
   const cases: [number: string, isChanged: boolean, isRewritten: boolean][] = [
     ["0", false, false],
     ["-1.5", false, false],

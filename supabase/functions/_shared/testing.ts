@@ -80,7 +80,7 @@ export async function trickle(
       const read = await connection.read(chunk);
       if (read === null) break;
       text += new TextDecoder().decode(chunk.subarray(0, read));
-      // Returns when the answer arrives. The connection stays open for the rest of the body.
+      // Stops when the answer is here: the server keeps the connection open for the rest of the request.
       if (text.includes("}")) break;
     }
   } finally {

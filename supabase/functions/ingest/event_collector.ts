@@ -77,7 +77,7 @@ export class EventCollector {
   readonly #texts: readonly Text[][] = textFields.map(() => []);
   readonly #attrs: (JsonObject | null)[] = [];
   readonly #positions: number[] = [];
-  /** Members that gave a guessed time, by the event's index. */
+  /** By the event's index: the member that was taken for a time. */
   readonly #guessed = new Map<number, JsonObject>();
   /** Every tenant accepts times between these, however short its `ingest_future_limit` is. */
   readonly #near = [-nearMs, clockMs].map((ms) => new Date(Date.now() + ms).toISOString());

@@ -49,8 +49,8 @@ export function sparesRecords(status: number): boolean {
 /** The outcome of a whole batch by the answer's status. */
 export function judge(answer: OutgoingAnswer, { attempt, kind }: Batch, now: Date): Outcome {
   const { status } = answer;
-  // A login page or an application's start page also answers 200. A webhook may answer anything, and a store of objects
-  // may name any type for its empty answer.
+  // A login page or start page also answers 200, so HTML is not a delivery. But a webhook may answer anything, and a
+  // store of objects may send any type with its empty answer.
   if (
     status < 300 && kind !== "webhook" && kind !== "s3" &&
     /^text\/html\b/i.test(answer.headers.get("content-type") ?? "")

@@ -8,7 +8,7 @@ language sql
 immutable
 return 3;
 
--- How many groups of a rule have a baseline.
+-- At most this many groups of a rule have a baseline.
 create function logloom_private.baseline_groups()
 returns integer
 language sql

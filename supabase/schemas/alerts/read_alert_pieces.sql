@@ -1,6 +1,6 @@
--- Returns SQL for a tenant's newest records from p_from to before (p_ts, p_id), including sealed
--- records. With p_staged_after, returns SQL for the records that are staged for the round and have
--- a higher write_seq.
+-- Returns SQL for a tenant's newest p_limit records with ts >= p_from and (ts, id) < (p_ts, p_id):
+-- rows and sealed records, or with p_staged_after only the records that are staged for the round
+-- and have a higher write_seq.
 create function logloom_private.alert_piece_sql(
   p_tenant_id text,
   p_from timestamptz,

@@ -45,5 +45,5 @@ end;
 $$;
 
 comment on function public.get_api_key_usage(text, uuid) is
-  'When an API key was created and last used, the whole days since then, and its reads by '
+  'When an API key was created and last used, the whole days since each, and its reads by '
   'operation and day. Errors: PT400, PT401, PT403, PT404.';

@@ -1,5 +1,5 @@
--- Creates the tenant of the request if needed and locks it. Raises PT400 if the tenant already has
--- p_times times as many active keys as its plan allows. Deletes the oldest ended keys.
+-- Creates the tenant of the request if needed and locks it. Raises PT400 if it already has p_times
+-- × max_api_keys active keys. Keeps at most max_api_keys ended keys: deletes the oldest.
 create function logloom_private.require_room_for_api_key(p_tenant_id text, p_times integer)
 returns void
 language plpgsql

@@ -61,7 +61,7 @@ begin
           and p.last_ts >= v_erasure.ts_from and p.first_ts < v_erasure.ts_to
       )
   ) or exists (
-    -- Objects that no part names: the database does not know what they contain.
+    -- The database does not know what these contain, so the erasure waits until they are deleted.
     select from logloom_private.archive_garbage g where g.tenant_id = v_erasure.tenant_id
   ) then
     return false;

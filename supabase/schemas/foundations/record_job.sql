@@ -32,7 +32,7 @@ begin
 end;
 $$;
 
--- Records an error after which a step went on. The step then does not count as successful.
+-- Records an error that did not stop the step. The step then does not count as successful.
 create function logloom_private.record_job_error(p_job text, p_sqlstate text, p_message text)
 returns void
 language plpgsql

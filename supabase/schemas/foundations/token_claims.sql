@@ -40,7 +40,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return nullif(current_setting('request.jwt.claims', true), '')::jsonb;
--- jsonb cannot hold NUL or half a surrogate pair, so a token that has one names nobody.
+-- jsonb cannot hold NUL or half a surrogate pair. A token that has one counts as no token.
 exception when data_exception then
   return null;
 end;

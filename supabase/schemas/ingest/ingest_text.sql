@@ -13,10 +13,10 @@ end;
 $$;
 
 comment on function public.ingest_text(text) is
-  'The edge function ingest calls it for one or more requests of a caller, in one transaction. The '
-  'body is plain text: the requests, separated by U+001C. A request is a '
-  'logloom_private.ingest_request as JSON. Its columns may also follow the JSON, as '
-  'logloom_private.request_of_text reads them. Returns an array of answers in the same order: '
-  '{status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, '
-  'errors}, or {code, message, hint} of an error: PT401, PT403, PT404, PT409, PT413, PT429, PT503. '
-  'A refused request does not affect the others. The watermark relies on statement_timeout.';
+  'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain '
+  'text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; '
+  'its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one '
+  'answer for each request, in the same order: {status, headers: {name: value}, body: text}. body '
+  'is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with '
+  'PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the '
+  'others. The watermark assumes that a call ends within its statement_timeout.';

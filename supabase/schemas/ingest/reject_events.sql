@@ -17,9 +17,9 @@ begin
 end;
 $$;
 
--- Turns guessed times that are out of range back into attributes, because they meant something
--- else. Their events get the time of receipt. Two equal events then cannot be told apart, so only a
--- key from the sender identifies a repeat.
+-- Turns guessed times that are out of range back into attributes: they were not times. These events
+-- get the time of receipt, so equal requests may be different events: a key made from the body is
+-- removed, a key from the sender stays.
 create function logloom_private.without_wrong_guesses(
   p_request logloom_private.ingest_request,
   p_state logloom_private.ingest_state

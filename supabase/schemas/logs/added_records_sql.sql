@@ -5,7 +5,7 @@
 -- wait for the same row, and an old snapshot does not cause chains of row versions. A job sums the
 -- rows up.
 
--- Returns how many services of a tenant are counted separately in a minute.
+-- At most this many services of a tenant are counted separately in a minute.
 create function logloom_private.max_counted_services()
 returns integer
 language sql
@@ -110,7 +110,7 @@ return format(
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs older counts, because its window is shorter.
+      -- Alert windows are at most a day, so older removals change no alert.
       where r.minute > now() - interval '3 days'
     )
     select coalesce(sum(r.events), 0)::integer from removed r

@@ -30,7 +30,7 @@ return coalesce(
   p_log.record_bytes,
   logloom_private.bare_record_bytes(p_log.tenant_id, p_log.received_at)
     + octet_length(to_json(p_log.ts)::text)
-    -- null is as long as two letters in quotes.
+    -- In JSON, null has 4 bytes, like two characters in quotes.
     + octet_length(
       to_json(concat(
         -- fields text joined: coalesce(p_log.{name}, '--')

@@ -12,8 +12,8 @@ create type public.logloom_claimed_notification as (
 );
 
 comment on type public.logloom_claimed_notification is
-  'A notification to deliver now, and the secrets that sign it. Some secrets may still be '
-  'unsealed. If is_complete is false, complete_alert_notification adds the rest.';
+  'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If '
+  'not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
 -- Returns the due notifications, and whether they exceed what their tenant's plan allows in this
 -- hour.

@@ -1,6 +1,5 @@
--- Removes the paths p_hidden from attributes. A path has dots between its keys, and one key of an
--- object may hold several keys of the path. The objects in an array are treated as if they stood in
--- place of the array.
+-- Removes the paths p_hidden from attributes. The path a.b hides the value in {"a": {"b": 1}} and
+-- in {"a.b": 1}, and also in each object of an array: {"a": [{"b": 1}]}.
 create function logloom_private.masked_attrs(p_attrs jsonb, p_hidden text[])
 returns jsonb
 language plpgsql

@@ -1,6 +1,6 @@
--- Returns the day to drop when storage is full, never today or yesterday: the oldest day with
--- records that need not wait for the archive. If all days wait for the archive, returns the oldest
--- one and sets overtakes_archive.
+-- Returns the day to drop when storage is full: the oldest day with records that need not wait for
+-- the archive. Never today or yesterday. If all days wait, returns the oldest one and sets
+-- overtakes_archive.
 create function logloom_private.day_to_drop(
   p_today date,
   out day date,

@@ -39,7 +39,7 @@ begin
   end if;
   insert into logloom_private.log_removals (tenant_id)
   select v_block.tenant_id
-  -- No alert needs older counts, because its window is shorter.
+  -- Alert windows are at most a day, so older removals change no alert.
   where v_block.last_ts > now() - interval '3 days';
   -- The remaining records become a new block. write_block compares the block with them.
   if v_deleted < v_block.records then

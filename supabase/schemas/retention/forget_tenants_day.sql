@@ -32,7 +32,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert needs older counts, because its window is shorter.
+        -- Alert windows are at most a day, so older removals change no alert.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c

@@ -10,7 +10,7 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: about three times the interval between two runs, plus the time that a step takes.
+  -- silence: how long a job may be without success. Usually three intervals or more, plus a step.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values

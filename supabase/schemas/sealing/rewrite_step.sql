@@ -9,7 +9,7 @@ as $$
 declare
   v_block logloom_private.blocks;
 begin
-  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
+  -- The same condition as blocks_older_format_idx, so this reads that index. It is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (

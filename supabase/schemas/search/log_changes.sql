@@ -61,8 +61,8 @@ end;
 $$;
 
 -- Returns the values of a field (or the patterns) whose share changed from p_before to p_range by
--- more than chance explains. Skips a value that is missing from a cut list, and a value whose share
--- shrank only because there are more other records.
+-- more than chance explains. Skips a value that is missing on one side if that side's list was cut,
+-- and a value whose share shrank although its records per second did not.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

@@ -117,8 +117,8 @@ language sql
 immutable
 return 500000;
 
--- Returns the patterns of a query's messages: of the newest search_stage_records messages that are
--- read, and of the newest max_templates templates in blocks.
+-- Returns the patterns of a query's messages: reads at most the newest search_stage_records
+-- messages, and counts about the newest max_templates templates in blocks.
 create function logloom_private.log_patterns_of(
   p_tenant_id text,
   p_query logloom_private.compiled_query,

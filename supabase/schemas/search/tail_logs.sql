@@ -224,7 +224,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- Everything up to v_last was read. If newer days were dropped, the tail is already further.
+    -- All up to v_last was read. If the newest days were dropped, v_last is before the cursor.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;

@@ -62,7 +62,7 @@ begin
 end;
 $$;
 
--- Records that the receiver refused records. Keeps the newest thousand failures of a stream.
+-- Notes the records that the receiver refused as failures. Keeps a stream's newest thousand.
 create function logloom_private.note_refused_records(
   p_stream logloom.log_streams,
   p_refused jsonb,

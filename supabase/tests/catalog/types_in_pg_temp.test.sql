@@ -110,8 +110,8 @@ from cases c
 cross join actors a
 where a.actor in ('owner', 'service_role');
 
--- Calls each function twice: as a role that may call all of them, and as postgres, like a definer
--- function.
+-- Calls each function twice: as authenticated, which may call all of them here, and as postgres, as
+-- a definer function would.
 grant execute on all functions in schema logloom_private to authenticated;
 insert into calls (of_function, is_definer, role, claims, sql)
 select

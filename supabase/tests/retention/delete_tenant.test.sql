@@ -101,7 +101,7 @@ language sql
 as $$
   select pg_temp.outcome_with(p_code, 'select public.open_log_portal_session(%L)')
 $$;
--- Reads of a key are counted by its id.
+-- Counts a tenant's readers and their reads. key_reads has no tenant_id, so key_id finds them.
 create function pg_temp.readers_of(p_tenant_id text)
 returns table (
   views bigint, viewers bigint, keys bigint, key_reads numeric, sessions bigint,

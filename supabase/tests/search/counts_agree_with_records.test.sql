@@ -125,7 +125,7 @@ select is(
   'then there is one row for each key'
 );
 
--- Seals like the job seals weeks: the block gets the counts with the records.
+-- Seals all days together, as a week is sealed: the records leave log_counts for the block.
 create function pg_temp.seal(p_tenant_id text)
 returns void
 language plpgsql

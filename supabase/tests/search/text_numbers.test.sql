@@ -1,4 +1,4 @@
--- Texts with numbers count as numbers, and letter case is folded.
+-- A text that is a number counts as a number. Letter case is folded.
 begin;
 \ir ../actors.psql
 \ir records.psql

@@ -242,7 +242,7 @@ begin
 end;
 $$;
 
--- Sends everything that waits; earlier claims have expired.
+-- Expires all claims, then sends everything that waits.
 create function interleavings.send_all()
 returns void
 language plpgsql

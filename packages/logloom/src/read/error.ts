@@ -23,7 +23,7 @@ export class LogloomError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the service did not answer: no answer at all, or an answer of a gateway. */
+  /** Whether the service was not reached: no answer, or a gateway's 502, 503 or 504. */
   get isAway(): boolean {
     return this.status === 0 || this.status >= 502 && this.status <= 504;
   }

@@ -187,7 +187,7 @@ export interface PreviewGroup {
   band: PreviewBand[] | null;
 }
 
-/** What is usual for the window that ends at ts, and the threshold; null while fewer than three days are known. */
+/** The usual value and the threshold of the window that ends at ts: both null while fewer than three days are known. */
 export interface PreviewBand {
   ts: string;
   usual: number | null;

@@ -84,7 +84,7 @@ Deno.test("Datadog: tags are split, its names are known, a wrong key is 403", as
   assert.equal((await receive("/api/v2/logs", { body, credentials: {} })).status, 401);
 });
 
-Deno.test("Axiom: NDJSON or an array, its own time, an answer with counts", async () => {
+Deno.test("Axiom: NDJSON or an array, a named time field, and an answer that says how many were ingested", async () => {
   for (
     const [path, body] of [
       ["/v1/ingest/shop", `{"_time":"${time}","level":"warn","msg":"slow"}\n`],
@@ -587,7 +587,7 @@ Deno.test("a record that the database finds to have too many values is cut to th
   assert.ok(n.length > 3800 && n.length < 4096, String(n.length));
 });
 
-Deno.test("JSON over several lines, or within a single member, is read", async () => {
+Deno.test("JSON over several lines is read, and a list alone in one member (logs, events)", async () => {
   const events = [{ msg: "a" }, { msg: "b" }];
   const pretty = JSON.stringify(events, null, 2);
   const bodies = [

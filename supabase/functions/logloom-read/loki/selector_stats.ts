@@ -7,8 +7,8 @@ import { parseLogql } from "./syntax_tree.ts";
 import { parametersOfRange, rangeOf } from "./times_and_durations.ts";
 
 /**
- * Returns a request's range and its selector as a query. Without a selector the query finds all records. `more`: other
- * names to look up.
+ * Returns a request's range and its selector as a query. Without a selector the query finds all records. `more`:
+ * further label names to look up as attributes.
  */
 export async function asked(
   request: Request,

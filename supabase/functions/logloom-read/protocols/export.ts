@@ -5,7 +5,7 @@ import { problem } from "../error_answer.ts";
 import type { Asked, Protocol } from "../protocol.ts";
 import { parametersOf } from "./operation.ts";
 
-/** A response ends with the page that reaches one of these limits: hosted isolates end after 1 s of processor time. */
+/** A response ends with the page that reaches a limit. A hosted isolate ends after 1 s of processor time. */
 const maxRecords = 50_000;
 const maxBytes = 32_000_000;
 const maxProcessorMs = 400;

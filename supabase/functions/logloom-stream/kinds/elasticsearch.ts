@@ -44,7 +44,7 @@ export const elasticsearch: Kind = {
       return retry("The receiver did not answer as Elasticsearch does", answer.status);
     }
     const spared = statuses.find(sparesRecords);
-    // Sends all records again. The receiver then counts records that it has already as success.
+    // Sends all records again. The receiver answers 409 for those that it already has, which counts as success.
     if (spared !== undefined) return retry(`HTTP ${spared}`, spared, retryAfterOf(answer, now));
     const refused = statuses.flatMap((status, at): Refused[] => {
       const record = batch.records[at];

@@ -24,7 +24,7 @@ export const s3: Kind = {
     return client.put(key, body, { "Content-Type": "application/gzip" });
   },
 
-  // A store does not look at records, so a refusal is about the address. A 409 means that it was busy.
+  // A store does not look at records, so no refusal is about them: all are retried. A 409 means that it was busy.
   judge(answer, batch, now) {
     const { status } = answer;
     const said = judge(answer, batch, now);

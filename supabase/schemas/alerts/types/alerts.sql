@@ -123,7 +123,7 @@ create type logloom_private.alert_reading as (
 );
 
 comment on type logloom_private.alert_reading is
-  'How many records were read, newest first, and the position of the last record.';
+  'How many records were read, newest first; the oldest of them; whether no older one is left.';
 
 create type logloom_private.alert_band as (
   window_end timestamptz,
@@ -133,7 +133,7 @@ create type logloom_private.alert_band as (
 );
 
 comment on type logloom_private.alert_band is
-  'What is usual for a window of a rule with a baseline, or of one of its groups.';
+  'The usual value and the threshold of a window of a rule with a baseline, or of one group.';
 
 create type public.logloom_alert_preview_entry as (
   window_start timestamptz,

@@ -37,8 +37,8 @@ comment on column logloom_private.archive_bucket.compared_through is
   'running.';
 
 comment on column logloom_private.archive_bucket.restored_at is
-  'When the database was last repaired. Files that existed then but are unknown are newer than the '
-  'restored state.';
+  'When compare_archive_anew() last ran, after a restore. Files that were in the bucket then but '
+  'that the database does not know are newer than the restored state, and are kept.';
 
 comment on column logloom_private.archive_bucket.note_key is
   'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
@@ -99,7 +99,7 @@ create index archive_garbage_tenant_id_idx on logloom_private.archive_garbage (t
 comment on table logloom_private.archive_garbage is
   'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. '
   'reason later: the file is newer than the restored database and may be the only copy of its '
-  'records. It stays until next_attempt_at is set.';
+  'records. It stays until next_attempt_at (infinity) is set to a time.';
 
 create table logloom_private.archive_notes (
   object_key text primary key,

@@ -52,8 +52,8 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- Begins with as many steps as should contain p_limit records. Each further round takes four
-    -- times as many.
+    -- Begins with about as many steps as hold p_limit records. Each further round takes four times
+    -- as many.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );

@@ -119,9 +119,9 @@ comment on column logloom_private.blocks.template_records is
   'messages before it.';
 
 comment on column logloom_private.blocks.offset_records is
-  'For looking up a single message: how many messages come before the messages of each 16th '
-  'template, beginning with the first template. offset_digits: how many digits come before; '
-  'offset_bytes: how many bytes of templates.';
+  'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages '
+  'come before those of the template. offset_digits: how many digits come before them. '
+  'offset_bytes: how many bytes of templates come before it.';
 
 comment on column logloom_private.blocks.digits is
   'The digits of the messages in the order of positions, four bits each.';

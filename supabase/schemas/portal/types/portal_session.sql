@@ -25,7 +25,7 @@ create type public.logloom_created_portal_session as (
 );
 
 comment on type public.logloom_created_portal_session is
-  'A new portal session. token (with a link: url) is shown only once.';
+  'A new portal session. token, or url if p_link, is shown only once; the other is null.';
 
 create type public.logloom_opened_portal_session as (
   session_id uuid,

@@ -12,8 +12,8 @@ create table logloom.log_streams (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
 
-  -- Everything up to this position was sent: the records with a lower write sequence, and of the
-  -- records with position_seq those with an id up to position_id.
+  -- Everything up to this position was sent: the records with a write_seq below position_seq, and
+  -- those with position_seq and an id up to position_id.
   position_seq bigint not null,
   position_id uuid,
   pending_since timestamptz,
@@ -120,8 +120,8 @@ comment on column logloom.log_streams.batch_limit is
   'doubled when it accepts one.';
 
 comment on column logloom.log_streams.batch_bytes is
-  'The maximum bytes of the next batch: half of a batch that was too large for the receiver; a '
-  'tenth more after each accepted batch.';
+  'The maximum bytes of the next batch. Half of a batch''s bytes when the receiver finds it too '
+  'large. Grows by a tenth with each accepted batch.';
 
 comment on column logloom.log_streams.batch_size is
   'The bytes of the current batch when it was last read.';

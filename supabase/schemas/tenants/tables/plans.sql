@@ -123,8 +123,8 @@ comment on column logloom.plans.concurrent_searches is
 
 comment on column logloom.plans.concurrent_scans is
   'Searches of a tenant that may run longer than search_free_time at the same time. One more may '
-  'run in views and portals. All others wait for their turn. The first search may use one parallel '
-  'worker less than this number.';
+  'run in views and portals. All others wait for their turn. The first search may also use this '
+  'number minus one parallel workers.';
 
 comment on column logloom.plans.retention_days_max is
   'Highest retention_days that a tenant may set.';
@@ -134,7 +134,7 @@ comment on column logloom.plans.max_api_keys is
 
 comment on column logloom.plans.emails_per_hour is
   'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait '
-  'for the next hour; a further test gets PT429.';
+  'for the next hour. Tests over this number in 60 minutes get PT429.';
 
 comment on column logloom.plans.webhooks_per_hour is
   'Like emails_per_hour, for everything that is sent by HTTP: webhooks, chats and pagers.';

@@ -34,7 +34,7 @@ export interface Installation {
   functions: string[];
   /** The name of Logloom's function health among them. */
   health: string;
-  /** Functions of an earlier run that no longer exist. */
+  /** Functions that an earlier run installed and this run does not. */
   formerFunctions: string[];
   advice: string[];
   /** Whether a file differs from the project's file. */
