@@ -1626,8 +1626,8 @@ begin
       '`create_alert_rule`, `update_alert_rule`: the plan''s `max_baseline_rules`.'),
     ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
       'The longest wait is an hour.', null),
-    ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
-      'Group by the field whose values must keep sending, or compare count() with lt.', null),
+    ('alerts.absent_needs_groups', 400, 'p_on_absent "fire" needs a query with "by"',
+      'Group by the field whose values must keep sending, or compare count() with "lt".', null),
     ('alerts.rule_not_found', 404, 'Alert rule not found',
       'list_alert_rules shows the rules of this tenant.', null),
     ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id from list_alert_history.',
@@ -1662,7 +1662,7 @@ begin
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
-      'Remove the other stages, and a width such as (5m). The rule compares the last result.',
+      'Remove all other stages and a width such as (5m). The rule compares the last result.',
       null),
     ('alerts.preview_names_now', 400, 'No preview for a query that uses "now"',
       'Remove the times relative to now, such as ts:>now-1h: each window has its own time.',
@@ -7464,7 +7464,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert needs older counts, because its window is shorter.
+        -- Alert windows are at most a day, so older removals change no alert.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c
@@ -8789,7 +8789,7 @@ CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
   RETURNS timestamp WITH time zone
   LANGUAGE sql
   IMMUTABLE
-RETURN date_bin('00:05:00'::interval, p_window_end, '1969-12-31 19:00:00-05'::timestamp WITH time zone);
+RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 00:00:00+00'::timestamp WITH time zone);
 
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
@@ -11785,7 +11785,7 @@ begin
     ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
       null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+      'For more, send p_after.', 'A page has 1 to 1000 items.'),
     ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
       'Send the %2$s of the last item of the page before.',
       '`p_after` is not the id of an item of this list: send the id of the last item of the page '
@@ -13300,7 +13300,7 @@ begin
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
       'Write \\ for the character itself.', null),
     ('query.bound_is_missing', 400, 'A bound of a range is missing',
-      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+      'Write [a TO b] or {a TO b}. For an open bound, write only *.', null),
     ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
       'Remove it, or quote it to search for it.', null),
     ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
@@ -13308,7 +13308,7 @@ begin
     ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
       'Write @"name":value without white space.', null),
     ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.', null),
+      'Quote a text that contains *. For an open bound, write only *.', null),
     ('query.field_is_missing', 400, 'A field is missing before the colon',
       'Write field:value without white space around the colon, or quote the text.', null),
     ('query.number_is_out_of_range', 400, 'A number is out of range',
@@ -17159,7 +17159,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- Everything up to v_last was read. If newer days were dropped, the tail is already further.
+    -- All up to v_last was read. If the newest days were dropped, v_last is before the cursor.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -17649,7 +17649,7 @@ RETURN format('
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs older counts, because its window is shorter.
+      -- Alert windows are at most a day, so older removals change no alert.
       where r.minute > now() - interval ''3 days''
     )
     select coalesce(sum(r.events), 0)::integer from removed r
@@ -18261,7 +18261,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
+  -- The same condition as blocks_older_format_idx, so this reads that index. It is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -18809,7 +18809,7 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: about three times the interval between two runs, plus the time that a step takes.
+  -- silence: how long a job may be without success. Usually three intervals or more, plus a step.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
@@ -19333,8 +19333,8 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- Begins with as many steps as should contain p_limit records. Each further round takes four
-    -- times as many.
+    -- Begins with about as many steps as hold p_limit records. Each further round takes four times
+    -- as many.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );
@@ -19445,9 +19445,9 @@ CREATE OR REPLACE FUNCTION logloom_private.search_errors()
 begin
   return query values
     ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_cursor for more.', null),
+      'For more, send p_cursor.', null),
     ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive. p_ts_to is exclusive, and now by default.', null),
+      'p_ts_from is inclusive, p_ts_to exclusive. Without p_ts_to the range ends now.', null),
     ('search.log_not_found', 404, 'Log record not found',
       'It may not be written yet, or its retention has ended.',
       'No such id in this tenant, not written yet, or past its retention.'),
@@ -19456,13 +19456,13 @@ begin
       'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
-      'The tenant runs more searches than the plan''s `concurrent_searches`. The answer has '
-        '`Retry-After`.'),
+      'The tenant already runs as many searches as the plan''s `concurrent_searches` allows. The '
+        'answer has `Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
-      'Wait for one to end. Together they may be half of what the plan allows.',
-      'Views and portals run over half of the plan''s `concurrent_searches`, or of those of all '
-        'tenants. The answer has `Retry-After`.'),
+      'Wait for one to end. They may use half of the search slots of this tenant.',
+      'They use half of the plan''s `concurrent_searches`, or half of all search slots. The answer '
+        'has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -20504,11 +20504,11 @@ begin
     ('stages.takes_no_field', 400, '%s takes no field',
       'Write %1$s(). count_distinct(user_id) counts different values.', null),
     ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
-    ('stages.name_is_missing', 400, 'A name is missing after as',
+    ('stages.name_is_missing', 400, 'A name is missing after "as"',
       'A name is letters, digits and _: count() as n', null),
-    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+    ('stages.width_is_missing', 400, 'A width of time is missing after "by ("',
       'Write by (5m), with s, m, h, d or w.', null),
-    ('stages.condition_is_missing', 400, 'A condition is missing after if',
+    ('stages.condition_is_missing', 400, 'A condition is missing after "if"',
       'Write count() if (level:error).', null),
     ('stages.math_needs_an_aggregate', 400, 'math needs an aggregate before it',
       'Write | count() if (level:error) as errors, count() as all | math errors / all as share',
@@ -20517,23 +20517,24 @@ begin
       'math computes with numbers and with %2$s.', null),
     ('stages.math_result_is_unknown', 400, 'No number to compute with: %s',
       'math computes with numbers and with %2$s.', null),
-    ('stages.math_needs_a_name', 400, 'as is missing before %s',
+    ('stages.math_needs_a_name', 400, '"as" is missing before %s',
       'Write math errors / all * 100 as share.', null),
     ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
       'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
     ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
     ('stages.extract_names_twice', 400, 'The pattern of %s gives two parts the same name',
       'Rename one of them.', null),
-    ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
-      'A name has letters, digits and _. extract_regexp takes any other text.', null),
+    ('stages.extract_name_is_wrong', 400, 'Invalid name between < and >: %s',
+      'A name has at most 60 letters, digits and _, and begins with no digit. For a text that has '
+        '< and >, use extract_regexp.', null),
     ('stages.extract_names_touch', 400, 'Two names have no text between them',
       'Write the text that separates them, such as "<method> <path>".', null),
-    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_widths', 400, '"by" has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
-    ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by %s', null),
     ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
@@ -20543,7 +20544,7 @@ begin
       null),
     ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
       'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
-    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+    ('stages.where_is_empty', 400, 'A comparison is missing after "where"',
       'After an aggregate where compares %2$s: where %3$s > 10', null),
     ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
       'After an aggregate where compares %2$s: where %3$s > 10', null),
@@ -20566,9 +20567,9 @@ begin
     ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
       'A stage ends at the next | or at the end of the query.', null),
     ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
-    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
-    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
-      'Write fields ts, msg, @status.', null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after "by"', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after "fields"',
+      'Write, for example: fields ts, msg, @status.', null),
     ('stages.needs_a_field', 400, '%s needs a field',
       'Write %s msg, or an attribute that holds a text.', null)
   ) e (name, status, message, hint, explanation);
@@ -20949,10 +20950,9 @@ begin
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
       'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
         'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
-    ('streams.address_needs_secrets', 400,
-      'Invalid p_secrets: these are missing: %s',
-      'The scheme, host or port has changed, so send every secret again, sealed. null removes one.',
-      '`update_log_stream` with another address: its secrets were meant for the old one.'),
+    ('streams.address_needs_secrets', 400, 'Invalid p_secrets: missing: %s',
+      'The scheme, host or port has changed. Send every secret again, sealed; null removes one.',
+      '`update_log_stream` with another address. The stored secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
@@ -23493,7 +23493,7 @@ COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of i
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch: half of a batch that was too large for the receiver; a tenth more after each accepted batch.';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch. Half of a batch''s bytes when the receiver finds it too large. Grows by a tenth with each accepted batch.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The current batch; retries keep it. It has the records from the position to batch_end_seq and batch_end_id (null: all of this write sequence).';
 
@@ -23537,11 +23537,11 @@ COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s s
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may use one parallel worker less than this number.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may also use this number minus one parallel workers.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. Any further call gets PT429.';
 
-COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour; a further test gets PT429.';
+COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour. Tests over this number in 60 minutes get PT429.';
 
 COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average. events_burst: how many at once. Null: no limit.';
 
@@ -23623,7 +23623,7 @@ COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The l
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Files that existed then but are unknown are newer than the restored state.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that were in the bucket then but that the database does not know are newer than the restored state, and are kept.';
 
 COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches, so their objects were deleted.';
 
@@ -23659,7 +23659,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_pr
 
 COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message: how many messages come before the messages of each 16th template, beginning with the first template. offset_digits: how many digits come before; offset_bytes: how many bytes of templates.';
+COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages come before those of the template. offset_digits: how many digits come before them. offset_bytes: how many bytes of templates come before it.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'For each run: how many digits come before the digits of its messages.';
 
@@ -23961,7 +23961,7 @@ COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silen
 
 COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
 
@@ -23983,7 +23983,7 @@ COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the t
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
-COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON. Its columns may also follow the JSON, as logloom_private.request_of_text reads them. Returns an array of answers in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or {code, message, hint} of an error: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
 COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
 
@@ -24165,7 +24165,7 @@ COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge fu
 
 COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
-COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at is set.';
+COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at (infinity) is set to a time.';
 
 COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used again.';
 
@@ -24247,9 +24247,9 @@ COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, 
 
 COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
 
-COMMENT ON TYPE "logloom_private"."alert_band" IS 'What is usual for a window of a rule with a baseline, or of one of its groups.';
+COMMENT ON TYPE "logloom_private"."alert_band" IS 'The usual value and the threshold of a window of a rule with a baseline, or of one group.';
 
-COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last record.';
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first; the oldest of them; whether no older one is left.';
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
@@ -24313,11 +24313,11 @@ COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from
 
 COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
 
-COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it. Some secrets may still be unsealed. If is_complete is false, complete_alert_notification adds the rest.';
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
 
-COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token (with a link: url) is shown only once.';
+COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token, or url if p_link, is shown only once; the other is null.';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
@@ -24353,7 +24353,7 @@ COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and er
 
 COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because log streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
