@@ -8789,7 +8789,7 @@ CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
   RETURNS timestamp WITH time zone
   LANGUAGE sql
   IMMUTABLE
-RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 00:00:00+00'::timestamp WITH time zone);
+RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 05:30:00+05:30'::timestamp WITH time zone);
 
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,

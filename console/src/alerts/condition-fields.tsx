@@ -23,10 +23,10 @@ const words: Record<Comparison, Words> = {
 
 /** Of a rule that compares with what is usual. */
 const wordsOfUsual: Partial<Record<Comparison, Words>> = {
-  gt: "above what is usual by more than",
-  gte: "above what is usual by at least",
-  lt: "below what is usual by more than",
-  lte: "below what is usual by at least",
+  gt: "above usual by",
+  gte: "above usual by",
+  lt: "below usual by",
+  lte: "below usual by",
 };
 
 /** The query and the condition on its value. */

@@ -29,7 +29,7 @@ export function bandOf(preview: AlertPreview | undefined): ChartSeries[] {
   const band = preview?.band;
   if (!band) return [];
   return [
-    { label: say("usual"), colour: "--series-1", values: band.map(({ usual }) => usual) },
+    { label: say("usual"), colour: "--text-muted", values: band.map(({ usual }) => usual) },
     {
       label: say("threshold"),
       colour: "--level-error",
