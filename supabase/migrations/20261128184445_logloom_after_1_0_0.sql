@@ -8789,7 +8789,7 @@ CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
   RETURNS timestamp WITH time zone
   LANGUAGE sql
   IMMUTABLE
-RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 05:30:00+05:30'::timestamp WITH time zone);
+RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 00:00:00+00'::timestamp WITH time zone);
 
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
@@ -17998,7 +17998,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
-  p_rule logloom.alert_rules
+  p_tenant_id text,
+  p_baseline  jsonb,
+  p_rule_id   uuid  DEFAULT NULL::uuid
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -18010,14 +18012,13 @@ CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
 declare
   v_max integer;
 begin
-  if p_rule.baseline_days is not null then
-    perform logloom_private.hold_tenant(p_rule.tenant_id);
-    v_max := (logloom_private.plan_of(p_rule.tenant_id)).max_baseline_rules;
+  if nullif(p_baseline, 'null') <> '{}' then
+    perform logloom_private.hold_tenant(p_tenant_id);
+    v_max := (logloom_private.plan_of(p_tenant_id)).max_baseline_rules;
     if v_max <= (
-      select count(*)
+      select case when bool_or(r.rule_id = p_rule_id) then -1 else count(*) end
       from logloom.alert_rules r
-      where r.tenant_id = p_rule.tenant_id and r.baseline_days is not null
-        and r.rule_id is distinct from p_rule.rule_id
+      where r.tenant_id = p_tenant_id and r.baseline_days is not null
     ) then
       perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
     end if;
@@ -22530,8 +22531,7 @@ begin
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
-  v_row.tenant_id := v_tenant_id;
-  perform logloom_private.require_room_for_baseline(v_row);
+  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
@@ -23064,13 +23064,13 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
-  v_had_baseline boolean;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   select r.* into v_row
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
@@ -23078,11 +23078,7 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  v_had_baseline := v_row.baseline_days is not null;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
-  if not v_had_baseline then
-    perform logloom_private.require_room_for_baseline(v_row);
-  end if;
   -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
@@ -24461,7 +24457,7 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.r
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 

@@ -271,8 +271,13 @@ begin
 end;
 $$;
 
--- Raises PT400 if the plan has no room for another rule with a baseline.
-create function logloom_private.require_room_for_baseline(p_rule logloom.alert_rules)
+-- Raises PT400 if p_baseline is a baseline, the rule has none yet, and the plan has no room for
+-- another one. Locks the tenant, so it comes before any lock of a rule.
+create function logloom_private.require_room_for_baseline(
+  p_tenant_id text,
+  p_baseline jsonb,
+  p_rule_id uuid default null
+)
 returns void
 language plpgsql
 security definer
@@ -282,14 +287,13 @@ as $$
 declare
   v_max integer;
 begin
-  if p_rule.baseline_days is not null then
-    perform logloom_private.hold_tenant(p_rule.tenant_id);
-    v_max := (logloom_private.plan_of(p_rule.tenant_id)).max_baseline_rules;
+  if nullif(p_baseline, 'null') <> '{}' then
+    perform logloom_private.hold_tenant(p_tenant_id);
+    v_max := (logloom_private.plan_of(p_tenant_id)).max_baseline_rules;
     if v_max <= (
-      select count(*)
+      select case when bool_or(r.rule_id = p_rule_id) then -1 else count(*) end
       from logloom.alert_rules r
-      where r.tenant_id = p_rule.tenant_id and r.baseline_days is not null
-        and r.rule_id is distinct from p_rule.rule_id
+      where r.tenant_id = p_tenant_id and r.baseline_days is not null
     ) then
       perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
     end if;

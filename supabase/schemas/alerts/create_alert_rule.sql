@@ -53,8 +53,7 @@ begin
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
-  v_row.tenant_id := v_tenant_id;
-  perform logloom_private.require_room_for_baseline(v_row);
+  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,

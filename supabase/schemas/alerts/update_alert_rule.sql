@@ -28,13 +28,13 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
-  v_had_baseline boolean;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   select r.* into v_row
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
@@ -42,11 +42,7 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  v_had_baseline := v_row.baseline_days is not null;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
-  if not v_had_baseline then
-    perform logloom_private.require_room_for_baseline(v_row);
-  end if;
   -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set

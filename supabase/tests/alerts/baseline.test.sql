@@ -1,7 +1,7 @@
 begin;
 \ir rounds.psql
 \ir ../actors.psql
-select plan(40);
+select plan(41);
 
 create function pg_temp.baseline_rule(
   p_query_dsl text, p_name text, p_comparison text default 'gt', p_days integer default 7
@@ -255,6 +255,7 @@ select throws_like(
 from rules r, (
   values
     ('p_comparison => ''eq''', 'Invalid p_baseline: '),
+    ('p_baseline => ''{"days": 8}''', 'Invalid p_baseline: '),
     ('p_threshold => -1', 'Invalid p_baseline: '),
     ('p_baseline => ''{}''', 'Missing required parameter: p_threshold')
 ) c (change, error)
