@@ -30,11 +30,13 @@ export function lettersFor(source: string, flags: string): Letters[] {
 
   const befores = new Set([""]);
   const agains = new Set<string>();
+  const inLoops = new Set<string>();
   const visit = (nodes: readonly Node[], before: readonly Node[]) => {
     for (const [at, node] of nodes.entries()) {
       const lead = [...before, ...nodes.slice(0, at)];
       if (node.kind === "choice") { for (const part of node.parts) visit(part, lead); }
       if (node.kind !== "loop") continue;
+      if (node.most > many) collect([node.inner], inLoops);
       for (const times of [0, 1]) {
         const led = sample(lead, times);
         befores.add(led);
@@ -51,9 +53,11 @@ export function lettersFor(source: string, flags: string): Letters[] {
   };
   visit([tree], []);
   const loops = agains.size;
-  for (const one of kinds) {
-    agains.add(one.letter);
-    for (const other of kinds) agains.add(one.letter + other.letter);
+  for (const { letter } of kinds) agains.add(letter);
+  // Only an unlimited loop reads many pairs, so only letters that these tell apart are paired.
+  const paired = lettersOfEachKind([...inLoops], flags.replace(/[gy]/g, ""));
+  for (const one of paired) {
+    for (const other of paired) agains.add(one.letter + other.letter);
   }
   const afters = ["", ...kinds.map(({ letter }) => letter)];
   return [...befores].flatMap((before) =>

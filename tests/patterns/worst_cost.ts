@@ -130,8 +130,8 @@ function isBeyond(pattern: RegExp, letters: Letters): boolean {
     try {
       const text = textOf(letters, length);
       const took = processorMs(() => run(pattern, text));
-      // Backtracking would read the whole text, which takes longer.
-      if (length === longest / 8 && took < 0.1) return false;
+      // Backtracking would read the whole text, which takes longer. The first run also flattened the text.
+      if (length === longest / 8 && wallMs(pattern, text) < 0.1) return false;
       // For a text eight times as long a quadratic cost would be 64 times as high; the limit is 40.
       if (took > 500 && took > 40 * last) return true;
       last = Math.max(took, leastMs);

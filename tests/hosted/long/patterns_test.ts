@@ -5,7 +5,7 @@ import { functionPatterns } from "../../patterns/find_patterns.ts";
 import { type Cost, mostForDouble } from "../../patterns/worst_cost.ts";
 
 const all = await functionPatterns();
-const atOnce = 50;
+const atOnce = 25;
 
 Deno.test("the functions' regular expressions are found", () => {
   assert.ok(all.some(({ place }) => place.startsWith("supabase/functions/ingest/protocols/")));
