@@ -576,6 +576,9 @@ Deno.test("records and lines may have the same labels", async () => {
       ['| json | user_id="7"', [first, first]],
       ['| logfmt | http_verb=~".+"', [first, pairs]],
       ["| label_format c=code | c!=200", [plain]],
+      ["| regexp `took=(?P<ms>[0-9]+)` | ms > 5", [pairs]],
+      ["| regexp `(?i)TOOK=(?P<ms>.*?)[0-9]?$` | ms=``", events.map(({ msg }) => msg)],
+      ["| pattern `code=<status> <_>` | status=~`4..`", [pairs]],
       ['| logfmt took="took" | code=~".+"', [first, plain]],
     ] as const
   ) {
@@ -597,6 +600,11 @@ Deno.test("records and lines may have the same labels", async () => {
       ["sum(max_over_time(# | logfmt | unwrap took [1h]))", [[{}, "90"]]],
       ["sum(sum_over_time(# | logfmt | unwrap x_y [1h]))", [[{}, "5"]]],
       ["sum(last_over_time(# | unwrap n [1h]))", []],
+      ["sum by (verb) (count_over_time(# | regexp `verb=(?P<verb>[A-Z]+)` [1h]))", [
+        [{ verb: "PUT" }, "1"],
+        [{}, "4"],
+      ]],
+      ["sum(max_over_time(# | pattern `<_> took=<ms>` | unwrap ms [1h]))", [[{}, "8"]]],
       ['sum by (code) (count_over_time(# | logfmt t="took" | t="8" [1h]))', [[{}, "1"]]],
       ["sum by (http_verb) (count_over_time(# | logfmt | http_verb!=`` [1h]))", [
         [{ http_verb: "GET" }, "1"],
@@ -695,7 +703,7 @@ Deno.test("unsupported queries are refused with a status and a text", async () =
     ['{service="api"', 400, /^parse error at line 1, col 15: syntax error/],
     ["", 400, /^parse error/],
     ['{service="api"} | line_format "{{range .x}}"', 400, /line_format.*is not supported/],
-    ['{service="api"} | regexp "(?P<x>.)"', 400, /regexp.*only json and logfmt are/],
+    ['{service="api"} | regexp "(.)"', 400, /regexp: at least one named capture/],
     ['rate_counter({service="api"} | unwrap took [1m])', 400, /rate_counter is not supported/],
     ['{service=~"(a)\\\\1"}', 400, /back-references are not allowed|not understood/],
     ['{service="api"} |~ "a{101}"', 400, /Regular expression/],

@@ -13,7 +13,8 @@ import {
   segmentsOf,
 } from "./label_names.ts";
 import { Refusal, unlessRefused } from "./loki_error.ts";
-import { type LogRecord, membersIn, recordsOfPage } from "./loki_streams.ts";
+import { membersIn } from "./line_parsers.ts";
+import { type LogRecord, recordsOfPage } from "./loki_streams.ts";
 import { quotedRegex, stringOf } from "./string_literals.ts";
 import { parametersOfRange, type TimeRange, wholeSeconds } from "./times_and_durations.ts";
 import { childOf, needed, type Node, pathOf } from "./syntax_tree.ts";

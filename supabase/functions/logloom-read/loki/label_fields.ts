@@ -1,12 +1,23 @@
+import type { CapturingParser } from "./capturing_parsers.ts";
 import { all, any, everything, ofAnyMember, ofFirst } from "./matchers.ts";
 import { isInternal, membersThatMayBe, type Names, recordField } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
-import { dropping, keeping, type Stage } from "./pipeline_stages.ts";
+import { membersOfLine } from "./line_parsers.ts";
+import { capturing, dropping, keeping, type Stage } from "./pipeline_stages.ts";
+
+/** A stage of the database that adds parts of lines to the attributes. */
+interface Parser {
+  readonly stage: string;
+  readonly membersOf: (line: string) => [string, unknown][];
+}
 
 /** Maps the labels of a query to fields, stage after stage. */
 export class LabelFields {
-  protected readonly parsers: string[] = [];
+  protected readonly stages: Stage[] = [];
+  protected readonly parsers: Parser[] = [];
   protected readonly extracted = new Map<string, string>();
+  /** The labels of `pattern` and `regexp` that the database extracts too. */
+  private captured: readonly string[] = [];
   /** Fields that may be members of lines. */
   protected readonly parsed = new Set<string>();
   /** Labels that stages create. */
@@ -23,14 +34,15 @@ export class LabelFields {
   constructor(protected readonly names: Names) {}
 
   /** The parsers by which the database adds members of lines to the attributes. */
-  get parsersInDatabase(): readonly string[] {
+  get parsersInDatabase(): readonly Parser[] {
     return this.parsed.size > 0 ? this.parsers : [];
   }
 
   /** Whether the value of this label is only known once the stages have run. */
   makes(name: string): boolean {
     // After `json x="…"` the database's attributes also have the line's other members.
-    const isMixed = this.parsers.length > 0 && !this.isParsedWhole && !this.extracted.has(name) &&
+    const isMixed = (this.hasParsed("json") || this.hasParsed("logfmt")) && !this.isParsedWhole &&
+      !this.extracted.has(name) &&
       recordField(name) === undefined && (this.names.get(name)?.isInLines ?? true);
     return isMixed || this.made.has(name);
   }
@@ -126,8 +138,37 @@ export class LabelFields {
 
   protected parse(kind: string, isWhole: boolean): void {
     if (this.hasNewLine) refuse(`| ${kind} after line_format is not supported`);
-    if (!this.parsers.includes(kind)) this.parsers.push(kind);
+    if (!this.hasParsed(kind)) {
+      this.addParser({ stage: `${kind} msg`, membersOf: (line) => membersOfLine(kind, line) });
+    }
     this.isParsedWhole ||= isWhole;
+  }
+
+  protected hasParsed(kind: string): boolean {
+    return this.parsers.some(({ stage }) => stage === `${kind} msg`);
+  }
+
+  private addParser(parser: Parser): void {
+    // The database keeps the value of the first parser, Loki that of the last.
+    this.captured.forEach((name) => this.made.add(name));
+    this.parsers.push(parser);
     if (this.dropped.size > 0 || this.kept !== undefined) this.isParsedAfterHiding = true;
+  }
+
+  /** Labels of `pattern` or `regexp`. The stage creates those that the database does not extract alike. */
+  protected capture(parser: CapturingParser): void {
+    const { names, stage, labelsOf } = parser;
+    const isInDatabase = stage !== undefined && this.parsers.length === 0 && !this.hasNewLine;
+    const isPlain = (name: string) => !this.names.has(name) && recordField(name) === undefined;
+    const captured = isInDatabase ? names.filter(isPlain) : [];
+    names.filter((name) => !captured.includes(name)).forEach((name) => this.made.add(name));
+    if (stage !== undefined && captured.length > 0) {
+      const membersOf = (line: string) =>
+        labelsOf(line).map(([name, text]): [string, unknown] => [`attrs.${name}`, text]);
+      this.addParser({ stage, membersOf });
+      captured.forEach((name) => this.extracted.set(name, `attrs.${name}`));
+      this.captured = captured;
+    }
+    this.stages.push(capturing(parser));
   }
 }

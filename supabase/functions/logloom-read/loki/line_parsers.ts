@@ -1,7 +1,7 @@
 import { rewrites, withTexts } from "../../_shared/exact_numbers.ts";
-import { regexOf } from "./string_literals.ts";
-import { matchesWhole } from "./regex_match.ts";
+import { keyOf } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
+import { LinearRegex } from "./regex_match.ts";
 
 /** The members of a line that is a JSON object. Numbers keep their text. */
 export function jsonOf(line: string): Record<string, unknown> | undefined {
@@ -64,15 +64,26 @@ export function labelsOfLogfmt(line: string): Map<string, string> {
 const pairs = /([^\s="]+)(=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?/g;
 const escapes: Record<string, string> = { '"': '"', "\\": "\\", n: "\n", r: "\r", t: "\t" };
 
-/** Evaluates a filter on a text that is not a record's: whether the text matches. */
-export function isText(text: string, operator: string, value: string): boolean {
-  const isRegex = operator.endsWith("~");
-  if (isRegex && text.length >= 30) {
-    return refuse(`${operator} of a label that the query makes: only = and != are supported`);
-  }
-  const regex = regexOf(value);
-  const isSame = isRegex ? matchesWhole(regex.body, text, regex.isFolded) : text === value;
-  return isSame !== operator.startsWith("!");
+/** The attributes that the database's stage of this name adds to a record. */
+export function membersOfLine(parser: string, line: string): [string, unknown][] {
+  return parser === "json"
+    ? membersIn(jsonOf(line) ?? {})
+    : pairsOf(line).map(([key, text]) => [`attrs.${keyOf(key)}`, text]);
+}
+
+/** An object's members as fields that a query can name, down to a depth. */
+export function membersIn(value: unknown, field = "attrs", depth = 5): [string, unknown][] {
+  if (value === null) return [];
+  if (typeof value !== "object" || Array.isArray(value) || depth === 0) return [[field, value]];
+  return Object.entries(value)
+    .flatMap(([key, member]) => membersIn(member, `${field}.${keyOf(key)}`, depth - 1));
+}
+
+/** A filter on a text that is not a record's. */
+export function textTest(operator: string, value: string): (text: string) => boolean {
+  const regex = operator.endsWith("~") ? new LinearRegex(value, { isWhole: true }) : undefined;
+  const isNegative = operator.startsWith("!");
+  return (text) => (regex?.test(text) ?? text === value) !== isNegative;
 }
 
 type Reading = (name: string) => string;

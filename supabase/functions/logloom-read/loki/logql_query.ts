@@ -1,3 +1,4 @@
+import { capturers } from "./capturing_parsers.ts";
 import { LabelFields } from "./label_fields.ts";
 import { templateOf } from "./line_parsers.ts";
 import {
@@ -51,7 +52,6 @@ export class LogQuery extends LabelFields {
   private readonly selecting: string[] = [];
   /** The names in the selector. */
   readonly selected: string[] = [];
-  private readonly stages: Stage[] = [];
   /** The number of filters that the database cannot decide, only stages can. */
   private decided = 0;
   /** Stages that remove lines that are not JSON, for the filters that only stages can decide. */
@@ -72,7 +72,7 @@ export class LogQuery extends LabelFields {
     const late = all(this.lateFilters);
     return [
       this.filterDsl,
-      ...this.parsersInDatabase.map((parser) => `${parser} msg`),
+      ...this.parsersInDatabase.map(({ stage }) => stage),
       ...late === everything ? [] : [`where ${late}`],
     ].join(" | ");
   }
@@ -94,7 +94,8 @@ export class LogQuery extends LabelFields {
 
   /** `unwrap` of a member of the line: the number proves that the line was parsed. */
   unwraps(name: string): void {
-    if (this.names.has(name) || this.made.has(name) || this.parsers.join() !== "json") return;
+    const isParsed = this.hasParsed("json") && this.parsers.length === 1;
+    if (this.names.has(name) || this.made.has(name) || !isParsed) return;
     for (const stage of this.withoutErrors) this.stages.splice(this.stages.indexOf(stage), 1);
     this.decided -= this.withoutErrors.size;
     this.withoutErrors.clear();
@@ -165,14 +166,13 @@ export class LogQuery extends LabelFields {
   private readLineFilter(line: Node): void {
     const operator = needed(line, "Filter").text;
     const values = stringsOf(line);
-    const isNegative = operator.startsWith("!");
     if (!this.hasNewLine) {
-      const filters = values.map((value) => ofLine(operator, value));
-      this.filters.push(isNegative ? all(filters) : any(filters));
+      const joined = operator.startsWith("!") ? all : any;
+      this.filters.push(joined(values.map((value) => ofLine(operator, value))));
       this.selecting.push(this.filters.at(-1)!);
-    } else if (operator !== "|=" && operator !== "!=") {
-      refuse(`${operator} after line_format is not supported: only |= and != are`);
-    } else this.decide(havingInLine(values, isNegative));
+    } else if (operator.endsWith(">")) {
+      refuse(`${operator} after line_format is not supported`);
+    } else this.decide(havingInLine(operator, values));
   }
 
   readLabelFilter(filter: Node): void {
@@ -205,8 +205,10 @@ export class LogQuery extends LabelFields {
 
   private readParser(node: Node): void {
     const [kind, ...rest] = node.children;
+    const capturer = capturers[kind.text];
+    if (capturer !== undefined) return this.capture(capturer(stringOf(rest[0].text)));
     if (rest.length > 0 || !["json", "logfmt"].includes(kind.text)) {
-      refuse(`| ${node.text} is not supported: only json and logfmt are`);
+      refuse(`| ${node.text} is not supported: only json, logfmt, pattern and regexp are`);
     }
     this.parse(kind.text, true);
     this.stages.push(parsing(kind.text));
@@ -233,7 +235,7 @@ export class LogQuery extends LabelFields {
   private ofMatcher(matcher: Node): string {
     const [{ text: name }, { text: operator }, { text: literal }] = matcher.children;
     const value = stringOf(literal);
-    if (this.made.has(name) || name === parserError && this.parsers.includes("json")) {
+    if (this.made.has(name) || name === parserError && this.hasParsed("json")) {
       const stage = havingText(name, operator, value);
       if (name === parserError && operator === "=" && value === "") this.withoutErrors.add(stage);
       return this.decide(stage);
@@ -291,9 +293,7 @@ export class LogQuery extends LabelFields {
     const [{ text: name }, { text: operator }, literal] = filter.children;
     const bound = literal.text.replace(/\s/g, "");
     if (/^-?0x/i.test(bound)) refuse(`label filter ${filter.text}: ${bound} is not a number`);
-    if (this.made.has(name)) {
-      return this.decide(havingNumber(name, operator, bound));
-    }
+    if (this.made.has(name)) return this.decide(havingNumber(name, operator, bound));
     if (this.isAbsent(name)) return nothing;
     return this.ofFields(name, (field) => ofQuantity(field, operator, bound));
   }

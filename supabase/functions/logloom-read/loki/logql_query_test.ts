@@ -47,6 +47,25 @@ Deno.test("a LogQL query becomes one of ours, with all values in quotes", async 
       `{env="p"} | json | status=~"${fifty.join("|")}"`,
       `search_logs env:"p" | json msg | where attrs.status:("${fifty.join('" OR "')}")`,
     ],
+    // Only what PostgreSQL finds as Go does is extracted there.
+    [
+      '{env="p"} | regexp `took (?P<ms>\\d+?)ms (?P<rest>.*)` | ms > 5',
+      'search_logs env:"p" | extract_regexp "took (?P<ms>[0-9]+)ms (?P<rest>[^\n]*)" | where attrs.ms:>5',
+    ],
+    [
+      'sum by (code) (rate({env="p"} | pattern "<_> <code> <_>" [5m]))',
+      'log_series env:"p" | extract_regexp "^[^ ]*(?: (?P<code>[^ ]*)(?: .*)?)?" | ' +
+      "count() by (60s), attrs.code",
+    ],
+    [
+      'sum by (code) (rate({env="p"} | pattern "<_>: <code> <_>" [5m]))',
+      'search_logs env:"p"',
+    ],
+    ['{env="p"} | regexp "(?P<n>.*)[0-9]" | n=~"a.*"', 'search_logs env:"p"'],
+    ['{env="p"} | regexp "(?P<n>[0-9]+)" | json | n="1"', 'search_logs env:"p"'],
+    ['{env="p"} | regexp "a(b)"', "400 regexp: at least one named capture must be supplied"],
+    ['{env="p"} | pattern "a <_>"', '400 pattern "a <_>": at least one capture is required'],
+    ['{env="p"} | pattern "<a><b>"', '400 pattern "<a><b>": found consecutive captures'],
     ['{env="p"} | http_method="GET"', 'search_logs env:"p" attrs.http.method:"GET"'],
     [
       '{env="p"} | a="1" or b="2" and c="3"',
@@ -106,7 +125,10 @@ Deno.test("a LogQL query becomes one of ours, with all values in quotes", async 
       "400 | line_format: {{if .x}} is not supported: only {{.name}}, {{__line__}} and " +
       "upper, ToUpper, lower, ToLower, trim, TrimSpace are",
     ],
-    ['{a="b"} | unpack', "400 | unpack is not supported: only json and logfmt are"],
+    [
+      '{a="b"} | unpack',
+      "400 | unpack is not supported: only json, logfmt, pattern and regexp are",
+    ],
     [
       '{a="b"} | label_format x="{{"',
       "400 | label_format: {{ is not supported: only {{.name}}, {{__line__}} and " +

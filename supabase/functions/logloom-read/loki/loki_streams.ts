@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Ask } from "./call_operation.ts";
 import type { LogQuery } from "./logql_query.ts";
-import { keyOf, nameOfField, streamFields, textOf } from "./label_names.ts";
-import { jsonOf, pairsOf } from "./line_parsers.ts";
+import { nameOfField, streamFields, textOf } from "./label_names.ts";
+import { membersIn } from "./line_parsers.ts";
 import { refuse } from "./loki_error.ts";
 import type { Entry } from "./pipeline_stages.ts";
 import {
@@ -102,7 +102,7 @@ export function passed(records: readonly LogRecord[], logs: LogQuery): Found[] {
     const entry: Entry = {
       line: record.msg ?? "",
       labels: new Map(Object.entries(labelsOf(record))),
-      metadata: metadataOf(record, logs.parsersInDatabase),
+      metadata: metadataOf(record, logs),
       parsed: new Map(),
     };
     return logs.pass(entry) ? [{ ts: record.ts, entry }] : [];
@@ -143,7 +143,7 @@ export function labelsOf(fields: Readonly<Record<string, unknown>>): Labels {
 }
 
 /** Structured metadata. A Map, because an attribute may be named `constructor`. */
-function metadataOf(record: LogRecord, parsers: readonly string[]): Map<string, string> {
+function metadataOf(record: LogRecord, logs: LogQuery): Map<string, string> {
   const level = typeof record.level === "string" ? record.level : undefined;
   const metadata = new Map([["detected_level", textOf("detected_level", level)]]);
   for (const field of ["req_id", "user_id"]) {
@@ -151,7 +151,7 @@ function metadataOf(record: LogRecord, parsers: readonly string[]): Map<string, 
     if (typeof value === "string" && value !== "") metadata.set(field, value);
   }
   const ofLine = new Set(
-    parsers.flatMap((parser) => membersOfLine(parser, record.msg ?? "")).map(keyOfMember),
+    logs.parsersInDatabase.flatMap(({ membersOf }) => membersOf(record.msg ?? "").map(keyOfMember)),
   );
   for (const [field, value] of membersIn(record.attrs ?? {})) {
     const name = nameOfField(field);
@@ -162,13 +162,6 @@ function metadataOf(record: LogRecord, parsers: readonly string[]): Map<string, 
   return metadata;
 }
 
-/** The attributes that the database's stage of this name adds to a record. */
-function membersOfLine(parser: string, line: string): [string, unknown][] {
-  return parser === "json"
-    ? membersIn(jsonOf(line) ?? {})
-    : pairsOf(line).map(([key, text]) => [`attrs.${keyOf(key)}`, text]);
-}
-
 /** Equal for equal members: the database may write a number in another way than the line. */
 function keyOfMember([field, value]: [string, unknown]): string {
   const text = textOfValue(value);
@@ -177,12 +170,4 @@ function keyOfMember([field, value]: [string, unknown]): string {
 
 function textOfValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** An object's members as fields that a query can name, down to a depth. */
-export function membersIn(value: unknown, field = "attrs", depth = 5): [string, unknown][] {
-  if (value === null) return [];
-  if (typeof value !== "object" || Array.isArray(value) || depth === 0) return [[field, value]];
-  return Object.entries(value)
-    .flatMap(([key, member]) => membersIn(member, `${field}.${keyOf(key)}`, depth - 1));
 }

@@ -1,5 +1,6 @@
 import { refuse } from "./loki_error.ts";
-import { matchesWhole } from "./regex_match.ts";
+import { LinearRegex } from "./regex_match.ts";
+import { textTest } from "./line_parsers.ts";
 import { alternatives, literalRegex, quoted, quotedRegex, regexOf } from "./string_literals.ts";
 
 /** Filters of our query language. */
@@ -65,15 +66,13 @@ function ofRegex(field: string, pattern: string): string {
   }
   const anchored = `${regex.isFolded ? "(?i)" : ""}^(?:${regex.body})$`;
   const found = `${field}:~${quotedRegex(anchored)}`;
-  return matchesWhole(regex.body, "", regex.isFolded) ? any([found, `-${field}:*`]) : found;
+  return new LinearRegex(pattern, { isWhole: true }).test("") ? any([found, `-${field}:*`]) : found;
 }
 
 const levels = ["debug", "info", "warn", "error"];
 
 function ofLevel(isRegex: boolean, value: string, withoutLevel: string): string {
-  const regex = regexOf(value);
-  const matches = (level: string) =>
-    isRegex ? matchesWhole(regex.body, level, regex.isFolded) : level === value;
+  const matches = textTest(isRegex ? "=~" : "=", value);
   const found = levels.filter(matches);
   const isNone = matches(withoutLevel);
   if (found.length === levels.length) return isNone ? everything : "level:*";

@@ -1,16 +1,18 @@
+import type { CapturingParser } from "./capturing_parsers.ts";
 import { comparisons } from "./comparison_operators.ts";
 import {
-  isText,
   jsonOf,
   labelsOfJson,
   labelsOfLogfmt,
   pairsOf,
   type Template,
   textOfMember,
+  textTest,
 } from "./line_parsers.ts";
 import { isInternal } from "./label_names.ts";
 import { refuse } from "./loki_error.ts";
 import { bytesOf } from "./matchers.ts";
+import { LinearRegex } from "./regex_match.ts";
 import { goSecondsOf, numberOf } from "./times_and_durations.ts";
 
 /** A record on its way through the stages of a query. */
@@ -89,11 +91,20 @@ export function parsing(kind: string): Stage {
   return (entry) => {
     const json = kind === "json" ? jsonOf(entry.line) : undefined;
     if (kind === "json" && json === undefined) return fail(entry);
-    const { labels, metadata, parsed } = entry;
-    for (const [name, text] of json ? labelsOfJson(json) : labelsOfLogfmt(entry.line)) {
-      parsed.set(labels.has(name) || metadata.has(name) ? `${name}_extracted` : name, text);
-    }
+    take(entry, json ? labelsOfJson(json) : labelsOfLogfmt(entry.line));
   };
+}
+
+/** Adds labels of the line. Those that the record has too get another name. */
+function take({ labels, metadata, parsed }: Entry, found: Iterable<[string, string]>): void {
+  for (const [name, text] of found) {
+    parsed.set(labels.has(name) || metadata.has(name) ? `${name}_extracted` : name, text);
+  }
+}
+
+/** Takes the parts of the line that `pattern` or `regexp` name. */
+export function capturing({ labelsOf }: CapturingParser): Stage {
+  return (entry) => take(entry, labelsOf(entry.line));
 }
 
 /** Takes one member of the line as a label of another name. */
@@ -104,9 +115,7 @@ export function extracting(kind: string, name: string, segments: readonly string
     const found = json === undefined
       ? pairsOf(entry.line).find(([key]) => key === segments.join("."))?.[1]
       : memberOf(json, segments);
-    const { labels, metadata, parsed } = entry;
-    const isTaken = labels.has(name) || metadata.has(name);
-    if (found !== undefined) parsed.set(isTaken ? `${name}_extracted` : name, found);
+    if (found !== undefined) take(entry, [[name, found]]);
   };
 }
 
@@ -120,7 +129,8 @@ function memberOf(json: Record<string, unknown>, segments: readonly string[]): s
 }
 
 export function havingText(name: string, operator: string, value: string): Stage {
-  return (entry) => isText(labelOf(entry, name), operator, value);
+  const test = textTest(operator, value);
+  return (entry) => test(labelOf(entry, name));
 }
 
 /** Compares numbers, durations or sizes, whichever the bound is. */
@@ -141,6 +151,10 @@ export function havingNumber(name: string, operator: string, bound: string): Sta
   };
 }
 
-export function havingInLine(values: readonly string[], isNegative: boolean): Stage {
-  return ({ line }) => values.some((value) => line.includes(value)) !== isNegative;
+export function havingInLine(operator: string, values: readonly string[]): Stage {
+  const tests = values.map((value) => {
+    const regex = operator.endsWith("~") ? new LinearRegex(value) : undefined;
+    return (line: string) => regex?.test(line) ?? line.includes(value);
+  });
+  return ({ line }) => tests.some((test) => test(line)) !== operator.startsWith("!");
 }

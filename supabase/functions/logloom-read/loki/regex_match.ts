@@ -1,118 +1,190 @@
 import { refuse } from "./loki_error.ts";
+import { type Characters, folded, holds } from "./regex_characters.ts";
+import { parsedRegex, type Part } from "./regex_syntax.ts";
+
+type Instruction =
+  | { readonly kind: "one"; readonly set: Characters; readonly ascii: Uint8Array }
+  | { readonly kind: "jump"; readonly to: number[] }
+  | { readonly kind: "save"; readonly slot: number }
+  | { readonly kind: "at"; readonly sign: string }
+  | { readonly kind: "found" };
+
+/** The places of groups, the newest first. */
+interface Places {
+  readonly slot: number;
+  readonly at: number;
+  readonly before: Places | undefined;
+}
+
+interface Thread {
+  readonly pc: number;
+  readonly places: Places | undefined;
+}
+
+/** The longest program, and the most steps that one expression may take: about a second. */
+const maxInstructions = 5000;
+const maxSteps = 20_000_000;
 
 /**
- * Whether an expression matches a short text: a level, or an absent label's empty text. An expression could keep
- * JavaScript's RegExp busy without limit; here each part is tried once at each position.
+ * A regular expression of Go, which finds what Go finds. JavaScript's RegExp could be busy without limit; here the time
+ * is the length of the text times that of the expression, because all ways to match advance together.
  */
-export function matchesWhole(pattern: string, text: string, isFolded: boolean): boolean {
-  const root = parsed(pattern, isFolded);
-  return (root(text, 0) & 1 << text.length) !== 0;
-}
+export class LinearRegex {
+  readonly syntax: ReturnType<typeof parsedRegex>;
+  readonly #program: Instruction[] = [];
+  readonly #seen: Int32Array;
+  #round = 0;
+  #steps = 0;
 
-/** The positions, as bits, where a part that begins at `at` can end. Texts are shorter than 30. */
-type Part = (text: string, at: number) => number;
-
-/** The longest expression in our query language. */
-const maxCharacters = 256;
-
-function parsed(pattern: string, isFolded: boolean): Part {
-  if (pattern.length > maxCharacters) {
-    refuse(`error parsing regexp: longer than ${maxCharacters} characters`);
-  }
-  let at = 0;
-
-  function alternatives(): Part {
-    const parts = [sequence()];
-    while (pattern[at] === "|") {
-      at += 1;
-      parts.push(sequence());
-    }
-    return once((text, from) => parts.reduce((ends, part) => ends | part(text, from), 0));
+  /** `isWhole`: it must match all of a text, and `.` is also a line break, as in a label matcher. */
+  constructor(readonly pattern: string, { isWhole = false } = {}) {
+    this.syntax = parsedRegex(pattern, isWhole);
+    this.#emit(this.syntax.root);
+    this.#push({ kind: "found" });
+    this.#steps = 0;
+    this.#seen = new Int32Array(this.#program.length);
   }
 
-  function sequence(): Part {
-    const parts: Part[] = [];
-    while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") {
-      parts.push(repeated(atom()));
-    }
-    return once((text, from) => parts.reduce((ends, part) => after(part, text, ends), 1 << from));
+  test(text: string): boolean {
+    return this.find(text) !== undefined;
   }
 
-  function repeated(part: Part): Part {
-    const [found, sign, least, , most] =
-      /^(?:([*+?])|\{([0-9]+)(,([0-9]*))?\})\??/.exec(pattern.slice(at)) ?? [];
-    if (found === undefined) return part;
-    at += found.length;
-    const [min, max] = sign === undefined
-      ? [Number(least), most === undefined ? Number(least) : most === "" ? Infinity : Number(most)]
-      : [sign === "+" ? 1 : 0, sign === "?" ? 1 : Infinity];
-    return once((text, from) => {
-      let ends = 1 << from;
-      let all = min === 0 ? ends : 0;
-      for (let n = 1; n <= max; n++) {
-        const next = after(part, text, ends);
-        const known = all;
-        if (n >= min) all |= next;
-        // Further rounds would find the same positions.
-        if (next === ends || next === 0 || n > min && all === known) {
-          if (next === ends) all |= next;
+  /** The whole match, then the groups; undefined for a group that is not part of it. */
+  find(text: string): (string | undefined)[] | undefined {
+    let found: Thread | undefined;
+    let threads: Thread[] = [];
+    for (let at = 0;;) {
+      const code = text.codePointAt(at);
+      const end = at + (code !== undefined && code > 0xffff ? 2 : 1);
+      // A match that begins later is only wanted if none began earlier.
+      if (found === undefined) {
+        this.#add(threads, { pc: 0, places: { slot: 0, at, before: undefined } }, text, at);
+      }
+      const next: Thread[] = [];
+      this.#round += 1;
+      for (const thread of threads) {
+        this.#steps += 1;
+        const instruction = this.#program[thread.pc];
+        if (instruction.kind === "found") {
+          found = { pc: at, places: thread.places };
           break;
         }
-        ends = next;
+        if (instruction.kind !== "one" || code === undefined) continue;
+        if (code < 128 ? instruction.ascii[code] === 1 : holds(instruction.set, code)) {
+          this.#add(next, { pc: thread.pc + 1, places: thread.places }, text, end);
+        }
       }
-      return all;
-    });
-  }
-
-  function atom(): Part {
-    const rest = pattern.slice(at);
-    const [group] = /^\((?:\?:|\?P?<\w+>)?/.exec(rest) ?? [];
-    if (group !== undefined && !rest.startsWith("(?", group.length - 1)) {
-      at += group.length;
-      const inner = alternatives();
-      if (pattern[at] !== ")") return refuse("error parsing regexp: missing closing )");
-      at += 1;
-      return inner;
+      if (this.#steps > maxSteps) {
+        refuse(`the expression ${JSON.stringify(this.pattern)} takes too long: narrow the query`);
+      }
+      if (code === undefined || found !== undefined && next.length === 0) break;
+      threads = next;
+      at = end;
     }
-    const [found] = /^(?:\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*\]|\\[\s\S]|[^*+?(){[\\])/u
-      .exec(rest) ?? [refuse(`error parsing regexp: ${rest} is not understood here`)];
-    at += found.length;
-    if (found === "^") return (_text, from) => from === 0 ? 1 : 0;
-    if (found === "$") return (text, from) => from === text.length ? 1 << from : 0;
-    return (text, from) =>
-      from < text.length && oneOf(found, isFolded).test(text[from]) ? 1 << from + 1 : 0;
+    return found && this.#texts(found, text);
   }
 
-  const root = alternatives();
-  return at === pattern.length ? root : refuse("error parsing regexp: unexpected )");
+  #texts({ pc: end, places }: Thread, text: string): (string | undefined)[] {
+    const slots: number[] = [];
+    for (let one = places; one !== undefined; one = one.before) slots[one.slot] ??= one.at;
+    slots[1] = end;
+    return ["", ...this.syntax.names].map((_, n) =>
+      slots[2 * n + 1] === undefined ? undefined : text.slice(slots[2 * n], slots[2 * n + 1])
+    );
+  }
+
+  /** Adds the threads that read the next character, in the order in which Go prefers them. */
+  #add(threads: Thread[], { pc, places }: Thread, text: string, at: number): void {
+    if (this.#seen[pc] === this.#round + 1) return;
+    this.#seen[pc] = this.#round + 1;
+    this.#steps += 1;
+    const instruction = this.#program[pc];
+    if (instruction.kind === "jump") {
+      for (const to of instruction.to) this.#add(threads, { pc: to, places }, text, at);
+    } else if (instruction.kind === "save") {
+      const { slot } = instruction;
+      this.#add(threads, { pc: pc + 1, places: { slot, at, before: places } }, text, at);
+    } else if (instruction.kind === "at") {
+      if (isAt(instruction.sign, text, at)) this.#add(threads, { pc: pc + 1, places }, text, at);
+    } else threads.push({ pc, places });
+  }
+
+  #push(instruction: Instruction): number {
+    if (this.#program.length === maxInstructions) refuse("error parsing regexp: too complex");
+    return this.#program.push(instruction) - 1;
+  }
+
+  /** A jump whose places are known later. */
+  #jump(): number[] {
+    const to: number[] = [];
+    this.#push({ kind: "jump", to });
+    return to;
+  }
+
+  #emit(part: Part): void {
+    // An empty part has no instruction, but may be repeated often.
+    this.#steps += 1;
+    if (this.#steps > 4 * maxInstructions) refuse("error parsing regexp: too complex");
+    switch (part.kind) {
+      case "one": {
+        const set = this.syntax.isFolded ? folded(part.set) : part.set;
+        const ascii = Uint8Array.from({ length: 128 }, (_, code) => holds(set, code) ? 1 : 0);
+        this.#push({ kind: "one", set, ascii });
+        return;
+      }
+      case "at":
+        this.#push({ kind: "at", sign: part.sign });
+        return;
+      case "all":
+        part.parts.forEach((one) => this.#emit(one));
+        return;
+      case "group":
+        this.#push({ kind: "save", slot: 2 * part.number });
+        this.#emit(part.part);
+        this.#push({ kind: "save", slot: 2 * part.number + 1 });
+        return;
+      case "any": {
+        const ends: number[][] = [];
+        part.parts.forEach((one, n) => {
+          const to = n < part.parts.length - 1 ? this.#jump() : undefined;
+          to?.push(this.#program.length);
+          this.#emit(one);
+          if (to === undefined) return;
+          ends.push(this.#jump());
+          to.push(this.#program.length);
+        });
+        ends.forEach((to) => to.push(this.#program.length));
+        return;
+      }
+      case "repeat":
+        return this.#repeat(part);
+    }
+  }
+
+  #repeat({ part, least, most, isLazy }: Part & { kind: "repeat" }): void {
+    for (let n = 0; n < least; n++) this.#emit(part);
+    const optional = most === Infinity ? 1 : most - least;
+    const leaving: number[][] = [];
+    const starts = this.#program.length;
+    for (let n = 0; n < optional; n++) {
+      const to = this.#jump();
+      leaving.push(to);
+      to.push(this.#program.length);
+      this.#emit(part);
+    }
+    if (most === Infinity) this.#jump().push(starts);
+    for (const to of leaving) {
+      if (isLazy) to.unshift(this.#program.length);
+      else to.push(this.#program.length);
+    }
+  }
 }
 
-/** A RegExp for one character, which takes constant time. */
-function oneOf(source: string, isFolded: boolean): RegExp {
-  if (/^\\(?![dDwWsSntr])[0-9A-Za-z]|\[:/.test(source)) {
-    refuse(`error parsing regexp: ${source} is not understood here`);
-  }
-  try {
-    return new RegExp(`^${source}$`, isFolded ? "is" : "s");
-  } catch {
-    return refuse(`error parsing regexp: ${source} is not understood here`);
-  }
-}
+const isWord = (character: string | undefined) => /^\w$/.test(character ?? "");
 
-function after(part: Part, text: string, ends: number): number {
-  let next = 0;
-  for (let at = 0; at <= text.length; at++) {
-    if ((ends & 1 << at) !== 0) next |= part(text, at);
-  }
-  return next;
-}
-
-/** Remembers a part's result at each position. */
-function once(part: Part): Part {
-  const known = new Map<number, number>();
-  return (text, at) => {
-    const ends = known.get(at) ?? part(text, at);
-    known.set(at, ends);
-    return ends;
-  };
+function isAt(sign: string, text: string, at: number): boolean {
+  if (sign === "^") return at === 0;
+  if (sign === "$") return at === text.length;
+  const isBetween = isWord(text[at - 1]) !== isWord(text[at]);
+  return isBetween === (sign === "b");
 }
