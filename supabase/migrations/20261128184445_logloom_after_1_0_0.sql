@@ -7935,7 +7935,7 @@ begin
     return '[]';
   end if;
   return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
-    || logloom_private.plain_numbers(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+    || logloom_private.near_values(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
 end;
 $function$;
 
@@ -10764,6 +10764,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.near_values (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_records constant integer := 1000;
+  v_warnings jsonb := '[]';
+  v_leaf jsonb;
+  v_hint text[];
+begin
+  for v_leaf in
+    -- Terms below NOT find more if their value is wrong.
+    with recursive nodes (node) as (
+      select p_tree
+      union all
+      select jsonb_array_elements(n.node -> 'items') from nodes n where n.node ? 'items'
+    )
+    select n.node
+    from nodes n
+    where n.node -> 'bounds' ->> 'unit' is not null
+      or n.node ->> 'test' = 'equal' and jsonb_array_length(n.node -> 'values') = 1
+        and n.node ->> 'field' in ('attrs', 'env', 'host', 'route', 'user_id', 'req_id')
+    limit 3
+  loop
+    v_hint := logloom_private.value_hint(
+      v_leaf, logloom_private.source_sql(logloom_private.first_records_sql(
+        p_tenant_id, p_scoped, v_max_records, 'desc',
+        p_reads => logloom_private.query_reads(v_leaf)
+      ))
+    );
+    if v_hint[2] is not null then
+      v_warnings := v_warnings || jsonb_build_object(
+        'position', greatest(strpos(p_query_dsl, v_leaf ->> 'name' || ':'), 1),
+        'message', v_hint[1], 'suggestion', left(v_hint[2], 200)
+      );
+    end if;
+  end loop;
+  return v_warnings;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
   p_view_id   uuid,
@@ -12182,65 +12230,32 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.plain_numbers (
-  p_tenant_id text,
-  p_scoped    logloom_private.compiled_query,
-  p_tree      jsonb,
-  p_query_dsl text
+CREATE OR REPLACE FUNCTION logloom_private.plain_comparison (
+  p_leaf jsonb
 )
-  RETURNS jsonb
+  RETURNS text
   LANGUAGE plpgsql
-  STABLE
+  IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_max_records constant integer := 1000;
-  v_warnings jsonb := '[]';
-  v_leaf jsonb;
-  v_bounds jsonb;
-  v_name text;
-  v_factor numeric;
-  v_lower text;
-  v_upper text;
-  v_is_plain boolean;
+  v_name constant text := p_leaf ->> 'name';
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_factor constant numeric := case
+    when v_bounds ->> 'unit' = 'bytes' then 1
+    when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
+    when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
+    when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
+    else 1 end;
+  v_lower constant text := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
+  v_upper constant text := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
 begin
-  for v_leaf in
-    select l
-    from jsonb_path_query(p_tree, 'strict $.** ? (@.field == "attrs" && @.bounds.unit != null)') l
-    limit 3
-  loop
-    v_name := v_leaf ->> 'name';
-    v_bounds := v_leaf -> 'bounds';
-    execute format(
-      'select bool_or(jsonb_typeof(%s) = ''number'') from (select l.* %s) l',
-      logloom_private.query_value_sql(v_leaf, 'l'),
-      logloom_private.source_sql(logloom_private.first_records_sql(
-        p_tenant_id, p_scoped, v_max_records, 'desc',
-        p_reads => logloom_private.query_reads(v_leaf)
-      ))
-    )
-    into v_is_plain;
-    continue when v_is_plain is not true;
-    v_factor := case
-      when v_bounds ->> 'unit' = 'bytes' then 1
-      when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
-      when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
-      when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
-      else 1 end;
-    v_lower := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
-    v_upper := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
-    v_warnings := v_warnings || jsonb_build_object(
-      'position', greatest(strpos(p_query_dsl, v_name || ':'), 1),
-      'message', format('%s holds plain numbers, which have no unit', v_name),
-      'suggestion', v_name || ':' || case
-        when v_upper is null
-          then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
-        when v_lower is null
-          then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
-        else format('[%s TO %s]', v_lower, v_upper) end
-    );
-  end loop;
-  return v_warnings;
+  return v_name || ':' || case
+    when v_upper is null
+      then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
+    when v_lower is null
+      then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
+    else format('[%s TO %s]', v_lower, v_upper) end;
 end;
 $function$;
 
@@ -13181,6 +13196,71 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_check_range (
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_field ->> 'field';
+  v_levels text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer;
+  v_to integer;
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.refuse_at(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'attrs' and p_range.lower_token ~ '[.:].*[.:]'
+    and pg_input_is_valid(p_range.lower_token, 'inet')
+    and pg_input_is_valid(p_range.upper_token, 'inet')
+    and family(p_range.lower_token::inet) = family(p_range.upper_token::inet)
+  then
+    perform logloom_private.refuse_at(
+      p_range.lower_position, 'query.addresses_are_networks',
+      logloom_private.query_excerpt(p_range.lower_token),
+      p_field ->> 'name' || ':' || inet_merge(p_range.lower_token::inet, p_range.upper_token::inet)
+    );
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels, logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+    v_to := array_position(
+      v_levels, logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+    v_levels := v_levels[coalesce(v_from, 1):coalesce(v_to, 4)];
+    p_state.node := case when cardinality(v_levels) = 0 then '{"type": "none"}'::jsonb
+      else logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'equal', 'values', v_levels)
+      ) end;
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    )
+  ));
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_check_value (
   p_state    logloom_private.query_state,
   p_field    jsonb,
@@ -13380,6 +13460,10 @@ begin
       'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
     ('query.comparison_has_blanks', 400, '%s is only allowed at the start of a value',
       'Write %2$s: a colon after the field, and no blanks.', null),
+    ('query.slashes_are_text', 400, 'Slashes do not mark a regular expression', 'Write %s', null),
+    ('query.addresses_are_networks', 400,
+      'An attribute is compared with a number, but this is not one: %s',
+      'A network is a range of addresses: write %2$s', null),
     ('query.range_is_foreign', 400, '%s is only allowed in a range of a field', 'Write %2$s', null),
     ('query.field_is_of_another_language', 400, 'Unknown field %s', 'Write %2$s', null),
     ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
@@ -13639,7 +13723,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
   AS $function$
 declare
   v_parts constant text[] := regexp_match(
-    p_token,
+    regexp_replace(p_token, '^attrs->>?''([[:alnum:]_.-]+)''', '@\1'),
     '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
   );
   v_name text;
@@ -13648,6 +13732,9 @@ declare
 begin
   if v_parts is null then
     return null;
+  elsif v_parts[1] = 'index' and v_parts[3] ~ '^[[:alpha:]*]' then
+    -- Splunk's index: a tenant has one.
+    return '*';
   end if;
   v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
     else logloom_private.query_meant_name(v_parts[1]) end;
@@ -13663,6 +13750,63 @@ begin
       when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
       else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
     end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_index (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
+  v_value constant text := p_texts[p_at + 3];
+begin
+  if coalesce(p_texts[p_at - 1], '') !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
+    or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
+  then
+    return null;
+  elsif left(v_value, 1) = ':' then
+    return v_name || v_value || case v_value when ':' then left(p_texts[p_at + 4], 60) else '' end;
+  end if;
+  return coalesce(
+    logloom_private.query_meant_words(v_name || p_texts[p_at + 3:], 1),
+    logloom_private.query_meant_comparison(v_name || v_value),
+    v_name || ':*'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_math (
+  p_texts  text[],
+  p_column text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_formula constant text := array_to_string(p_texts[4:], ' ');
+  v_name constant text := substring(v_formula from '[[:alpha:]_@][[:alnum:]_.]*');
+begin
+  if p_texts[3] is distinct from '=' or p_texts[2] !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+    or v_formula !~ '^[[:alnum:]_.@ ]+[-+*/%][-+*/%[:alnum:]_.@ ]+$' or v_name is null
+  then
+    return '| math n / 60 as m after an aggregate, or | extract "took <ms> ms" before it';
+  elsif p_column is not null then
+    return '| math ' || v_formula || ' as ' || p_texts[2];
+  end if;
+  return format(
+    '| %s(%s) as n | math %s as %s',
+    case when v_name ~ '(?:ms|seconds|duration|latency|time)$' then 'avg' else 'sum' end,
+    logloom_private.query_meant_argument(array[v_name], 'sum'),
+    replace(v_formula, v_name, 'n'), p_texts[2]
+  );
 end;
 $function$;
 
@@ -13768,8 +13912,17 @@ begin
     -- |= "text", |~ "regex"
     return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
       || translate(p_texts[2], '`', '"') || ' before the first |';
-  elsif v_word in ('contains', 'test', 'match', 'grep') then
-    -- jq's contains("text"), test("regex"), a shell's grep text
+  elsif v_word = 'grep' then
+    return case when array_to_string(p_texts, ' ') ~ ' -[a-z]*v' then '-' else '' end || 'msg:'
+      || coalesce(
+        (
+          select t from unnest(p_texts[2:]) with ordinality u (t, n)
+          where t not like '-%' order by n limit 1
+        ),
+        '"text"'
+      ) || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match') then
+    -- jq's contains("text"), test("regex")
     return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
       || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
   elsif v_word in ('group', 'by') then
@@ -13804,10 +13957,24 @@ begin
       where t ~ '^@?[[:alpha:]_]'
       limit 3
     );
+    if p_plan ? 'aggregates' then
+      return 'no stage: the columns are those of by, such as | count() by '
+        || coalesce(
+          nullif(array_to_string(array_remove(array_remove(v_keys, 'ts'), v_column), ', '), ''),
+          'service'
+        );
+    end if;
     return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
   elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
     return case
       when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      when v_text like '%*%' and array_position(p_texts, 'as') is not null then (
+        -- parse "* *" as method, path
+        select '| extract ' || string_agg(t.part || coalesce('<' || p_texts[
+          array_position(p_texts, 'as') + 2 * t.n - 1
+        ] || '>', ''), '' order by t.n)
+        from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
+      )
       else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
     end;
   elsif v_word in ('unpack_json', 'spath') then
@@ -13815,11 +13982,99 @@ begin
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
   elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
-    return 'the value as an attribute where the event is sent: a query makes no fields';
+    return logloom_private.query_meant_math(p_texts, v_column);
   elsif v_word in ('rename', 'project-rename', 'label_format') then
     return 'the name that it has: only an aggregate gets another, | count() as n';
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_select (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_texts::text collate "C")::text[];
+  v_from constant integer := coalesce(array_position(v_words, 'from'), cardinality(p_texts));
+  v_where constant integer := array_position(v_words, 'where');
+  -- The first word after the conditions
+  v_end constant integer := coalesce(
+    (
+      select min(n) from generate_subscripts(v_words, 1) n
+      where n > coalesce(v_where, v_from) and v_words[n]
+        in ('group', 'having', 'order', 'limit', 'facet', 'since', 'until', 'timeseries', '')
+    ),
+    cardinality(p_texts) + 1
+  );
+  v_terms constant text[] := array(
+    select m.meant
+    from generate_series(v_where + 1, v_end - 1) n
+    cross join lateral (
+      select coalesce(
+        logloom_private.query_meant_words(p_texts, n),
+        logloom_private.query_meant_comparison(p_texts[n])
+      ) as meant
+    ) m
+    where m.meant is not null
+    order by n
+  );
+  v_aggregate constant text := (
+    select logloom_private.query_meant_stage(
+      string_to_array(replace(array_to_string(p_texts[n:v_from - 1], e'\n'), ',', ''), e'\n'), '{}'
+    )
+    from generate_series(2, v_from - 2) n
+    where logloom_private.query_meant_aggregate(v_words[n]) is not null and p_texts[n + 1] = '('
+    order by n
+    limit 1
+  );
+  v_key constant text := rtrim(coalesce(
+    p_texts[array_position(v_words, 'facet') + 1], p_texts[array_position(v_words, 'group') + 2]
+  ), ',');
+  v_group constant text :=
+    case when v_key <> '' then logloom_private.query_meant_name(v_key) end;
+  v_order constant integer := array_position(v_words, 'order');
+  v_descending constant text := case when 'desc' = any(v_words) then ' desc' else '' end;
+begin
+  return concat_ws(
+    ' ',
+    nullif(
+      array_to_string(
+        v_terms, case when 'or' = any(v_words[v_where:v_end]) then ' OR ' else ' ' end
+      ),
+      ''
+    ),
+    (
+      select t.meant
+      from generate_series(v_end, cardinality(p_texts)) n
+      cross join lateral (select logloom_private.query_meant_time(p_texts, n) as meant) t
+      where t.meant is not null
+      limit 1
+    ),
+    v_aggregate || case when v_order is null then '' else ' as n' end || coalesce(
+      ' by ' || nullif(
+        concat_ws(
+          ', ', case when 'timeseries' = any(v_words) then '(5m)' end,
+          v_group
+        ),
+        ''
+      ),
+      ''
+    ),
+    case
+      when v_aggregate is not null and p_texts[v_order + 2] = v_key
+        then '| sort by ' || v_group || v_descending
+      when v_aggregate is not null and v_order is not null then '| sort by n' || v_descending
+      when v_order is not null then '| sort by ts' || v_descending
+    end,
+    '| limit ' || substring(
+      p_texts[array_position(v_words, 'limit') + 1] from '^[1-9][0-9]{0,5}$'
+    )
+  );
 end;
 $function$;
 
@@ -13833,6 +14088,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_end constant integer := array_position(p_texts, '}', p_at);
   v_meant constant text := (
     select string_agg(
       logloom_private.query_meant_comparison(
@@ -13840,17 +14096,33 @@ declare
       ),
       ' ' order by n
     )
-    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
+    from generate_series(p_at + 1, v_end - 2) n
     where p_texts[n] ~ '[=~]$'
-  );
+  ) || case when p_texts[v_end + 1:v_end + 2] = '{|,=}' and p_texts[v_end + 3] like '"%'
+    then ' ' || p_texts[v_end + 3] else '' end;
+  v_aggregate constant text := case p_texts[p_at - 2]
+    when 'rate' then ' | rate()' when 'count_over_time' then ' | count()' end;
 begin
-  return v_meant || case
-    when p_texts[p_at - 1] is distinct from '(' then ''
-    when p_texts[p_at - 2] = 'rate' then ' | rate()'
-    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
-    else '' end
-    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
-      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+  if p_texts[p_at - 1] is distinct from '(' or v_aggregate is null then
+    return v_meant;
+  end if;
+  -- rate() is per minute without a width, too.
+  return v_meant || v_aggregate || coalesce(
+    ' by ' || nullif(
+      concat_ws(
+        ', ',
+        (
+          select '(' || p_texts[n + 1] || ')' from generate_series(v_end, cardinality(p_texts)) n
+          where p_texts[n] = '[' and p_texts[n + 1] ~ '^[1-9][0-9]{0,4}[smhdw]$'
+            and v_aggregate <> ' | rate()'
+          limit 1
+        ),
+        case when p_texts[2:3] = '{by,(}' then logloom_private.query_meant_name(p_texts[4]) end
+      ),
+      ''
+    ),
+    ''
+  );
 end;
 $function$;
 
@@ -13880,6 +14152,8 @@ declare
   v_keys text[];
   v_kind text;
   v_place integer;
+  v_close integer;
+  v_name text;
 begin
   if v_plain is not null then
     return v_plain;
@@ -13940,11 +14214,59 @@ begin
     v_keys := '{}';
   end if;
   v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  -- The name in count() as n, or in count() n of LogsQL
+  v_close := case when p_texts[v_place + 1] = '('
+    then array_position(p_texts, ')', v_place) else v_place end;
+  v_name := case
+    when lower(p_texts[v_close + 1] collate "C") = 'as' then p_texts[v_close + 2]
+    when v_close > v_place then p_texts[v_close + 1] end;
   v_keys := array_remove(v_width || v_keys, null);
   return '| ' || v_kind || '(' || case
       when v_kind in ('count', 'rate') then ''
       else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || case when v_name ~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+      and lower(v_name collate "C") not in ('by', 'if', 'where', 'group', 'over', 'limit')
+      then ' as ' || v_name else '' end
     || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_start (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_texts::text collate "C")::text[];
+begin
+  if v_words[1] = 'select'
+    and (v_words[2] ~ '^[0-9(]' or v_words && array['from', '*', 'where'])
+  then
+    return coalesce(
+      nullif(logloom_private.query_meant_select(p_texts), ''), 'service:api level:error'
+    );
+  elsif v_words[1] in ('where', 'grep') and logloom_private.query_is_term(p_texts[2]) then
+    return coalesce(
+      logloom_private.query_meant_words(p_texts, 2),
+      (
+        select t from unnest(p_texts[2:4]) t
+        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
+      )
+    );
+  elsif v_words[1] in ('fields', 'filter', 'parse', 'stats', 'display') and p_texts[2] like '@%'
+  then
+    return logloom_private.query_meant_stage(
+      case v_words[1] when 'fields' then 'table' else v_words[1] end || array(
+        select rtrim(t, ',') from unnest(p_texts[2:8]) with ordinality u (t, n)
+        where u.n < coalesce(array_position(p_texts, '|'), 8) order by n
+      ),
+      '{}'
+    );
+  end if;
+  return null;
 end;
 $function$;
 
@@ -14032,7 +14354,9 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_name constant text := p_texts[p_at];
+  -- attrs->>'method'
+  v_name constant text :=
+    regexp_replace(p_texts[p_at], '^attrs->>?''([[:alnum:]_.-]+)''$', '@\1');
   v_word constant text := lower(p_texts[p_at + 1] collate "C");
   v_value text := p_texts[p_at + 2];
   v_end integer;
@@ -14073,16 +14397,19 @@ begin
       || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
   elsif not logloom_private.query_is_term(v_value) then
     return null;
-  elsif left(v_value, 1) = '''' then
-    -- A text in single quotes may have blanks.
+  elsif left(v_value, 1) in ('''', '/') then
+    -- A text in single quotes or slashes may have blanks.
     select min(n) into v_end
     from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
-    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    where right(p_texts[n], 1) = left(v_value, 1)
+      and (n > p_at + 2 or char_length(p_texts[n]) > 1);
     v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
     v_value := btrim(v_value, '''');
-  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
-    -- now() - interval '1 hour'
-    v_value := 'now-1h';
+  elsif v_value in ('now', 'ago') and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour', ago(5m)
+    v_value := 'now-' || coalesce(
+      substring(p_texts[p_at + 4] from '^[1-9][0-9]{0,4}[smhdw]$'), '1h'
+    );
   else
     v_value := logloom_private.query_text(v_value);
   end if;
@@ -14636,6 +14963,89 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_item (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+  v_meant text;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if v_token = 'NOT' then
+    p_state := logloom_private.query_advance(p_state);
+  elsif v_token = '-' then
+    p_state."at" := p_state."at" + 1;
+    if not logloom_private.query_is_adjacent(p_state, p_state."at")
+      or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
+    then
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
+    end if;
+  elsif left(v_token, 1) = '-' then
+    p_state.texts[p_state."at"] := substr(v_token, 2);
+    p_state.positions[p_state."at"] := v_position + 1;
+  elsif v_token = '(' then
+    if p_state.texts[p_state."at" + 1] = ')'
+      and logloom_private.query_is_adjacent(p_state, p_state."at")
+      and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.aggregate_needs_a_bar', ')',
+        logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
+      );
+    end if;
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_items(p_state, 'or');
+    if p_state.texts[p_state."at"] <> ')' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    p_state.depth := v_depth;
+    return p_state;
+  elsif v_token in ('', ')', '|', 'AND', 'OR') then
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
+    );
+  elsif v_token in ('[', ']', '{', '}') then
+    v_meant := case v_token
+      when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
+      when '[' then coalesce(
+        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
+        logloom_private.query_meant_index(p_state.texts, p_state."at"),
+        -- ['logs'] | where …
+        case when p_state."at" = 1 and p_state.texts[2:3]::text like '{''%'',]}'
+          then 'the query without [' || p_state.texts[2] || ']: there is one set of records' end
+      ) end;
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        v_position, 'query.range_is_foreign', v_token, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
+  elsif v_token = '""' then
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
+  else
+    return logloom_private.query_parse_term(p_state);
+  end if;
+
+  p_state := logloom_private.query_parse_item(logloom_private.query_deepen(p_state, v_position));
+  p_state.node := jsonb_build_object('type', 'not', 'item', p_state.node);
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_math (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -14757,12 +15167,13 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+    if v_name ~* '^(?:\(|-.*|asc|desc)$' and not v_name = any (v_columns) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
         logloom_private.query_excerpt(v_name),
         logloom_private.query_meant_order(
-          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+          p_state.texts[p_state."at":p_state."at" + case v_name when '(' then 3 else 1 end],
+          v_columns
         )
       );
     elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
@@ -14969,6 +15380,113 @@ begin
   end loop;
   p_state.node := v_plan;
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_term (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_at integer := v_first;
+  v_name text := '';
+  v_head text;
+  v_operator text;
+  v_field jsonb;
+  v_colon integer;
+  v_meant text;
+begin
+  if left(p_state.texts[v_first], 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    v_head := p_state.texts[v_at];
+    if strpos(v_head, ':') > 0 and left(v_head, 1) <> '"' then
+      v_head := coalesce(substring(v_head from '^(?:[^:\\]|\\.)+'), '');
+    end if;
+    v_name := v_name || v_head;
+    exit when v_head <> p_state.texts[v_at];
+    if v_at = v_first and (v_head !~ '^(?:@|(?:attrs|@.*)\.|attrs\..*\.)$'
+      or left(p_state.texts[v_at + 1], 1) <> '"'
+      or not logloom_private.query_is_adjacent(p_state, v_at + 1))
+    then
+      v_at := null;
+      exit;
+    end if;
+    v_at := v_at + 1;
+    if not logloom_private.query_is_adjacent(p_state, v_at)
+      or not logloom_private.query_is_term(p_state.texts[v_at])
+    then
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
+    end if;
+  end loop;
+
+  v_operator := left(v_name, 1);
+  if v_name = '' then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[v_first - 1] || '=' || case p_state.texts[v_first]
+        when ':' then logloom_private.query_text(p_state.texts[v_first + 1])
+        else substr(p_state.texts[v_first], 2) end
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.comparison_has_blanks', ':', v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
+  elsif v_operator in ('<', '>', '~') then
+    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.operator_is_for_values', v_operator
+    );
+  elsif v_at is null then
+    -- There is no colon, so it is a free term.
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  v_meant := case when v_name in ('_stream', 'stream') and p_state.texts[v_at + 1] = '{'
+    then logloom_private.query_meant_selector(p_state.texts, v_at + 1)
+    else logloom_private.query_meant_term(
+      v_name,
+      coalesce(
+        nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
+      )
+    ) end;
+  if v_meant is not null then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.field_is_of_another_language',
+      logloom_private.query_excerpt(v_name), v_meant
+    );
+  end if;
+  v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
+
+  v_colon := p_state.positions[v_at] + char_length(v_head);
+  p_state."at" := v_at;
+  p_state := logloom_private.query_take(p_state, v_head || ':');
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_colon + 1
+  then
+    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(
+        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
+        v_name || ':' || left(p_state.texts[p_state."at"], 60)
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
+    );
+  end if;
+  return logloom_private.query_parse_value(p_state, v_field);
 end;
 $function$;
 
@@ -15491,6 +16009,59 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_tokenize (
+  p_query_dsl text,
+  p_now       timestamp with time zone
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.query_state;
+  v_stray integer;
+  -- msg:/Failed password for (root|admin)/
+  v_slashes constant text[] := regexp_match(
+    p_query_dsl,
+    '(?:^|[ (-])((?:msg|any|@[A-Za-z_][A-Za-z0-9_.]*):)'
+      || '(/((?:[^/\\"]|\\.)*[ (|[{](?:[^/\\"]|\\.)*)/)(?:$|[ )])'
+  );
+begin
+  v_state.depth := 0;
+  v_state.leaves := 0;
+  v_state.searched := 0;
+  v_state.steps := 0;
+  v_state."now" := p_now;
+  v_state.names_now := false;
+  v_state.warnings := '[]';
+  v_state.node := '{"type": "all"}';
+  -- Matches a quoted text, a bracket or bar, or a word.
+  v_state := logloom_private.query_split(
+    v_state, p_query_dsl, 1,
+    '"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+'
+  );
+  v_stray := least(array_position(v_state.texts, '"'), array_position(v_state.texts, '\'));
+  if v_stray is not null then
+    perform logloom_private.refuse_at(
+      v_state.positions[v_stray],
+      case v_state.texts[v_stray] when '"' then 'query.quote_is_not_closed'
+        else 'query.backslash_escapes_nothing' end
+    );
+  elsif v_slashes[3] ~ '[(|[{]' then
+    perform logloom_private.refuse_at(
+      strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+      'query.slashes_are_text', v_slashes[1] || '~"' || v_slashes[3] || '"'
+    );
+  end if;
+  return logloom_private.query_warn(
+    v_state, strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text',
+    v_slashes[1] || '~"' || v_slashes[3] || '"'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_value_sql (
   p_field jsonb,
   p_alias text
@@ -15546,6 +16117,10 @@ declare
   v_message text;
   v_suggestion text;
 begin
+  if p_state.warnings -> 0 ->> 'message' like 'SQL is not supported%' then
+    -- Its suggestion is for the whole query.
+    return p_state;
+  end if;
   v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
   if v_suggestion is not null then
     v_message := format('%s is read as a word: write a colon after a field', v_token);
@@ -15592,25 +16167,11 @@ begin
   elsif v_time is not null then
     v_message := format('%s is read as a word: write a time as a term', v_token);
     v_suggestion := v_time;
-  elsif v_word in ('where', 'grep') and p_state."at" = 1
-    and logloom_private.query_is_term(v_next)
-  then
-    v_message := format('%s is read as a word: a query begins with its terms', v_token);
-    v_suggestion := coalesce(
-      logloom_private.query_meant_words(p_state.texts, 2),
-      (
-        select t from unnest(p_state.texts[2:4]) t
-        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
-      )
-    );
-  elsif v_word = 'select' and p_state."at" = 1
-    and (
-      v_next ~ '^[0-9(]'
-      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
-    )
-  then
-    v_message := 'SQL is not supported: each word is searched for in msg';
-    v_suggestion := 'service:api level:error';
+  elsif p_state."at" = 1 and logloom_private.query_meant_start(p_state.texts) is not null then
+    v_message := case v_word when 'select'
+      then 'SQL is not supported: each word is searched for in msg'
+      else format('%s is read as a word: a query begins with its terms', v_token) end;
+    v_suggestion := logloom_private.query_meant_start(p_state.texts);
   elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
     v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
     v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
@@ -17027,8 +17588,15 @@ begin
     v_query.by_fields, v_groups,
     logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
+  v_series := coalesce(v_series, '{}');
+  if cardinality(v_series) < 2 and not jsonb_path_exists(
+    to_jsonb(v_series), '$[*].points[*][1] ? (@ != null && @ != 0)'
+  ) then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
+    v_seconds, v_series, logloom_private.warnings_of(v_query)
   )::public.logloom_log_series_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -21725,6 +22293,62 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
+
+CREATE OR REPLACE FUNCTION logloom_private.value_hint (
+  p_leaf   jsonb,
+  p_source text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_leaf ->> 'name';
+  v_value constant text := p_leaf -> 'values' ->> 0;
+  v_field constant text := p_leaf -> 'path' ->> 0;
+  v_found record;
+begin
+  execute format(
+    $query$
+      select
+        count(r.text) as events,
+        bool_or(r.text = %1$L) as is_there,
+        bool_or(jsonb_typeof(r.value) = 'number') as is_number,
+        min(r.text) filter (where lower(r.text) = lower(%1$L)) as other_case,
+        bool_or(r.text like %2$L) as is_pattern,
+        bool_or(strpos(r.text, %1$L) > 0) as is_part
+      from (select to_jsonb(%3$s) as value, %4$s as text from (select l.* %5$s) l) r
+    $query$,
+    v_value, case when v_value ~ '[*?]' then logloom_private.query_like(v_value) end,
+    logloom_private.query_value_sql(p_leaf, 'l'), logloom_private.query_group_sql(p_leaf, 'l'),
+    p_source
+  )
+  into v_found;
+  return case
+    when v_value is null then case when v_found.is_number then array[
+      format('%s holds plain numbers, which have no unit', v_name),
+      logloom_private.plain_comparison(p_leaf)
+    ] end
+    when v_found.is_there then null
+    when v_found.events = 0 and v_field = any (logloom_private.query_field_names()) then array[
+      format('%s is an attribute, and no event has it: %s is a field', v_name, v_field),
+      logloom_private.query_meant_comparison(v_field || '=' || v_value)
+    ]
+    when v_found.other_case is not null then array[
+      format('%s has another letter case: %s', v_name, v_found.other_case),
+      logloom_private.query_meant_comparison(v_name || '=' || v_found.other_case)
+    ]
+    when v_found.is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
+      'In quotes, * and ? are characters', v_name || ':' || v_value
+    ]
+    when v_found.is_part and v_value <> '' then array[
+      format('%s is compared with the whole value', v_name),
+      v_name || ':*' || regexp_replace(v_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
+    ]
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.value_number (
   p_plan jsonb
