@@ -1576,6 +1576,7 @@ export type Database = {
         "total_services": number | null;
         "services": (Database["public"]["CompositeTypes"]["logloom_log_service"])[] | null;
         "warnings": (Database["public"]["CompositeTypes"]["logloom_query_warning"])[] | null;
+        "silent_hosts": (string)[] | null;
       };
       "logloom_log_page": {
         "logs": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
@@ -1626,6 +1627,8 @@ export type Database = {
         "last_seen": string | null;
         "errors_over_time": (number)[] | null;
         "records_over_time": (number)[] | null;
+        "errors_before_lately": number | null;
+        "records_before_lately": number | null;
       };
       "logloom_log_stat": {
         "group": Json | null;

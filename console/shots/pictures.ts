@@ -118,7 +118,7 @@ export async function webp(browser: Browser, png: Uint8Array): Promise<Uint8Arra
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)]));
     const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
     canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
-    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.86 });
+    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.8 });
     return [...new Uint8Array(await blob.arrayBuffer())];
   }, [...png]);
   await page.close();

@@ -124,7 +124,8 @@ export const shots: Shot[] = [
     },
     document: "console-empty",
   },
-  { name: "alerts", hash: "/alerts", then: table },
+  // The incidents may be over before the last pictures are taken.
+  { name: "alerts", hash: "/alerts?state=all", then: table },
   {
     name: "alert-preview",
     hash: "/alerts?tab=rules",

@@ -100,7 +100,14 @@ inBrowser(
         { length: 4 },
         () => ({ ts: at(1470), service: "shop", level: "info", msg: "y" }),
       ),
-      { ts: at(1480), service: "night", level: "info", msg: "once" },
+      ...Array.from(
+        { length: 7 },
+        () => ({ ts: at(1480), service: "night", host: "web-9", msg: "once" }),
+      ),
+      ...Array.from(
+        { length: 40 },
+        (_, i) => ({ ts: at(i % 2 ? 1600 : 10), service: "late", level: "error", msg: "l" }),
+      ),
       { ts: at(1480), service: "flood", level: "info", msg: "f" },
       ...Array.from({ length: 12 }, () => ({ ts: at(15), service: "flood", msg: "f" })),
       { ts: at(10), service: "fresh", level: "info", msg: "first" },
@@ -136,13 +143,21 @@ inBrowser(
     // Services that got worse come first, then silent ones, then floods. Every service has its bars.
     const rows = page.locator(".services tbody tr");
     assert.match(await rows.nth(0).innerText(), /^shop/);
-    assert.match(await rows.nth(1).innerText(), /^night/);
-    assert.match(await rows.nth(2).innerText(), /^flood\s+12\s*×12/);
-    assert.equal(await page.locator(".services tr.worse").count(), 1);
-    assert.equal(await rows.count(), 28);
+    assert.match(
+      await rows.nth(1).innerText(),
+      /^late\s+20\s*new since \d\d:\d\d\s+20\s*new since \d\d:\d\d/,
+    );
+    assert.match(await rows.nth(2).innerText(), /^night/);
+    assert.match(await rows.nth(3).innerText(), /^flood\s+12\s*×12/);
+    assert.equal(await page.locator(".services tr.worse").count(), 2);
+    assert.match(
+      await page.getByRole("region", { name: "Silent hosts" }).innerText(),
+      /^silent\s+web-9\s+no record since \d\d:\d\d, unlike the day before\s+What changed\?$/,
+    );
+    assert.equal(await rows.count(), 29);
     assert.equal(
       await rows.filter({ has: page.locator(".sparkline rect[height='20']") }).count(),
-      27,
+      28,
     );
     assert.deepEqual(await accessibilityFaults(page), []);
     await page.getByRole("button", { name: "Service" }).click();

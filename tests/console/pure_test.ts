@@ -27,6 +27,7 @@ import {
   groupedBy,
   groupKeys,
   hasClause,
+  measuredBy,
   quoted,
   seriesOf,
   splitQuery,
@@ -44,7 +45,7 @@ import { concerns } from "../../console/src/health/health-summary.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
 import { detailsOf, subjectOf } from "../../console/src/settings/audit-words.ts";
 import { secondsOf, valuesAt } from "../../console/src/shared/earlier-periods.ts";
-import { changeOf } from "../../console/src/shared/change-words.ts";
+import { changeOf, isSudden } from "../../console/src/shared/change-words.ts";
 import {
   decimalSign,
   readNumber,
@@ -122,6 +123,9 @@ Deno.test("a click adds a condition, replaces its opposite, and keeps the rest o
     [withClause("x", "attrs.ms", "5", "least"), "x attrs.ms:>=5"],
     [withOnly("level:warn a", "level", "error"), "a level:error"],
     [groupedBy("x | count()", "host"), "x | count() by host"],
+    [groupedBy("x | p95(attrs.ms)", "host"), "x | p95(attrs.ms) by host"],
+    [measuredBy("x | count() by host", "attrs.ms"), "x | p95(attrs.ms) by host"],
+    [measuredBy("", "attrs.ms"), "| p95(attrs.ms)"],
   ];
   for (const [found, wanted] of cases) assert.equal(found, wanted);
   assert.deepEqual(splitQuery('msg:~"a|b" | count()'), {
@@ -347,6 +351,12 @@ Deno.test("a change is told in words, and isMuchMore means at least twice as man
     assert.deepEqual(changeOf(now, before), { words, isMuchMore });
   }
   assert.equal(changeOf(0, 0), null);
+  assert.deepEqual(
+    [[0, 0], [16, 0], [15, 0], [33, 7], [25, 7], [400, 250]].map(([now = 0, before = 0]) =>
+      isSudden(now, before)
+    ),
+    [false, true, false, true, false, false],
+  );
   assert.deepEqual([took(0.2), took(18.4), took(1349)], ["1 ms", "18 ms", "1.3 sec"]);
 });
 

@@ -6,6 +6,7 @@ import type { Alert, AlertRule } from "../service/logloom.ts";
 import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { measure } from "../shared/format-number.ts";
+import { IncidentState } from "../shared/incident-parts.tsx";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -83,13 +84,10 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
         <Told alert={alert} rule={rule} />
       </td>
       <td>
-        {alert.acknowledged
-          ? (
-            <span title={alert.acknowledged_by ?? undefined}>
-              <Badge tone="good">{say("acknowledged")}</Badge> {ago(alert.acknowledged_at)}
-            </span>
-          )
-          : <Badge tone="warn">{say("open")}</Badge>}
+        <span title={alert.acknowledged_by ?? undefined}>
+          <IncidentState incident={{ state: alert.acknowledged ? "acknowledged" : "open" }} />
+          {alert.acknowledged && ` ${ago(alert.acknowledged_at)}`}
+        </span>
       </td>
       <td className="tools">
         {rule && <Button look="small" onClick={look}>{say("Records")}</Button>}

@@ -20,7 +20,7 @@ const height = 190;
 /** The chart's space above and below its lines. */
 const edges = { top: 6, bottom: labelsHeight };
 
-/** The query's value over the last day, with a threshold to drag and the windows in which the rule would have fired. */
+/** The query's value over the last day, with a threshold to drag and a mark each time the rule would have fired. */
 export function PreviewChart({ draft, onThreshold }: {
   draft: Draft;
   onThreshold: (threshold: string) => void;
@@ -107,17 +107,17 @@ export function PreviewChart({ draft, onThreshold }: {
   );
 }
 
-/** Shades the windows in which the rule would have fired, behind the line. */
+/** Marks each time that the rule would have fired: at the end of its window, where the line is too high or low. */
 function shade(plot: uPlot, alerts: AlertPreview["alerts"]): void {
   const { ctx, bbox } = plot;
   const probe = getComputedStyle(plot.root);
   ctx.save();
   ctx.fillStyle = probe.getPropertyValue("caret-color") || "#dc4a41";
-  ctx.globalAlpha = 0.16;
-  for (const { window_start, window_end } of alerts) {
-    const from = plot.valToPos(Date.parse(window_start) / 1000, "x", true);
-    const to = plot.valToPos(Date.parse(window_end) / 1000, "x", true);
-    ctx.fillRect(from, bbox.top, Math.max(to - from, 2), bbox.height);
+  ctx.globalAlpha = 0.35;
+  const width = 3 * devicePixelRatio;
+  for (const { window_end } of alerts) {
+    const at = plot.valToPos(Date.parse(window_end) / 1000, "x", true);
+    ctx.fillRect(at - width / 2, bbox.top, width, bbox.height);
   }
   ctx.restore();
 }

@@ -59,7 +59,7 @@ export function DashboardList() {
             </th>
             <td className="number">{count(one.panels.length)}</td>
             <td>{ago(one.updated_at)}</td>
-            <td className="number">
+            <td className="tools">
               {mayMake && one.created_by === me && (
                 <Button
                   look="small danger"

@@ -11,8 +11,6 @@ import { plain } from "../shared/safe-text.ts";
 import { NewKeyDialog, RotateDialog, SecretDialog } from "./key-dialogs.tsx";
 import { say } from "../shared/translate.ts";
 
-const tones: Record<string, "good" | "bad" | "plain"> = { active: "good", revoked: "bad" };
-
 const words = { ingest: "send", read: "read" };
 
 export default function KeysScreen() {
@@ -102,7 +100,7 @@ function KeyRow({ apiKey: key, mayChange, onRotate, onRevoke }: {
       </td>
       <td>{key.scopes.map((scope) => words[scope]).join(" and ")}</td>
       <td>
-        <Badge tone={tones[key.status] ?? "plain"}>{key.status}</Badge>
+        <Badge tone={key.status === "active" ? "good" : "plain"}>{key.status}</Badge>
       </td>
       <td title={key.last_used_at ?? undefined}>{ago(key.last_used_at)}</td>
       <td title={key.created_at}>{ago(key.created_at)}</td>

@@ -185,10 +185,21 @@ export function groupKeys(query: string): string[] {
     .map((name) => name.startsWith("(") ? "ts" : name.replace(/^@(?!timestamp$)/, "attrs."));
 }
 
-/** The query that counts the filter's records by a field. */
+/** The query that counts the filter's records by a field, or keeps its p95 and groups it by the field. */
 export function groupedBy(query: string, field: string): string {
-  const { filter } = splitQuery(query);
-  return `${filter.trim() === "" ? "" : `${filter.trim()} `}| count() by ${field}`;
+  const p95 = /\|\s*(p95\([^()]*\))/.exec(query)?.[1];
+  return aggregated(query, p95 ?? "count()", field);
+}
+
+/** The query with the p95 of a field, grouped as before. */
+export function measuredBy(query: string, field: string): string {
+  const by = groupKeys(query).filter((key) => key !== "ts").join(", ");
+  return aggregated(query, `p95(${field})`, by);
+}
+
+function aggregated(query: string, measure: string, by: string): string {
+  const filter = splitQuery(query).filter.trim();
+  return [filter, "|", measure, by && "by", by].filter((part) => part !== "").join(" ");
 }
 
 const variable = /-?((?:[\w@.-]|"[^"]*")+):\$(\w+)/g;

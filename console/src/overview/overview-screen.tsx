@@ -7,16 +7,33 @@ import { useOperation } from "../service/operation-hooks.ts";
 import { Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
 import { Loaded, mostAtOnce } from "../shared/list-table.tsx";
 import { PanelNote } from "../shared/panel-note.tsx";
+import { usePreferences } from "../shared/preferences.ts";
+import { shortTime, tickTime, type Zone } from "../shared/format-time.ts";
+import type { LogOverview } from "../service/logloom.ts";
 import { say } from "../shared/translate.ts";
 import { IncidentStrip } from "./incident-strip.tsx";
+import { SilentHosts } from "./silent-hosts.tsx";
 import { ServicesTable } from "./services-table.tsx";
 import { useNewcomer } from "./use-newcomer.ts";
 
 const standard = "now-24h";
+const day = 86_400_000;
+
+/** The last of the range's 24 parts, and when it begins in words. */
+function lastPart({ ts_from, ts_to }: LogOverview, zone: Zone) {
+  const length = Date.parse(ts_to) - Date.parse(ts_from);
+  const start = Date.parse(ts_to) - length / 24;
+  const minute = Math.floor(start / 60_000) * 60_000;
+  return {
+    part: { from: new Date(start).toISOString(), to: ts_to },
+    lately: length > day ? shortTime(minute, zone) : tickTime(minute, zone, false),
+  };
+}
 
 /** The first screen: incidents, and all services compared with the day before. */
 export function OverviewScreen() {
   const { parameters } = useAddress();
+  const { zone } = usePreferences();
   const range = { from: parameters.from || standard, to: parameters.to || "now" };
   const { instants, again } = useInstants(range);
   const isWhole = instants !== null;
@@ -63,6 +80,7 @@ export function OverviewScreen() {
       <Loaded answer={overview} lines={8}>
         {(data) => (
           <>
+            <SilentHosts hosts={data.silent_hosts ?? []} range={range} {...lastPart(data, zone)} />
             {data.warnings.map(({ message }) => (
               <p key={message} className="about">{say("Note: {what}.", { what: message })}</p>
             ))}
@@ -75,6 +93,7 @@ export function OverviewScreen() {
               : (
                 <ServicesTable
                   overview={data}
+                  lately={lastPart(data, zone).lately}
                   range={range}
                   isOld={overview.isPlaceholderData}
                 />

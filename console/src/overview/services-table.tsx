@@ -12,32 +12,27 @@ import { oneLine, plain } from "../shared/safe-text.ts";
 import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { Sparkline } from "../shared/sparkline.tsx";
 import { say } from "../shared/translate.ts";
+import {
+  byTrouble,
+  errorsOf,
+  isFlooded,
+  isWorse,
+  type Numbers,
+  recordsOf,
+} from "./service-trouble.ts";
 
 const mostAtFirst = 100;
 
-type Column = Exclude<keyof LogService, "errors_over_time" | "records_over_time">;
+type Column = "service" | "records" | "errors" | "last_seen";
 const valueOf = (service: LogService, column: string) => service[column as Column];
 
-const isFlooded = ({ records, records_before }: LogService) =>
-  records_before > 0 && changeOf(records, records_before)?.isMuchMore === true;
-const isWorse = ({ errors, errors_before }: LogService) =>
-  changeOf(errors, errors_before)?.isMuchMore === true;
-
-/** Services in trouble come first: many more errors, silent, many more records. Then by new errors and by size. */
-function byTrouble(services: LogService[]): LogService[] {
-  const trouble = (service: LogService) =>
-    [isFlooded(service), service.records === 0, isWorse(service)].lastIndexOf(true);
-  const newErrors = ({ errors, errors_before }: LogService) => Math.max(0, errors - errors_before);
-  return services.toSorted((a, b) =>
-    trouble(b) - trouble(a) || newErrors(b) - newErrors(a) || b.records - a.records
-  );
-}
-
 /** The services with their records, errors and last record. A click opens a service's records. */
-export function ServicesTable({ overview, range, isOld }: {
+export function ServicesTable({ overview, range, isOld, lately }: {
   overview: LogOverview;
   range: Range;
   isOld: boolean;
+  /** When the last part of the range begins. */
+  lately: string;
 }) {
   const [limit, setLimit] = useState(mostAtFirst);
   const ordered = useMemo(() => byTrouble(overview.services), [overview.services]);
@@ -67,6 +62,7 @@ export function ServicesTable({ overview, range, isOld }: {
                 key={service.service ?? ""}
                 service={service}
                 range={range}
+                lately={lately}
               />
             ))}
           </tbody>
@@ -85,9 +81,10 @@ export function ServicesTable({ overview, range, isOld }: {
   );
 }
 
-function ServiceRow({ service, range }: {
+function ServiceRow({ service, range, lately }: {
   service: LogService;
   range: Range;
+  lately: string;
 }) {
   const name = service.service;
   const open = (level = "") => {
@@ -124,8 +121,8 @@ function ServiceRow({ service, range }: {
         {/* A badge says that a service is new. */}
         {service.records_before === 0 ? <span className="change" /> : (
           <Change
-            now={service.records}
-            before={service.records_before}
+            numbers={recordsOf(service)}
+            lately={lately}
             tone={isFlooded(service) ? "warn" : undefined}
           />
         )}
@@ -145,8 +142,8 @@ function ServiceRow({ service, range }: {
           </button>
         )}
         <Change
-          now={service.errors}
-          before={service.errors_before}
+          numbers={errorsOf(service)}
+          lately={lately}
           tone={isWorse(service) ? "bad" : undefined}
         />
       </td>
@@ -155,13 +152,22 @@ function ServiceRow({ service, range }: {
   );
 }
 
-/** The change against the same hours of the day before. */
-function Change({ now, before, tone }: { now: number; before: number; tone?: "bad" | "warn" }) {
-  const change = changeOf(now, before);
-  const title = say("{number} the day before", { number: before });
+/** The change against the same hours of the day before; that of the last part if only this one stands out. */
+function Change({ numbers: { now, before, ...last }, lately, tone }: {
+  numbers: Numbers;
+  lately: string;
+  tone?: "bad" | "warn";
+}) {
+  const whole = changeOf(now, before);
+  const isLate = tone !== undefined && whole?.isMuchMore !== true;
+  const change = isLate ? changeOf(last.lately, last.latelyBefore) : whole;
+  const words = isLate && change
+    ? say("{change} since {time}", { change: change.words, time: lately })
+    : change?.words;
+  const title = say("{number} the day before", { number: isLate ? last.latelyBefore : before });
   return (
     <span className="change" title={title}>
-      {tone && change ? <Badge tone={tone}>{change.words}</Badge> : change?.words}
+      {tone ? <Badge tone={tone}>{words}</Badge> : words}
     </span>
   );
 }

@@ -45,7 +45,7 @@ export function AggregateView({ run, onFilter }: {
     <section className="results" aria-label={say("Numbers")}>
       <div className="rows-bar">
         <p className="rows-count">
-          {stats.data && `${groupsOf(rows)} · `}
+          {groupKeys(run.query).length > 0 && stats.data && `${groupsOf(rows)} · `}
           <PanelNote answer={stats.data} isBusy={stats.isFetching} />
         </p>
         {saves && (

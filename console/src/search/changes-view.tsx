@@ -16,7 +16,7 @@ import { useEditQuery } from "./edit-query-context.ts";
 import { panelOf } from "./result-tabs.tsx";
 import type { Run } from "./search-run.ts";
 
-const tones = { new: "bad", grown: "warn", shrunk: "info", gone: "info" } as const;
+const tones = { new: "warn", gone: "warn", grown: "info", shrunk: "info" } as const;
 
 /** Compares the range with the equally long range before it. A click on a change filters the query. */
 export function ChangesView({ run, label }: { run: Run; label?: string }) {

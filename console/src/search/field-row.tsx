@@ -1,7 +1,13 @@
 import { change, useAddress } from "../address/address.ts";
-import { groupedBy, hasClause, withClause, withoutClause } from "../language/edit-query.ts";
+import {
+  groupedBy,
+  hasClause,
+  measuredBy,
+  withClause,
+  withoutClause,
+} from "../language/edit-query.ts";
 import type { Field } from "../service/logloom.ts";
-import { IconButton } from "../shared/basic-controls.tsx";
+import { Button, IconButton } from "../shared/basic-controls.tsx";
 import { short } from "../shared/format-number.ts";
 import { Icon } from "../shared/icons.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -10,9 +16,11 @@ import { useEditQuery } from "./edit-query-context.ts";
 import { say } from "../shared/translate.ts";
 
 /** A field with its most frequent values. A click on a value filters by it. */
-export function FieldRow({ field, query, isOpen, onToggle }: {
+export function FieldRow({ field, query, total, isOpen, onToggle }: {
   field: Field;
   query: string;
+  /** How many records there are; for sampled fields too, if other fields are counted in all. */
+  total: number;
   isOpen: boolean;
   onToggle: () => void;
 }) {
@@ -21,6 +29,10 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
   const columns = columnsOf(parameters.cols);
   const isColumn = columns.includes(field.field);
   const largest = field.values[0]?.count ?? 1;
+  const number = (counted: number) =>
+    field.records === total
+      ? short(counted)
+      : `≈${short(Number(((counted * total) / field.records).toPrecision(2)))}`;
   return (
     <div className="field-row">
       <div className="field-title">
@@ -37,7 +49,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
           className="field-count"
           title={say("{count} of {number} records", { count: field.count, number: field.records })}
         >
-          {short(field.count)}
+          {number(field.count)}
         </span>
         <span className="field-tools">
           <IconButton
@@ -61,7 +73,7 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
       </div>
       {isOpen && (
         <ul className="values">
-          {field.values.map(({ value, count: number }) => {
+          {field.values.map(({ value, count }) => {
             const isPressed = hasClause(query, field.field, value);
             const press = isPressed ? withoutClause : withClause;
             return (
@@ -81,14 +93,14 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
                     viewBox="0 0 100 1"
                   >
                     <rect
-                      width={Math.max(1, (100 * number) / largest)}
+                      width={Math.max(1, (100 * count) / largest)}
                       height="1"
                     />
                   </svg>
                   <bdi className="value-text">
                     {value === "" ? say("(empty)") : plain(value.slice(0, 200))}
                   </bdi>
-                  <span className="value-count">{short(number)}</span>
+                  <span className="value-count">{number(count)}</span>
                 </button>
                 <span className="field-tools">
                   <IconButton
@@ -105,6 +117,16 @@ export function FieldRow({ field, query, isOpen, onToggle }: {
           })}
           {field.values.length === 0 && (
             <li className="about">{say("Too many different values to list.")}</li>
+          )}
+          {field.type === "number" && (
+            <li>
+              <Button
+                look="small quiet"
+                onClick={() => edit((text) => measuredBy(text, field.field))}
+              >
+                {say("p95 over time")}
+              </Button>
+            </li>
           )}
         </ul>
       )}

@@ -31,6 +31,7 @@ export function FieldsPanel({ fields, run, onClose }: {
   const isAsking = isCut && text.trim() !== "" && (wanted !== text.trim() || asked.isFetching);
   const list = isCut && wanted !== "" ? asked.data ?? fields.data : fields.data;
   const found = useMemo(() => sorted(list ?? [], text), [list, text]);
+  const total = Math.max(0, ...found.map(({ records }) => records));
   const toggle = (name: string) => {
     const next = new Set(open);
     if (!next.delete(name)) next.add(name);
@@ -72,6 +73,7 @@ export function FieldsPanel({ fields, run, onClose }: {
             key={field.field}
             field={field}
             query={run.query}
+            total={total}
             isOpen={open.has(field.field)}
             onToggle={() => toggle(field.field)}
           />

@@ -60,13 +60,14 @@ export function QueryVerdict({ text, onCorrect }: {
   );
 }
 
-/** Says what the query of an empty answer probably means. */
+/** Says what the query of an empty answer probably means, unless the query box says it. */
 export function AnswerHint({ text, warning, onCorrect }: {
   text: string;
   warning: QueryWarning | undefined;
   onCorrect: (query: string) => void;
 }) {
-  if (!warning) return null;
+  const { verdict } = useVerdict(text);
+  if (!warning || verdict?.warnings[0]?.message === warning.message) return null;
   return (
     <p className="about" data-testid="answer-hint">
       {warning.message}{" "}

@@ -21,7 +21,10 @@ export function AuditTab() {
   return (
     <ListTable
       answer={events}
-      empty={{ title: say("No changes yet") }}
+      empty={{
+        title: say("No changes yet"),
+        about: say("Changes of keys, settings, streams and dashboards appear here."),
+      }}
       more={{ limit, onMore: () => setLimit(mostAtOnce) }}
       label={say("Audit")}
       columns={[say("When"), say("Who"), say("What"), say("Change")]}

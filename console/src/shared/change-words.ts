@@ -14,6 +14,10 @@ export function changeOf(now: number, before: number) {
   return { words: wordsOf(now, before), isMuchMore };
 }
 
+/** Whether a part of the range, which has few records, has at least twice as many and more than chance explains. */
+export const isSudden = (now: number, before: number): boolean =>
+  now >= 2 * before && now - before >= Math.max(leastIncrease, 4 * Math.sqrt(now + before));
+
 function wordsOf(now: number, before: number): string {
   if (before === 0) return say("new");
   if (now === 0) return say("none any more");

@@ -23,7 +23,7 @@ export function useUnresolvedIncidents() {
   });
 }
 
-export function IncidentState({ incident }: { incident: AlertIncident }) {
+export function IncidentState({ incident }: { incident: Pick<AlertIncident, "state"> }) {
   const { word, tone } = states[incident.state];
   return <Badge tone={tone}>{say(word)}</Badge>;
 }

@@ -88,7 +88,8 @@ begin
       ), fields as (
         select
           p.field,
-          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
+          -- count(distinct) would sort all cells.
+          case when min(p.type) = max(p.type) then min(p.type) else 'mixed' end as type,
           count(*) as count
         from present p
         where %10$s
@@ -102,21 +103,26 @@ begin
           row_number() over (
             partition by p.field order by count(*) desc, p.value collate "C"
           ) as place
-        from present p
+        from fields f
+        join present p using (field)
         where length(p.value) <= 200
         group by p.field, p.value
+      ), listed as (
+        select
+          v.field,
+          array_agg(
+            row(v.value, v.count)::public.logloom_log_field_value order by v.place
+          ) as values
+        from facets v
+        where v.place <= %3$s
+        group by v.field
       )
       select
-        f.field, f.type, f.count,
-        array(
-          select row(v.value, v.count)::public.logloom_log_field_value
-          from facets v
-          where v.field = f.field and v.place <= %3$s
-          order by v.place
-        ),
+        f.field, f.type, f.count, coalesce(v.values, '{}'),
         %9$L::boolean as exact,
         (select count(*) from sample) as records
       from fields f
+      left join listed v using (field)
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.source_sql(p_sample),

@@ -62,7 +62,7 @@ $$;
 
 -- Returns the values of a field (or the patterns) whose share changed from p_before to p_range by
 -- more than chance explains. Skips a value that is missing on one side if that side's list was cut,
--- and a value whose share shrank although its records per second did not.
+-- and a value whose share changed although its records per second did not.
 create function logloom_private.facet_changes(
   p_tenant_id text,
   p_query logloom_private.compiled_query,
@@ -119,11 +119,14 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
+  -- The same for the count, as if each microsecond could have one record.
+  cross join lateral logloom_private.surprise(
+    c.after, (v_seconds * 1000000)::bigint, c.before, (v_seconds_before * 1000000)::bigint
+  ) r (score)
   where s.score >= 10.83
-    and (
-      c.after::double precision / p_records > c.before::double precision / p_records_before
-      or c.after * v_seconds_before < c.before * v_seconds
-    );
+    and r.score >= 10.83
+    and (c.after::double precision / p_records > c.before::double precision / p_records_before)
+      = (c.after * v_seconds_before > c.before * v_seconds);
 end;
 $$;
 

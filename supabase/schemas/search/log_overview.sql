@@ -1,3 +1,43 @@
+-- Returns the hosts without a record in the last 24th of a range that had some in the same part
+-- before. A host with seven records an hour is silent for an hour by chance once in a thousand
+-- hours. Null if hosts are hidden, or more than a list takes.
+create function logloom_private.silent_hosts(
+  p_tenant_id text,
+  p_query logloom_private.compiled_query,
+  p_range tstzrange,
+  p_shift interval
+)
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_from constant timestamptz := upper(p_range) - (upper(p_range) - lower(p_range)) / 24;
+  v_lately constant tstzrange := tstzrange(v_from, upper(p_range));
+  v_before constant tstzrange := tstzrange(v_from - p_shift, upper(p_range) - p_shift);
+begin
+  if logloom_private.is_hidden('host', p_query.hidden_fields) then
+    return null;
+  end if;
+  return (
+    with after as materialized (
+      select f.* from logloom_private.facet_counts(p_tenant_id, p_query, v_lately, 'host') f
+    )
+    select case
+      when (select bool_or(a.is_cut) from after a) then null
+      else coalesce(
+        array_agg(b.value order by b.records desc, b.value collate "C")
+          filter (where a.value is null and b.value is not null and b.records >= 7),
+        '{}'
+      )
+    end
+    from logloom_private.facet_counts(p_tenant_id, p_query, v_before, 'host') b
+    left join after a using (value)
+  );
+end;
+$$;
+
 create function logloom_private.read_log_overview(
   p_scope logloom_private.reading_scope,
   p_query_dsl text,
@@ -27,6 +67,7 @@ declare
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
+  v_records_lately bigint;
   v_query logloom_private.compiled_query;
   v_answer public.logloom_log_overview;
 begin
@@ -46,43 +87,49 @@ begin
   execute format(
     $query$
       with counted as (
-        select
-          c.*,
-          least(
-            greatest(floor(24 * extract(epoch from c.ts - $2) / extract(epoch from $3 - $2)), 0), 23
-          ) as part
-        from (%s) c
+        select c.*, false as is_before, c.ts - $2 as age from (%s) c
         union all
-        -- The range before has no parts.
-        select c.*, null from (%s) c
+        select c.*, true, c.ts - $2 + $4 from (%s) c
       ), parts as (
         select
-          c.service, c.part, sum(c.count) as records,
+          c.service, c.is_before, p.part, sum(c.count) as records,
           coalesce(sum(c.count) filter (where c.level = 'error'), 0) as errors,
           max(c.ts) filter (where c.count > 0) as last_seen
         from counted c
-        group by c.service, c.part
+        cross join lateral (
+          select least(
+            greatest(floor(24 * extract(epoch from c.age) / extract(epoch from $3 - $2)), 0), 23
+          )
+        ) p (part)
+        group by c.service, c.is_before, p.part
       ), services as (
         select
           p.service,
-          coalesce(sum(p.records) filter (where p.part is not null), 0)::bigint as records,
-          coalesce(sum(p.errors) filter (where p.part is not null), 0)::bigint as errors,
-          coalesce(sum(p.records) filter (where p.part is null), 0)::bigint as records_before,
-          coalesce(sum(p.errors) filter (where p.part is null), 0)::bigint as errors_before,
+          coalesce(sum(p.records) filter (where not p.is_before), 0)::bigint as records,
+          coalesce(sum(p.errors) filter (where not p.is_before), 0)::bigint as errors,
+          coalesce(sum(p.records) filter (where p.is_before), 0)::bigint as records_before,
+          coalesce(sum(p.errors) filter (where p.is_before), 0)::bigint as errors_before,
           max(p.last_seen) as last_seen,
-          jsonb_object_agg(p.part, p.records) filter (where p.part is not null) as records_of,
-          jsonb_object_agg(p.part, p.errors) filter (where p.part is not null) as errors_of
+          jsonb_object_agg(p.part, p.records) filter (where not p.is_before) as records_of,
+          jsonb_object_agg(p.part, p.errors) filter (where not p.is_before) as errors_of,
+          coalesce(sum(p.records) filter (where p.is_before and p.part = 23), 0)::bigint
+            as records_before_lately,
+          coalesce(sum(p.errors) filter (where p.is_before and p.part = 23), 0)::bigint
+            as errors_before_lately
         from parts p
         group by p.service
       )
       select
         (select count(*) from services s where s.records > 0 or s.records_before > 0),
+        (select sum(p.records) from parts p where p.part = 23),
         array(
           select row(
             s.service, s.records, s.errors, s.records_before, s.errors_before, s.last_seen,
+            s.errors_before_lately,
             array(
               select coalesce((s.errors_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
             ),
+            s.records_before_lately,
             array(
               select coalesce((s.records_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
             )
@@ -96,8 +143,13 @@ begin
     logloom_private.counts_sql(v_tenant_id, v_query, v_range, v_seconds, '{level,service}'),
     logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
-  into v_answer.total_services, v_answer.services
-  using v_limit, lower(v_range), upper(v_range);
+  into v_answer.total_services, v_records_lately, v_answer.services
+  using v_limit, lower(v_range), upper(v_range), v_shift;
+  -- Hosts are counted in the records themselves, so only in few.
+  -- Hosts are counted in the records themselves, so only in few.
+  if coalesce(v_records_lately, 0) <= 200000 then
+    v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
+  end if;
   return v_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -127,5 +179,5 @@ comment on function public.log_overview(text, text, text, integer) is
   'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest '
   'first. Each has its numbers of records and errors in the range, in the same hours of the day '
   'before (for a range of several days: as many days earlier) and in each of 24 equal parts of the '
-  'range, and the time of its newest record. p_limit 1 to 1000 (default 100). Errors: PT400, '
-  'PT401, PT408, PT429.';
+  'range, and the time of its newest record. silent_hosts: the hosts without a record in the last '
+  'of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';

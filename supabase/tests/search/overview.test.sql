@@ -2,7 +2,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(11);
+select plan(14);
 
 select pg_temp.add_records('[
   {"ts": "2026-01-01T10:15:00Z", "service": "api", "level": "info"},
@@ -17,6 +17,14 @@ select pg_temp.add_records('[
   {"ts": "2026-01-02T11:00:00Z", "service": "api", "level": "error"},
   {"tenant": "umbrella", "ts": "2026-01-02T10:30:00Z", "service": "theirs"}
 ]');
+
+select pg_temp.add_records(jsonb_agg(jsonb_build_object(
+  'ts', timestamptz '2026-02-02T10:59:00Z' - make_interval(hours => r.hours, secs => n),
+  'service', 'api', 'host', r.host
+)))
+from (values ('stays', 24), ('stays', 0), ('silent', 24), ('earlier', 24), ('earlier', 1))
+  r (host, hours), generate_series(1, 7) n
+where not (r.host = 'stays' and r.hours = 0 and n > 1);
 
 create function pg_temp.overview(
   p_query text default null,
@@ -56,6 +64,23 @@ select results_eq(
     ('api', '0 0 2' || repeat(' 0', 20) || ' 1', '0 0 1' || repeat(' 0', 21)),
     ('gone', '0' || repeat(' 0', 23), '0' || repeat(' 0', 23))$$,
   'and how many of each there are in the 24 parts of the range'
+);
+select results_eq(
+  $$select s.service, s.records_before_lately, s.errors_before_lately
+    from unnest((pg_temp.overview(p_to => '2026-01-02T10:16:40Z')).services) s
+    where s.records_before > 0$$,
+  $$values ('api', 1::bigint, 1::bigint), ('gone', 1, 0)$$,
+  'how many of each there were in the last part before'
+);
+select is(
+  (pg_temp.overview(p_from => '2026-02-01T11:00:00Z', p_to => '2026-02-02T11:00:00Z')).silent_hosts,
+  '{earlier,silent}', 'hosts that are silent in the last part and were not in the same part before'
+);
+select is(
+  (pg_temp.overview(
+    null, '{host}', '2026-02-01T11:00:00Z', '2026-02-02T11:00:00Z'
+  )).silent_hosts,
+  null, 'hidden hosts are not shown'
 );
 select results_eq(
   $$select o.ts_from, o.ts_to, o.before_from, o.before_to, o.total_services, o.warnings

@@ -514,6 +514,9 @@ export interface LogService {
   /** The errors in 24 equal parts of the range. */
   errors_over_time: number[];
   records_over_time: number[];
+  /** The errors in the last of these parts in the range before. */
+  errors_before_lately: number;
+  records_before_lately: number;
 }
 
 export interface LogOverview {
@@ -525,6 +528,8 @@ export interface LogOverview {
   /** The service with the most records comes first. */
   services: LogService[];
   warnings: QueryWarning[];
+  /** Hosts without a record in the last part that had some in the same part before. Null: not compared. */
+  silent_hosts: string[] | null;
 }
 
 /** A panel of a dashboard. */

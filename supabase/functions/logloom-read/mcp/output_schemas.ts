@@ -105,6 +105,7 @@ export const overview = objectOf({
     last_seen: textOrNone,
   })),
   warnings,
+  silent_hosts: { type: ["array", "null"], items: text },
 });
 
 export const fields = listOf(objectOf(

@@ -47,14 +47,17 @@ create type public.logloom_log_service as (
   records_before bigint,
   errors_before bigint,
   last_seen timestamptz,
+  errors_before_lately bigint,
   errors_over_time bigint[],
+  records_before_lately bigint,
   records_over_time bigint[]
 );
 
 comment on type public.logloom_log_service is
   'The numbers of records and errors of a service (null: no service) in a range, and in the same '
   'hours of the days before. last_seen: the minute of the newest record (over a day: exact to '
-  '1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range.';
+  '1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range. '
+  '…_before_lately: in the last of these parts, in the range before.';
 
 create type public.logloom_log_overview as (
   ts_from timestamptz,
@@ -63,12 +66,14 @@ create type public.logloom_log_overview as (
   before_to timestamptz,
   total_services bigint,
   services public.logloom_log_service[],
-  warnings public.logloom_query_warning[]
+  warnings public.logloom_query_warning[],
+  silent_hosts text[]
 );
 
 comment on type public.logloom_log_overview is
   'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes '
-  'first.';
+  'first. silent_hosts: hosts without a record in the last 24th of the range that had at least '
+  'seven in the same part before; null if hosts are hidden or have too many records.';
 
 create type public.logloom_log_series as (
   "group" jsonb,
