@@ -143,6 +143,7 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
   }
   figures.push(...await measurePages(bench, now));
   figures.push(...await measureOthers(bench, now, days));
+  figures.push(...await measureStages(bench, "rows", now));
   printFigures(`Search, p95 of ${runs} runs over HTTP, warm`, figures);
   await hideFields(bench.sql);
   const title =
@@ -150,6 +151,7 @@ async function measure(bench: BenchStack, days: number): Promise<void> {
   printFigures(`${title}, over rows`, await measureHidden(bench, now, days));
   const midnight = await sealBeforeToday(bench, days);
   printFigures(`${title}, over sealed days`, await measureHidden(bench, midnight, days - 1));
+  printFigures("A condition and math, sealed", await measureStages(bench, "blocks", midnight));
   step("Compiler");
   printFigures(
     "Compiler, queries of 2,048 bytes, in the database",
@@ -244,6 +246,43 @@ async function measureOthers(bench: BenchStack, now: Date, days: number): Promis
       }),
     ),
   ];
+}
+
+/** Compares aggregates of a day with the same under a condition and with math, in turn. */
+async function measureStages(bench: BenchStack, source: string, end: Date): Promise<Figure[]> {
+  step("Conditions and math");
+  const aggregates: [name: string, plain: string, staged: string][] = [
+    [
+      "count() by service",
+      "| count() as n by service",
+      "| count() if (level:error) as e, count() as n by service | math e / n * 100 as share",
+    ],
+    [
+      `avg(attrs.bytes) by host, over ${source}`,
+      "route:* | avg(@bytes) as n by host",
+      "route:* | avg(@bytes) if (level:info) as n by host | math n / 1024 as kb",
+    ],
+  ];
+  const figures: Figure[] = [];
+  for (const [name, ...queries] of aggregates) {
+    const times: [number[], number[]] = [[], []];
+    for (let n = -2; n < runs; n++) {
+      for (const [at, p_query_dsl] of queries.entries()) {
+        const started = performance.now();
+        const p_ts_from = new Date(end.getTime() - 24 * 3_600_000).toISOString();
+        await call(bench, "log_stats", { p_query_dsl, p_ts_from, p_ts_to: end.toISOString() });
+        if (n >= 0) times[at].push(performance.now() - started);
+      }
+    }
+    const [plain, staged] = times.map((all) => percentile(all, 0.5));
+    figures.push({
+      name: `${name}: a condition and math`,
+      value: `${staged.toFixed(1)} and ${plain.toFixed(1)} ms, ${ratio(staged, plain)} ×`,
+      limit: "≤ 1.2 ×",
+      holds: staged <= 1.2 * plain,
+    });
+  }
+  return figures;
 }
 
 async function hideFields(sql: postgres.Sql): Promise<void> {

@@ -19,6 +19,10 @@ const stages = [
   "p95(attrs.took)",
   "sum(attrs.took) by (10m)",
   "count_distinct(req_id)",
+  "count_distinct(attrs.took) if (level:error) as n, count() as all by service",
+  "count() if (attrs.took:<900) as quick, count() as all by (10m) | math quick / all * 100 as share",
+  'extract "order <n> took" | max(@n), count_distinct(@n) as n',
+  'extract_regexp "(?P<n>[0-9]) ms$" | count() by @n | sort by @n',
   "patterns",
 ];
 

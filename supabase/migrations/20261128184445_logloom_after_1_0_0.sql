@@ -1626,8 +1626,8 @@ begin
       '`create_alert_rule`, `update_alert_rule`: the plan''s `max_baseline_rules`.'),
     ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
       'The longest wait is an hour.', null),
-    ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
-      'Group by the field whose values must keep sending, or compare count() with lt.', null),
+    ('alerts.absent_needs_groups', 400, 'p_on_absent "fire" needs a query with "by"',
+      'Group by the field whose values must keep sending, or compare count() with "lt".', null),
     ('alerts.rule_not_found', 404, 'Alert rule not found',
       'list_alert_rules shows the rules of this tenant.', null),
     ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id from list_alert_history.',
@@ -1662,7 +1662,7 @@ begin
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
-      'Remove the other stages, and a width such as (5m). The rule compares the last result.',
+      'Remove all other stages and a width such as (5m). The rule compares the last result.',
       null),
     ('alerts.preview_names_now', 400, 'No preview for a query that uses "now"',
       'Remove the times relative to now, such as ts:>now-1h: each window has its own time.',
@@ -7464,7 +7464,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert needs older counts, because its window is shorter.
+        -- Alert windows are at most a day, so older removals change no alert.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c
@@ -7935,7 +7935,7 @@ begin
     return '[]';
   end if;
   return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
-    || logloom_private.plain_numbers(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+    || logloom_private.near_values(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
 end;
 $function$;
 
@@ -10764,6 +10764,54 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.near_values (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_records constant integer := 1000;
+  v_warnings jsonb := '[]';
+  v_leaf jsonb;
+  v_hint text[];
+begin
+  for v_leaf in
+    -- Terms below NOT find more if their value is wrong.
+    with recursive nodes (node) as (
+      select p_tree
+      union all
+      select jsonb_array_elements(n.node -> 'items') from nodes n where n.node ? 'items'
+    )
+    select n.node
+    from nodes n
+    where n.node -> 'bounds' ->> 'unit' is not null
+      or n.node ->> 'test' = 'equal' and jsonb_array_length(n.node -> 'values') = 1
+        and n.node ->> 'field' in ('attrs', 'env', 'host', 'route', 'user_id', 'req_id')
+    limit 3
+  loop
+    v_hint := logloom_private.value_hint(
+      v_leaf, logloom_private.source_sql(logloom_private.first_records_sql(
+        p_tenant_id, p_scoped, v_max_records, 'desc',
+        p_reads => logloom_private.query_reads(v_leaf)
+      ))
+    );
+    if v_hint[2] is not null then
+      v_warnings := v_warnings || jsonb_build_object(
+        'position', greatest(strpos(p_query_dsl, v_leaf ->> 'name' || ':'), 1),
+        'message', v_hint[1], 'suggestion', left(v_hint[2], 200)
+      );
+    end if;
+  end loop;
+  return v_warnings;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
   p_view_id   uuid,
@@ -11785,7 +11833,7 @@ begin
     ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
       null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+      'For more, send p_after.', 'A page has 1 to 1000 items.'),
     ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
       'Send the %2$s of the last item of the page before.',
       '`p_after` is not the id of an item of this list: send the id of the last item of the page '
@@ -12182,65 +12230,32 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.plain_numbers (
-  p_tenant_id text,
-  p_scoped    logloom_private.compiled_query,
-  p_tree      jsonb,
-  p_query_dsl text
+CREATE OR REPLACE FUNCTION logloom_private.plain_comparison (
+  p_leaf jsonb
 )
-  RETURNS jsonb
+  RETURNS text
   LANGUAGE plpgsql
-  STABLE
+  IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_max_records constant integer := 1000;
-  v_warnings jsonb := '[]';
-  v_leaf jsonb;
-  v_bounds jsonb;
-  v_name text;
-  v_factor numeric;
-  v_lower text;
-  v_upper text;
-  v_is_plain boolean;
+  v_name constant text := p_leaf ->> 'name';
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_factor constant numeric := case
+    when v_bounds ->> 'unit' = 'bytes' then 1
+    when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
+    when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
+    when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
+    else 1 end;
+  v_lower constant text := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
+  v_upper constant text := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
 begin
-  for v_leaf in
-    select l
-    from jsonb_path_query(p_tree, 'strict $.** ? (@.field == "attrs" && @.bounds.unit != null)') l
-    limit 3
-  loop
-    v_name := v_leaf ->> 'name';
-    v_bounds := v_leaf -> 'bounds';
-    execute format(
-      'select bool_or(jsonb_typeof(%s) = ''number'') from (select l.* %s) l',
-      logloom_private.query_value_sql(v_leaf, 'l'),
-      logloom_private.source_sql(logloom_private.first_records_sql(
-        p_tenant_id, p_scoped, v_max_records, 'desc',
-        p_reads => logloom_private.query_reads(v_leaf)
-      ))
-    )
-    into v_is_plain;
-    continue when v_is_plain is not true;
-    v_factor := case
-      when v_bounds ->> 'unit' = 'bytes' then 1
-      when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
-      when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
-      when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
-      else 1 end;
-    v_lower := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
-    v_upper := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
-    v_warnings := v_warnings || jsonb_build_object(
-      'position', greatest(strpos(p_query_dsl, v_name || ':'), 1),
-      'message', format('%s holds plain numbers, which have no unit', v_name),
-      'suggestion', v_name || ':' || case
-        when v_upper is null
-          then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
-        when v_lower is null
-          then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
-        else format('[%s TO %s]', v_lower, v_upper) end
-    );
-  end loop;
-  return v_warnings;
+  return v_name || ':' || case
+    when v_upper is null
+      then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
+    when v_lower is null
+      then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
+    else format('[%s TO %s]', v_lower, v_upper) end;
 end;
 $function$;
 
@@ -13181,6 +13196,70 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_check_range (
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_field ->> 'field';
+  v_levels text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer;
+  v_to integer;
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.refuse_at(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'attrs' and p_range.lower_token ~ '[.:].*[.:]'
+    and pg_input_is_valid(p_range.lower_token, 'inet')
+    and pg_input_is_valid(p_range.upper_token, 'inet')
+    and family(p_range.lower_token::inet) = family(p_range.upper_token::inet)
+  then
+    perform logloom_private.refuse_at(
+      p_range.lower_position, 'query.addresses_are_networks',
+      p_field ->> 'name' || ':' || inet_merge(p_range.lower_token::inet, p_range.upper_token::inet)
+    );
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels, logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+    v_to := array_position(
+      v_levels, logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+    v_levels := v_levels[coalesce(v_from, 1):coalesce(v_to, 4)];
+    p_state.node := case when cardinality(v_levels) = 0 then '{"type": "none"}'::jsonb
+      else logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'equal', 'values', v_levels)
+      ) end;
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    )
+  ));
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_check_value (
   p_state    logloom_private.query_state,
   p_field    jsonb,
@@ -13300,7 +13379,7 @@ begin
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
       'Write \\ for the character itself.', null),
     ('query.bound_is_missing', 400, 'A bound of a range is missing',
-      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+      'Write [a TO b] or {a TO b}. For an open bound, write only *.', null),
     ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
       'Remove it, or quote it to search for it.', null),
     ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
@@ -13308,7 +13387,7 @@ begin
     ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
       'Write @"name":value without white space.', null),
     ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.', null),
+      'Quote a text that contains *. For an open bound, write only *.', null),
     ('query.field_is_missing', 400, 'A field is missing before the colon',
       'Write field:value without white space around the colon, or quote the text.', null),
     ('query.number_is_out_of_range', 400, 'A number is out of range',
@@ -13380,6 +13459,9 @@ begin
       'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
     ('query.comparison_has_blanks', 400, '%s is only allowed at the start of a value',
       'Write %2$s: a colon after the field, and no blanks.', null),
+    ('query.colon_has_blanks', 400, 'A field is missing before the colon', 'Write %s', null),
+    ('query.slashes_are_text', 400, 'Slashes do not mark a regular expression', 'Write %s', null),
+    ('query.addresses_are_networks', 400, 'A range of addresses is a network', 'Write %s', null),
     ('query.range_is_foreign', 400, '%s is only allowed in a range of a field', 'Write %2$s', null),
     ('query.field_is_of_another_language', 400, 'Unknown field %s', 'Write %2$s', null),
     ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
@@ -13639,7 +13721,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
   AS $function$
 declare
   v_parts constant text[] := regexp_match(
-    p_token,
+    regexp_replace(p_token, '^attrs->>?''([[:alnum:]_.-]+)''', '@\1'),
     '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
   );
   v_name text;
@@ -13648,6 +13730,9 @@ declare
 begin
   if v_parts is null then
     return null;
+  elsif v_parts[1] = 'index' and v_parts[3] ~ '^[[:alpha:]*]' then
+    -- Splunk's index: a tenant has one.
+    return '*';
   end if;
   v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
     else logloom_private.query_meant_name(v_parts[1]) end;
@@ -13663,6 +13748,89 @@ begin
       when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
       else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
     end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_fields (
+  p_names text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_keys constant text[] := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(p_names) with ordinality u (t, n)
+    where t ~ '^@?[[:alpha:]_]'
+    order by n
+    limit 3
+  );
+begin
+  if p_plan ? 'aggregates' then
+    return 'no stage: the columns are those of by, such as | count() by '
+      || coalesce(nullif(array_to_string(array_remove(v_keys, 'ts'), ', '), ''), 'service');
+  end if;
+  return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_index (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
+  v_value constant text := p_texts[p_at + 3];
+begin
+  if coalesce(p_texts[p_at - 1], '') !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
+    or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
+  then
+    return null;
+  elsif left(v_value, 1) = ':' then
+    return v_name || v_value || case v_value when ':' then left(p_texts[p_at + 4], 60) else '' end;
+  end if;
+  return coalesce(
+    logloom_private.query_meant_words(v_name || p_texts[p_at + 3:], 1),
+    logloom_private.query_meant_comparison(v_name || v_value),
+    v_name || ':*'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_math (
+  p_texts  text[],
+  p_column text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_formula constant text := array_to_string(p_texts[4:], ' ');
+  v_name constant text := substring(v_formula from '[[:alpha:]_@][[:alnum:]_.]*');
+begin
+  if p_texts[3] is distinct from '=' or p_texts[2] !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+    or v_formula !~ '^[[:alnum:]_.@ ]+[-+*/%][-+*/%[:alnum:]_.@ ]+$' or v_name is null
+  then
+    return '| math n / 60 as m after an aggregate, or | extract "took <ms> ms" before it';
+  elsif p_column is not null then
+    return '| math ' || v_formula || ' as ' || p_texts[2];
+  end if;
+  return format(
+    '| %s(%s) as n | math %s as %s',
+    case when v_name ~ '(?:ms|seconds|duration|latency|time)$' then 'avg' else 'sum' end,
+    logloom_private.query_meant_argument(array[v_name], 'sum'),
+    replace(v_formula, v_name, 'n'), p_texts[2]
+  );
 end;
 $function$;
 
@@ -13757,7 +13925,6 @@ declare
     (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
   );
   v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  v_keys text[];
 begin
   if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
     return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
@@ -13768,8 +13935,17 @@ begin
     -- |= "text", |~ "regex"
     return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
       || translate(p_texts[2], '`', '"') || ' before the first |';
-  elsif v_word in ('contains', 'test', 'match', 'grep') then
-    -- jq's contains("text"), test("regex"), a shell's grep text
+  elsif v_word = 'grep' then
+    return case when array_to_string(p_texts, ' ') ~ ' -[a-z]*v' then '-' else '' end || 'msg:'
+      || coalesce(
+        (
+          select t from unnest(p_texts[2:]) with ordinality u (t, n)
+          where t not like '-%' order by n limit 1
+        ),
+        '"text"'
+      ) || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match') then
+    -- jq's contains("text"), test("regex")
     return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
       || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
   elsif v_word in ('group', 'by') then
@@ -13798,16 +13974,17 @@ begin
       when v_column is not null then v_column || ' > 10'
       else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
   elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
-    v_keys := array(
-      select logloom_private.query_meant_name(t)
-      from unnest(p_texts[2:]) t
-      where t ~ '^@?[[:alpha:]_]'
-      limit 3
-    );
-    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+    return logloom_private.query_meant_fields(p_texts[2:], p_plan);
   elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
     return case
       when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      when v_text like '%*%' and array_position(p_texts, 'as') is not null then (
+        -- parse "* *" as method, path
+        select '| extract ' || string_agg(t.part || coalesce('<' || p_texts[
+          array_position(p_texts, 'as') + 2 * t.n - 1
+        ] || '>', ''), '' order by t.n)
+        from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
+      )
       else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
     end;
   elsif v_word in ('unpack_json', 'spath') then
@@ -13815,11 +13992,99 @@ begin
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
   elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
-    return 'the value as an attribute where the event is sent: a query makes no fields';
+    return logloom_private.query_meant_math(p_texts, v_column);
   elsif v_word in ('rename', 'project-rename', 'label_format') then
     return 'the name that it has: only an aggregate gets another, | count() as n';
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_select (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_texts::text collate "C")::text[];
+  v_from constant integer := coalesce(array_position(v_words, 'from'), cardinality(p_texts));
+  v_where constant integer := array_position(v_words, 'where');
+  -- The first word after the conditions
+  v_end constant integer := coalesce(
+    (
+      select min(n) from generate_subscripts(v_words, 1) n
+      where n > coalesce(v_where, v_from) and v_words[n]
+        in ('group', 'having', 'order', 'limit', 'facet', 'since', 'until', 'timeseries', '')
+    ),
+    cardinality(p_texts) + 1
+  );
+  v_terms constant text[] := array(
+    select m.meant
+    from generate_series(v_where + 1, v_end - 1) n
+    cross join lateral (
+      select coalesce(
+        logloom_private.query_meant_words(p_texts, n),
+        logloom_private.query_meant_comparison(p_texts[n])
+      ) as meant
+    ) m
+    where m.meant is not null
+    order by n
+  );
+  v_aggregate constant text := (
+    select logloom_private.query_meant_stage(
+      string_to_array(replace(array_to_string(p_texts[n:v_from - 1], e'\n'), ',', ''), e'\n'), '{}'
+    )
+    from generate_series(2, v_from - 2) n
+    where logloom_private.query_meant_aggregate(v_words[n]) is not null and p_texts[n + 1] = '('
+    order by n
+    limit 1
+  );
+  v_key constant text := rtrim(coalesce(
+    p_texts[array_position(v_words, 'facet') + 1], p_texts[array_position(v_words, 'group') + 2]
+  ), ',');
+  v_group constant text :=
+    case when v_key <> '' then logloom_private.query_meant_name(v_key) end;
+  v_order constant integer := array_position(v_words, 'order');
+  v_descending constant text := case when 'desc' = any(v_words) then ' desc' else '' end;
+begin
+  return concat_ws(
+    ' ',
+    nullif(
+      array_to_string(
+        v_terms, case when 'or' = any(v_words[v_where:v_end]) then ' OR ' else ' ' end
+      ),
+      ''
+    ),
+    (
+      select t.meant
+      from generate_series(v_end, cardinality(p_texts)) n
+      cross join lateral (select logloom_private.query_meant_time(p_texts, n) as meant) t
+      where t.meant is not null
+      limit 1
+    ),
+    v_aggregate || case when v_order is null then '' else ' as n' end || coalesce(
+      ' by ' || nullif(
+        concat_ws(
+          ', ', case when 'timeseries' = any(v_words) then '(5m)' end,
+          v_group
+        ),
+        ''
+      ),
+      ''
+    ),
+    case
+      when v_aggregate is not null and p_texts[v_order + 2] = v_key
+        then '| sort by ' || v_group || v_descending
+      when v_aggregate is not null and v_order is not null then '| sort by n' || v_descending
+      when v_order is not null then '| sort by ts' || v_descending
+    end,
+    '| limit ' || substring(
+      p_texts[array_position(v_words, 'limit') + 1] from '^[1-9][0-9]{0,5}$'
+    )
+  );
 end;
 $function$;
 
@@ -13833,6 +14098,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_end constant integer := array_position(p_texts, '}', p_at);
   v_meant constant text := (
     select string_agg(
       logloom_private.query_meant_comparison(
@@ -13840,17 +14106,33 @@ declare
       ),
       ' ' order by n
     )
-    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
+    from generate_series(p_at + 1, v_end - 2) n
     where p_texts[n] ~ '[=~]$'
-  );
+  ) || case when p_texts[v_end + 1:v_end + 2] = '{|,=}' and p_texts[v_end + 3] like '"%'
+    then ' ' || p_texts[v_end + 3] else '' end;
+  v_aggregate constant text := case p_texts[p_at - 2]
+    when 'rate' then ' | rate()' when 'count_over_time' then ' | count()' end;
 begin
-  return v_meant || case
-    when p_texts[p_at - 1] is distinct from '(' then ''
-    when p_texts[p_at - 2] = 'rate' then ' | rate()'
-    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
-    else '' end
-    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
-      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+  if p_texts[p_at - 1] is distinct from '(' or v_aggregate is null then
+    return v_meant;
+  end if;
+  -- rate() is per minute without a width, too.
+  return v_meant || v_aggregate || coalesce(
+    ' by ' || nullif(
+      concat_ws(
+        ', ',
+        (
+          select '(' || p_texts[n + 1] || ')' from generate_series(v_end, cardinality(p_texts)) n
+          where p_texts[n] = '[' and p_texts[n + 1] ~ '^[1-9][0-9]{0,4}[smhdw]$'
+            and v_aggregate <> ' | rate()'
+          limit 1
+        ),
+        case when p_texts[2:3] = '{by,(}' then logloom_private.query_meant_name(p_texts[4]) end
+      ),
+      ''
+    ),
+    ''
+  );
 end;
 $function$;
 
@@ -13880,6 +14162,8 @@ declare
   v_keys text[];
   v_kind text;
   v_place integer;
+  v_close integer;
+  v_name text;
 begin
   if v_plain is not null then
     return v_plain;
@@ -13940,11 +14224,59 @@ begin
     v_keys := '{}';
   end if;
   v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  -- The name in count() as n, or in count() n of LogsQL
+  v_close := case when p_texts[v_place + 1] = '('
+    then array_position(p_texts, ')', v_place) else v_place end;
+  v_name := case
+    when lower(p_texts[v_close + 1] collate "C") = 'as' then p_texts[v_close + 2]
+    when v_close > v_place then p_texts[v_close + 1] end;
   v_keys := array_remove(v_width || v_keys, null);
   return '| ' || v_kind || '(' || case
       when v_kind in ('count', 'rate') then ''
       else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || case when v_name ~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+      and lower(v_name collate "C") not in ('by', 'if', 'where', 'group', 'over', 'limit')
+      then ' as ' || v_name else '' end
     || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_start (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_texts::text collate "C")::text[];
+begin
+  if v_words[1] = 'select'
+    and (v_words[2] ~ '^[0-9(]' or v_words && array['from', '*', 'where'])
+  then
+    return coalesce(
+      nullif(logloom_private.query_meant_select(p_texts), ''), 'service:api level:error'
+    );
+  elsif v_words[1] in ('where', 'grep') and logloom_private.query_is_term(p_texts[2]) then
+    return coalesce(
+      logloom_private.query_meant_words(p_texts, 2),
+      (
+        select t from unnest(p_texts[2:4]) t
+        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
+      )
+    );
+  elsif v_words[1] in ('fields', 'filter', 'parse', 'stats', 'display') and p_texts[2] like '@%'
+  then
+    return logloom_private.query_meant_stage(
+      case v_words[1] when 'fields' then 'table' else v_words[1] end || array(
+        select rtrim(t, ',') from unnest(p_texts[2:8]) with ordinality u (t, n)
+        where u.n < coalesce(array_position(p_texts, '|'), 8) order by n
+      ),
+      '{}'
+    );
+  end if;
+  return null;
 end;
 $function$;
 
@@ -14032,7 +14364,9 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_name constant text := p_texts[p_at];
+  -- attrs->>'method'
+  v_name constant text :=
+    regexp_replace(p_texts[p_at], '^attrs->>?''([[:alnum:]_.-]+)''$', '@\1');
   v_word constant text := lower(p_texts[p_at + 1] collate "C");
   v_value text := p_texts[p_at + 2];
   v_end integer;
@@ -14073,16 +14407,19 @@ begin
       || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
   elsif not logloom_private.query_is_term(v_value) then
     return null;
-  elsif left(v_value, 1) = '''' then
-    -- A text in single quotes may have blanks.
+  elsif left(v_value, 1) in ('''', '/') then
+    -- A text in single quotes or slashes may have blanks.
     select min(n) into v_end
     from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
-    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    where right(p_texts[n], 1) = left(v_value, 1)
+      and (n > p_at + 2 or char_length(p_texts[n]) > 1);
     v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
     v_value := btrim(v_value, '''');
-  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
-    -- now() - interval '1 hour'
-    v_value := 'now-1h';
+  elsif v_value in ('now', 'ago') and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour', ago(5m)
+    v_value := 'now-' || coalesce(
+      substring(p_texts[p_at + 4] from '^[1-9][0-9]{0,4}[smhdw]$'), '1h'
+    );
   else
     v_value := logloom_private.query_text(v_value);
   end if;
@@ -14636,6 +14973,89 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_item (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+  v_meant text;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if v_token = 'NOT' then
+    p_state := logloom_private.query_advance(p_state);
+  elsif v_token = '-' then
+    p_state."at" := p_state."at" + 1;
+    if not logloom_private.query_is_adjacent(p_state, p_state."at")
+      or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
+    then
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
+    end if;
+  elsif left(v_token, 1) = '-' then
+    p_state.texts[p_state."at"] := substr(v_token, 2);
+    p_state.positions[p_state."at"] := v_position + 1;
+  elsif v_token = '(' then
+    if p_state.texts[p_state."at" + 1] = ')'
+      and logloom_private.query_is_adjacent(p_state, p_state."at")
+      and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.aggregate_needs_a_bar', ')',
+        logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
+      );
+    end if;
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_items(p_state, 'or');
+    if p_state.texts[p_state."at"] <> ')' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    p_state.depth := v_depth;
+    return p_state;
+  elsif v_token in ('', ')', '|', 'AND', 'OR') then
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
+    );
+  elsif v_token in ('[', ']', '{', '}') then
+    v_meant := case v_token
+      when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
+      when '[' then coalesce(
+        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
+        logloom_private.query_meant_index(p_state.texts, p_state."at"),
+        -- ['logs'] | where …
+        case when p_state."at" = 1 and p_state.texts[2:3]::text like '{''%'',]}'
+          then 'the query without [' || p_state.texts[2] || ']: there is one set of records' end
+      ) end;
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        v_position, 'query.range_is_foreign', v_token, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
+  elsif v_token = '""' then
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
+  else
+    return logloom_private.query_parse_term(p_state);
+  end if;
+
+  p_state := logloom_private.query_parse_item(logloom_private.query_deepen(p_state, v_position));
+  p_state.node := jsonb_build_object('type', 'not', 'item', p_state.node);
+  p_state.depth := v_depth;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_math (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -14757,12 +15177,13 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+    if v_name ~* '^(?:\(|-.*|asc|desc)$' and not v_name = any (v_columns) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
         logloom_private.query_excerpt(v_name),
         logloom_private.query_meant_order(
-          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+          p_state.texts[p_state."at":p_state."at" + case v_name when '(' then 3 else 1 end],
+          v_columns
         )
       );
     elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
@@ -14969,6 +15390,113 @@ begin
   end loop;
   p_state.node := v_plan;
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_term (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_at integer := v_first;
+  v_name text := '';
+  v_head text;
+  v_operator text;
+  v_field jsonb;
+  v_colon integer;
+  v_meant text;
+begin
+  if left(p_state.texts[v_first], 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    v_head := p_state.texts[v_at];
+    if strpos(v_head, ':') > 0 and left(v_head, 1) <> '"' then
+      v_head := coalesce(substring(v_head from '^(?:[^:\\]|\\.)+'), '');
+    end if;
+    v_name := v_name || v_head;
+    exit when v_head <> p_state.texts[v_at];
+    if v_at = v_first and (v_head !~ '^(?:@|(?:attrs|@.*)\.|attrs\..*\.)$'
+      or left(p_state.texts[v_at + 1], 1) <> '"'
+      or not logloom_private.query_is_adjacent(p_state, v_at + 1))
+    then
+      v_at := null;
+      exit;
+    end if;
+    v_at := v_at + 1;
+    if not logloom_private.query_is_adjacent(p_state, v_at)
+      or not logloom_private.query_is_term(p_state.texts[v_at])
+    then
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
+    end if;
+  end loop;
+
+  v_operator := left(v_name, 1);
+  if v_name = '' then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[v_first - 1] || '=' || case p_state.texts[v_first]
+        when ':' then logloom_private.query_text(p_state.texts[v_first + 1])
+        else substr(p_state.texts[v_first], 2) end
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.colon_has_blanks', v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
+  elsif v_operator in ('<', '>', '~') then
+    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.operator_is_for_values', v_operator
+    );
+  elsif v_at is null then
+    -- There is no colon, so it is a free term.
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  v_meant := case when v_name in ('_stream', 'stream') and p_state.texts[v_at + 1] = '{'
+    then logloom_private.query_meant_selector(p_state.texts, v_at + 1)
+    else logloom_private.query_meant_term(
+      v_name,
+      coalesce(
+        nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
+      )
+    ) end;
+  if v_meant is not null then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.field_is_of_another_language',
+      logloom_private.query_excerpt(v_name), v_meant
+    );
+  end if;
+  v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
+
+  v_colon := p_state.positions[v_at] + char_length(v_head);
+  p_state."at" := v_at;
+  p_state := logloom_private.query_take(p_state, v_head || ':');
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_colon + 1
+  then
+    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(
+        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
+        v_name || ':' || left(p_state.texts[p_state."at"], 60)
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
+    );
+  end if;
+  return logloom_private.query_parse_value(p_state, v_field);
 end;
 $function$;
 
@@ -15491,6 +16019,59 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_tokenize (
+  p_query_dsl text,
+  p_now       timestamp with time zone
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.query_state;
+  v_stray integer;
+  -- msg:/Failed password for (root|admin)/
+  v_slashes constant text[] := regexp_match(
+    p_query_dsl,
+    '(?:^|[ (-])((?:msg|any|@[A-Za-z_][A-Za-z0-9_.]*):)'
+      || '(/((?:[^/\\"]|\\.)*[ (|[{](?:[^/\\"]|\\.)*)/)(?:$|[ )])'
+  );
+begin
+  v_state.depth := 0;
+  v_state.leaves := 0;
+  v_state.searched := 0;
+  v_state.steps := 0;
+  v_state."now" := p_now;
+  v_state.names_now := false;
+  v_state.warnings := '[]';
+  v_state.node := '{"type": "all"}';
+  -- Matches a quoted text, a bracket or bar, or a word.
+  v_state := logloom_private.query_split(
+    v_state, p_query_dsl, 1,
+    '"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+'
+  );
+  v_stray := least(array_position(v_state.texts, '"'), array_position(v_state.texts, '\'));
+  if v_stray is not null then
+    perform logloom_private.refuse_at(
+      v_state.positions[v_stray],
+      case v_state.texts[v_stray] when '"' then 'query.quote_is_not_closed'
+        else 'query.backslash_escapes_nothing' end
+    );
+  elsif v_slashes[3] ~ '[(|[{]' then
+    perform logloom_private.refuse_at(
+      strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+      'query.slashes_are_text', v_slashes[1] || '~"' || v_slashes[3] || '"'
+    );
+  end if;
+  return logloom_private.query_warn(
+    v_state, strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text',
+    v_slashes[1] || '~"' || v_slashes[3] || '"'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_value_sql (
   p_field jsonb,
   p_alias text
@@ -15546,6 +16127,10 @@ declare
   v_message text;
   v_suggestion text;
 begin
+  if p_state.warnings -> 0 ->> 'message' like 'SQL is not supported%' then
+    -- Its suggestion is for the whole query.
+    return p_state;
+  end if;
   v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
   if v_suggestion is not null then
     v_message := format('%s is read as a word: write a colon after a field', v_token);
@@ -15592,25 +16177,11 @@ begin
   elsif v_time is not null then
     v_message := format('%s is read as a word: write a time as a term', v_token);
     v_suggestion := v_time;
-  elsif v_word in ('where', 'grep') and p_state."at" = 1
-    and logloom_private.query_is_term(v_next)
-  then
-    v_message := format('%s is read as a word: a query begins with its terms', v_token);
-    v_suggestion := coalesce(
-      logloom_private.query_meant_words(p_state.texts, 2),
-      (
-        select t from unnest(p_state.texts[2:4]) t
-        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
-      )
-    );
-  elsif v_word = 'select' and p_state."at" = 1
-    and (
-      v_next ~ '^[0-9(]'
-      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
-    )
-  then
-    v_message := 'SQL is not supported: each word is searched for in msg';
-    v_suggestion := 'service:api level:error';
+  elsif p_state."at" = 1 and logloom_private.query_meant_start(p_state.texts) is not null then
+    v_message := case v_word when 'select'
+      then 'SQL is not supported: each word is searched for in msg'
+      else format('%s is read as a word: a query begins with its terms', v_token) end;
+    v_suggestion := logloom_private.query_meant_start(p_state.texts);
   elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
     v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
     v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
@@ -17027,8 +17598,15 @@ begin
     v_query.by_fields, v_groups,
     logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
+  v_series := coalesce(v_series, '{}');
+  if cardinality(v_series) < 2 and not jsonb_path_exists(
+    to_jsonb(v_series), '$[*].points[*][1] ? (@ != null && @ != 0)'
+  ) then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
+    v_seconds, v_series, logloom_private.warnings_of(v_query)
   )::public.logloom_log_series_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -17159,7 +17737,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- Everything up to v_last was read. If newer days were dropped, the tail is already further.
+    -- All up to v_last was read. If the newest days were dropped, v_last is before the cursor.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -17649,7 +18227,7 @@ RETURN format('
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs older counts, because its window is shorter.
+      -- Alert windows are at most a day, so older removals change no alert.
       where r.minute > now() - interval ''3 days''
     )
     select coalesce(sum(r.events), 0)::integer from removed r
@@ -18261,7 +18839,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
+  -- The same condition as blocks_older_format_idx, so this reads that index. It is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -18809,7 +19387,7 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: about three times the interval between two runs, plus the time that a step takes.
+  -- silence: how long a job may be without success. Usually three intervals or more, plus a step.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
@@ -19333,8 +19911,8 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- Begins with as many steps as should contain p_limit records. Each further round takes four
-    -- times as many.
+    -- Begins with about as many steps as hold p_limit records. Each further round takes four times
+    -- as many.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );
@@ -19445,9 +20023,9 @@ CREATE OR REPLACE FUNCTION logloom_private.search_errors()
 begin
   return query values
     ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_cursor for more.', null),
+      'For more, send p_cursor.', null),
     ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive. p_ts_to is exclusive, and now by default.', null),
+      'p_ts_from is inclusive, p_ts_to exclusive. Without p_ts_to the range ends now.', null),
     ('search.log_not_found', 404, 'Log record not found',
       'It may not be written yet, or its retention has ended.',
       'No such id in this tenant, not written yet, or past its retention.'),
@@ -19456,13 +20034,13 @@ begin
       'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
-      'The tenant runs more searches than the plan''s `concurrent_searches`. The answer has '
-        '`Retry-After`.'),
+      'The tenant already runs as many searches as the plan''s `concurrent_searches` allows. The '
+        'answer has `Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
-      'Wait for one to end. Together they may be half of what the plan allows.',
-      'Views and portals run over half of the plan''s `concurrent_searches`, or of those of all '
-        'tenants. The answer has `Retry-After`.'),
+      'Wait for one to end. They may use half of the search slots of this tenant.',
+      'They use half of the plan''s `concurrent_searches`, or half of all search slots. The answer '
+        'has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -20504,11 +21082,11 @@ begin
     ('stages.takes_no_field', 400, '%s takes no field',
       'Write %1$s(). count_distinct(user_id) counts different values.', null),
     ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
-    ('stages.name_is_missing', 400, 'A name is missing after as',
+    ('stages.name_is_missing', 400, 'A name is missing after "as"',
       'A name is letters, digits and _: count() as n', null),
-    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+    ('stages.width_is_missing', 400, 'A width of time is missing after "by ("',
       'Write by (5m), with s, m, h, d or w.', null),
-    ('stages.condition_is_missing', 400, 'A condition is missing after if',
+    ('stages.condition_is_missing', 400, 'A condition is missing after "if"',
       'Write count() if (level:error).', null),
     ('stages.math_needs_an_aggregate', 400, 'math needs an aggregate before it',
       'Write | count() if (level:error) as errors, count() as all | math errors / all as share',
@@ -20517,23 +21095,24 @@ begin
       'math computes with numbers and with %2$s.', null),
     ('stages.math_result_is_unknown', 400, 'No number to compute with: %s',
       'math computes with numbers and with %2$s.', null),
-    ('stages.math_needs_a_name', 400, 'as is missing before %s',
+    ('stages.math_needs_a_name', 400, '"as" is missing before %s',
       'Write math errors / all * 100 as share.', null),
     ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
       'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
     ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
     ('stages.extract_names_twice', 400, 'The pattern of %s gives two parts the same name',
       'Rename one of them.', null),
-    ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
-      'A name has letters, digits and _. extract_regexp takes any other text.', null),
+    ('stages.extract_name_is_wrong', 400, 'Invalid name between < and >: %s',
+      'A name has at most 60 letters, digits and _, and begins with no digit. For a text that has '
+        '< and >, use extract_regexp.', null),
     ('stages.extract_names_touch', 400, 'Two names have no text between them',
       'Write the text that separates them, such as "<method> <path>".', null),
-    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_widths', 400, '"by" has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
-    ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by %s', null),
     ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
@@ -20543,7 +21122,7 @@ begin
       null),
     ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
       'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
-    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+    ('stages.where_is_empty', 400, 'A comparison is missing after "where"',
       'After an aggregate where compares %2$s: where %3$s > 10', null),
     ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
       'After an aggregate where compares %2$s: where %3$s > 10', null),
@@ -20566,9 +21145,9 @@ begin
     ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
       'A stage ends at the next | or at the end of the query.', null),
     ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
-    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
-    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
-      'Write fields ts, msg, @status.', null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after "by"', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after "fields"',
+      'Write, for example: fields ts, msg, @status.', null),
     ('stages.needs_a_field', 400, '%s needs a field',
       'Write %s msg, or an attribute that holds a text.', null)
   ) e (name, status, message, hint, explanation);
@@ -20949,10 +21528,9 @@ begin
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
       'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
         'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
-    ('streams.address_needs_secrets', 400,
-      'Invalid p_secrets: these are missing: %s',
-      'The scheme, host or port has changed, so send every secret again, sealed. null removes one.',
-      '`update_log_stream` with another address: its secrets were meant for the old one.'),
+    ('streams.address_needs_secrets', 400, 'Invalid p_secrets: missing: %s',
+      'The scheme, host or port has changed. Send every secret again, sealed; null removes one.',
+      '`update_log_stream` with another address. The stored secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
@@ -21724,6 +22302,62 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
+
+CREATE OR REPLACE FUNCTION logloom_private.value_hint (
+  p_leaf   jsonb,
+  p_source text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_leaf ->> 'name';
+  v_value constant text := p_leaf -> 'values' ->> 0;
+  v_field constant text := p_leaf -> 'path' ->> 0;
+  v_found record;
+begin
+  execute format(
+    $query$
+      select
+        count(r.text) as events,
+        bool_or(r.text = %1$L) as is_there,
+        bool_or(jsonb_typeof(r.value) = 'number') as is_number,
+        min(r.text) filter (where lower(r.text) = lower(%1$L)) as other_case,
+        bool_or(r.text like %2$L) as is_pattern,
+        bool_or(strpos(r.text, %1$L) > 0) as is_part
+      from (select to_jsonb(%3$s) as value, %4$s as text from (select l.* %5$s) l) r
+    $query$,
+    v_value, case when v_value ~ '[*?]' then logloom_private.query_like(v_value) end,
+    logloom_private.query_value_sql(p_leaf, 'l'), logloom_private.query_group_sql(p_leaf, 'l'),
+    p_source
+  )
+  into v_found;
+  return case
+    when v_value is null then case when v_found.is_number then array[
+      format('%s holds plain numbers, which have no unit', v_name),
+      logloom_private.plain_comparison(p_leaf)
+    ] end
+    when v_found.is_there then null
+    when v_found.events = 0 and v_field = any (logloom_private.query_field_names()) then array[
+      format('%s is an attribute, and no event has it: %s is a field', v_name, v_field),
+      logloom_private.query_meant_comparison(v_field || '=' || v_value)
+    ]
+    when v_found.other_case is not null then array[
+      format('%s has another letter case: %s', v_name, v_found.other_case),
+      logloom_private.query_meant_comparison(v_name || '=' || v_found.other_case)
+    ]
+    when v_found.is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
+      'In quotes, * and ? are characters', v_name || ':' || v_value
+    ]
+    when v_found.is_part and v_value <> '' then array[
+      format('%s is compared with the whole value', v_name),
+      v_name || ':*' || regexp_replace(v_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
+    ]
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.value_number (
   p_plan jsonb
@@ -23493,7 +24127,7 @@ COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of i
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch: half of a batch that was too large for the receiver; a tenth more after each accepted batch.';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch. Half of a batch''s bytes when the receiver finds it too large. Grows by a tenth with each accepted batch.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The current batch; retries keep it. It has the records from the position to batch_end_seq and batch_end_id (null: all of this write sequence).';
 
@@ -23537,11 +24171,11 @@ COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s s
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may use one parallel worker less than this number.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may also use this number minus one parallel workers.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. Any further call gets PT429.';
 
-COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour; a further test gets PT429.';
+COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour. Tests over this number in 60 minutes get PT429.';
 
 COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average. events_burst: how many at once. Null: no limit.';
 
@@ -23623,7 +24257,7 @@ COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The l
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Files that existed then but are unknown are newer than the restored state.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that were in the bucket then but that the database does not know are newer than the restored state, and are kept.';
 
 COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches, so their objects were deleted.';
 
@@ -23659,7 +24293,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_pr
 
 COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message: how many messages come before the messages of each 16th template, beginning with the first template. offset_digits: how many digits come before; offset_bytes: how many bytes of templates.';
+COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages come before those of the template. offset_digits: how many digits come before them. offset_bytes: how many bytes of templates come before it.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'For each run: how many digits come before the digits of its messages.';
 
@@ -23961,7 +24595,7 @@ COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silen
 
 COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
 
@@ -23983,7 +24617,7 @@ COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the t
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
-COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON. Its columns may also follow the JSON, as logloom_private.request_of_text reads them. Returns an array of answers in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or {code, message, hint} of an error: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
 COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
 
@@ -24165,7 +24799,7 @@ COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge fu
 
 COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
-COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at is set.';
+COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at (infinity) is set to a time.';
 
 COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used again.';
 
@@ -24247,9 +24881,9 @@ COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, 
 
 COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
 
-COMMENT ON TYPE "logloom_private"."alert_band" IS 'What is usual for a window of a rule with a baseline, or of one of its groups.';
+COMMENT ON TYPE "logloom_private"."alert_band" IS 'The usual value and the threshold of a window of a rule with a baseline, or of one group.';
 
-COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last record.';
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first; the oldest of them; whether no older one is left.';
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
@@ -24313,11 +24947,11 @@ COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from
 
 COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
 
-COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it. Some secrets may still be unsealed. If is_complete is false, complete_alert_notification adds the rest.';
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
 
-COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token (with a link: url) is shown only once.';
+COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token, or url if p_link, is shown only once; the other is null.';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
@@ -24353,7 +24987,7 @@ COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and er
 
 COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because log streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 

@@ -63,6 +63,7 @@ Deno.test("the examples of docs/reference/query-language.md find the events that
     // An id ends in the event's index.
     const found = body.logs.map(({ id }) => parseInt(id.slice(-4), 16) + 1).toSorted();
     assert.equal(found.join(", "), finds, query);
+    if (found.length > 0) assert.deepEqual(body.warnings, [], query);
   }
 });
 

@@ -58,7 +58,10 @@ begin
       when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
       when '[' then coalesce(
         logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
-        logloom_private.query_meant_index(p_state.texts, p_state."at")
+        logloom_private.query_meant_index(p_state.texts, p_state."at"),
+        -- ['logs'] | where …
+        case when p_state."at" = 1 and p_state.texts[2:3]::text like '{''%'',]}'
+          then 'the query without [' || p_state.texts[2] || ']: there is one set of records' end
       ) end;
     if v_meant is not null then
       perform logloom_private.refuse_at(

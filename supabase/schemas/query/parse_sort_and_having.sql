@@ -53,12 +53,13 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+    if v_name ~* '^(?:\(|-.*|asc|desc)$' and not v_name = any (v_columns) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
         logloom_private.query_excerpt(v_name),
         logloom_private.query_meant_order(
-          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+          p_state.texts[p_state."at":p_state."at" + case v_name when '(' then 3 else 1 end],
+          v_columns
         )
       );
     elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then

@@ -74,6 +74,16 @@ begin
 
   v_operator := left(v_name, 1);
   if v_name = '' then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[v_first - 1] || '=' || case p_state.texts[v_first]
+        when ':' then logloom_private.query_text(p_state.texts[v_first + 1])
+        else substr(p_state.texts[v_first], 2) end
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.colon_has_blanks', v_meant
+      );
+    end if;
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
   elsif v_operator in ('<', '>', '~') then
     v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
@@ -89,12 +99,14 @@ begin
     -- There is no colon, so it is a free term.
     return logloom_private.query_parse_free(p_state);
   end if;
-  v_meant := logloom_private.query_meant_term(
-    v_name,
-    coalesce(
-      nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
-    )
-  );
+  v_meant := case when v_name in ('_stream', 'stream') and p_state.texts[v_at + 1] = '{'
+    then logloom_private.query_meant_selector(p_state.texts, v_at + 1)
+    else logloom_private.query_meant_term(
+      v_name,
+      coalesce(
+        nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
+      )
+    ) end;
   if v_meant is not null then
     perform logloom_private.refuse_at(
       p_state.positions[v_first], 'query.field_is_of_another_language',

@@ -29,7 +29,9 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_name constant text := p_texts[p_at];
+  -- attrs->>'method'
+  v_name constant text :=
+    regexp_replace(p_texts[p_at], '^attrs->>?''([[:alnum:]_.-]+)''$', '@\1');
   v_word constant text := lower(p_texts[p_at + 1] collate "C");
   v_value text := p_texts[p_at + 2];
   v_end integer;
@@ -70,16 +72,19 @@ begin
       || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
   elsif not logloom_private.query_is_term(v_value) then
     return null;
-  elsif left(v_value, 1) = '''' then
-    -- A text in single quotes may have blanks.
+  elsif left(v_value, 1) in ('''', '/') then
+    -- A text in single quotes or slashes may have blanks.
     select min(n) into v_end
     from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
-    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    where right(p_texts[n], 1) = left(v_value, 1)
+      and (n > p_at + 2 or char_length(p_texts[n]) > 1);
     v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
     v_value := btrim(v_value, '''');
-  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
-    -- now() - interval '1 hour'
-    v_value := 'now-1h';
+  elsif v_value in ('now', 'ago') and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour', ago(5m)
+    v_value := 'now-' || coalesce(
+      substring(p_texts[p_at + 4] from '^[1-9][0-9]{0,4}[smhdw]$'), '1h'
+    );
   else
     v_value := logloom_private.query_text(v_value);
   end if;
@@ -141,7 +146,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_parts constant text[] := regexp_match(
-    p_token,
+    regexp_replace(p_token, '^attrs->>?''([[:alnum:]_.-]+)''', '@\1'),
     '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
   );
   v_name text;
@@ -150,6 +155,9 @@ declare
 begin
   if v_parts is null then
     return null;
+  elsif v_parts[1] = 'index' and v_parts[3] ~ '^[[:alpha:]*]' then
+    -- Splunk's index: a tenant has one.
+    return '*';
   end if;
   v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
     else logloom_private.query_meant_name(v_parts[1]) end;
@@ -179,7 +187,7 @@ declare
   v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
   v_value constant text := p_texts[p_at + 3];
 begin
-  if p_texts[p_at - 1] !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
+  if coalesce(p_texts[p_at - 1], '') !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
     or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
   then
     return null;
@@ -240,36 +248,6 @@ begin
     ),
     ''
   );
-end;
-$$;
-
--- Suggests a query for a LogQL selector such as {app="api"}, with its { at p_at, and for the
--- function around it; or null.
-create function logloom_private.query_meant_selector(p_texts text[], p_at integer)
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_meant constant text := (
-    select string_agg(
-      logloom_private.query_meant_comparison(
-        ltrim(p_texts[n], ',') || logloom_private.query_text(p_texts[n + 1])
-      ),
-      ' ' order by n
-    )
-    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
-    where p_texts[n] ~ '[=~]$'
-  );
-begin
-  return v_meant || case
-    when p_texts[p_at - 1] is distinct from '(' then ''
-    when p_texts[p_at - 2] = 'rate' then ' | rate()'
-    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
-    else '' end
-    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
-      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
 end;
 $$;
 

@@ -1,3 +1,55 @@
+-- Suggests a stage for eval mb = bytes / 1024, with the tokens of the stage. p_column: the first
+-- result of an aggregate before it, or null.
+create function logloom_private.query_meant_math(p_texts text[], p_column text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_formula constant text := array_to_string(p_texts[4:], ' ');
+  v_name constant text := substring(v_formula from '[[:alpha:]_@][[:alnum:]_.]*');
+begin
+  if p_texts[3] is distinct from '=' or p_texts[2] !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+    or v_formula !~ '^[[:alnum:]_.@ ]+[-+*/%][-+*/%[:alnum:]_.@ ]+$' or v_name is null
+  then
+    return '| math n / 60 as m after an aggregate, or | extract "took <ms> ms" before it';
+  elsif p_column is not null then
+    return '| math ' || v_formula || ' as ' || p_texts[2];
+  end if;
+  return format(
+    '| %s(%s) as n | math %s as %s',
+    case when v_name ~ '(?:ms|seconds|duration|latency|time)$' then 'avg' else 'sum' end,
+    logloom_private.query_meant_argument(array[v_name], 'sum'),
+    replace(v_formula, v_name, 'n'), p_texts[2]
+  );
+end;
+$$;
+
+-- Suggests fields for the names in a stage such as table host, message.
+create function logloom_private.query_meant_fields(p_names text[], p_plan jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_keys constant text[] := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(p_names) with ordinality u (t, n)
+    where t ~ '^@?[[:alpha:]_]'
+    order by n
+    limit 3
+  );
+begin
+  if p_plan ? 'aggregates' then
+    return 'no stage: the columns are those of by, such as | count() by '
+      || coalesce(nullif(array_to_string(array_remove(v_keys, 'ts'), ', '), ''), 'service');
+  end if;
+  return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+end;
+$$;
+
 -- The first part of query_meant_stage.
 create function logloom_private.query_meant_plain_stage(p_texts text[], p_plan jsonb)
 returns text
@@ -17,7 +69,6 @@ declare
     (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
   );
   v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  v_keys text[];
 begin
   if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
     return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
@@ -28,8 +79,17 @@ begin
     -- |= "text", |~ "regex"
     return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
       || translate(p_texts[2], '`', '"') || ' before the first |';
-  elsif v_word in ('contains', 'test', 'match', 'grep') then
-    -- jq's contains("text"), test("regex"), a shell's grep text
+  elsif v_word = 'grep' then
+    return case when array_to_string(p_texts, ' ') ~ ' -[a-z]*v' then '-' else '' end || 'msg:'
+      || coalesce(
+        (
+          select t from unnest(p_texts[2:]) with ordinality u (t, n)
+          where t not like '-%' order by n limit 1
+        ),
+        '"text"'
+      ) || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match') then
+    -- jq's contains("text"), test("regex")
     return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
       || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
   elsif v_word in ('group', 'by') then
@@ -58,16 +118,17 @@ begin
       when v_column is not null then v_column || ' > 10'
       else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
   elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
-    v_keys := array(
-      select logloom_private.query_meant_name(t)
-      from unnest(p_texts[2:]) t
-      where t ~ '^@?[[:alpha:]_]'
-      limit 3
-    );
-    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+    return logloom_private.query_meant_fields(p_texts[2:], p_plan);
   elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
     return case
       when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      when v_text like '%*%' and array_position(p_texts, 'as') is not null then (
+        -- parse "* *" as method, path
+        select '| extract ' || string_agg(t.part || coalesce('<' || p_texts[
+          array_position(p_texts, 'as') + 2 * t.n - 1
+        ] || '>', ''), '' order by t.n)
+        from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
+      )
       else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
     end;
   elsif v_word in ('unpack_json', 'spath') then
@@ -75,7 +136,7 @@ begin
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
   elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
-    return 'the value as an attribute where the event is sent: a query makes no fields';
+    return logloom_private.query_meant_math(p_texts, v_column);
   elsif v_word in ('rename', 'project-rename', 'label_format') then
     return 'the name that it has: only an aggregate gets another, | count() as n';
   end if;
@@ -109,6 +170,8 @@ declare
   v_keys text[];
   v_kind text;
   v_place integer;
+  v_close integer;
+  v_name text;
 begin
   if v_plain is not null then
     return v_plain;
@@ -169,10 +232,19 @@ begin
     v_keys := '{}';
   end if;
   v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  -- The name in count() as n, or in count() n of LogsQL
+  v_close := case when p_texts[v_place + 1] = '('
+    then array_position(p_texts, ')', v_place) else v_place end;
+  v_name := case
+    when lower(p_texts[v_close + 1] collate "C") = 'as' then p_texts[v_close + 2]
+    when v_close > v_place then p_texts[v_close + 1] end;
   v_keys := array_remove(v_width || v_keys, null);
   return '| ' || v_kind || '(' || case
       when v_kind in ('count', 'rate') then ''
       else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || case when v_name ~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+      and lower(v_name collate "C") not in ('by', 'if', 'where', 'group', 'over', 'limit')
+      then ' as ' || v_name else '' end
     || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
 end;
 $$;

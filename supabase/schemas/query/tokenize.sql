@@ -40,6 +40,12 @@ as $$
 declare
   v_state logloom_private.query_state;
   v_stray integer;
+  -- msg:/Failed password for (root|admin)/
+  v_slashes constant text[] := regexp_match(
+    p_query_dsl,
+    '(?:^|[ (-])((?:msg|any|@[A-Za-z_][A-Za-z0-9_.]*):)'
+      || '(/((?:[^/\\"]|\\.)*[ (|[{](?:[^/\\"]|\\.)*)/)(?:$|[ )])'
+  );
 begin
   v_state.depth := 0;
   v_state.leaves := 0;
@@ -61,8 +67,17 @@ begin
       case v_state.texts[v_stray] when '"' then 'query.quote_is_not_closed'
         else 'query.backslash_escapes_nothing' end
     );
+  elsif v_slashes[3] ~ '[(|[{]' then
+    perform logloom_private.refuse_at(
+      strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+      'query.slashes_are_text', v_slashes[1] || '~"' || v_slashes[3] || '"'
+    );
   end if;
-  return v_state;
+  return logloom_private.query_warn(
+    v_state, strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text',
+    v_slashes[1] || '~"' || v_slashes[3] || '"'
+  );
 end;
 $$;
 

@@ -124,6 +124,10 @@ declare
   v_message text;
   v_suggestion text;
 begin
+  if p_state.warnings -> 0 ->> 'message' like 'SQL is not supported%' then
+    -- Its suggestion is for the whole query.
+    return p_state;
+  end if;
   v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
   if v_suggestion is not null then
     v_message := format('%s is read as a word: write a colon after a field', v_token);
@@ -170,25 +174,11 @@ begin
   elsif v_time is not null then
     v_message := format('%s is read as a word: write a time as a term', v_token);
     v_suggestion := v_time;
-  elsif v_word in ('where', 'grep') and p_state."at" = 1
-    and logloom_private.query_is_term(v_next)
-  then
-    v_message := format('%s is read as a word: a query begins with its terms', v_token);
-    v_suggestion := coalesce(
-      logloom_private.query_meant_words(p_state.texts, 2),
-      (
-        select t from unnest(p_state.texts[2:4]) t
-        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
-      )
-    );
-  elsif v_word = 'select' and p_state."at" = 1
-    and (
-      v_next ~ '^[0-9(]'
-      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
-    )
-  then
-    v_message := 'SQL is not supported: each word is searched for in msg';
-    v_suggestion := 'service:api level:error';
+  elsif p_state."at" = 1 and logloom_private.query_meant_start(p_state.texts) is not null then
+    v_message := case v_word when 'select'
+      then 'SQL is not supported: each word is searched for in msg'
+      else format('%s is read as a word: a query begins with its terms', v_token) end;
+    v_suggestion := logloom_private.query_meant_start(p_state.texts);
   elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
     v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
     v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;

@@ -64,9 +64,92 @@ begin
 end;
 $$;
 
--- Returns a warning for each comparison with a unit, such as @duration_ms:>1s, if the newest
--- records have plain numbers in this attribute.
-create function logloom_private.plain_numbers(
+-- Suggests a comparison with a plain number instead of one with a unit: @duration_ms:>1s.
+create function logloom_private.plain_comparison(p_leaf jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_leaf ->> 'name';
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_factor constant numeric := case
+    when v_bounds ->> 'unit' = 'bytes' then 1
+    when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
+    when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
+    when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
+    else 1 end;
+  v_lower constant text := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
+  v_upper constant text := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
+begin
+  return v_name || ':' || case
+    when v_upper is null
+      then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
+    when v_lower is null
+      then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
+    else format('[%s TO %s]', v_lower, v_upper) end;
+end;
+$$;
+
+-- Returns the message and suggestion for a leaf whose value no record has, or null. p_source: the
+-- records to look at.
+create function logloom_private.value_hint(p_leaf jsonb, p_source text)
+returns text[]
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name constant text := p_leaf ->> 'name';
+  v_value constant text := p_leaf -> 'values' ->> 0;
+  v_field constant text := p_leaf -> 'path' ->> 0;
+  v_found record;
+begin
+  execute format(
+    $query$
+      select
+        count(r.text) as events,
+        bool_or(r.text = %1$L) as is_there,
+        bool_or(jsonb_typeof(r.value) = 'number') as is_number,
+        min(r.text) filter (where lower(r.text) = lower(%1$L)) as other_case,
+        bool_or(r.text like %2$L) as is_pattern,
+        bool_or(strpos(r.text, %1$L) > 0) as is_part
+      from (select to_jsonb(%3$s) as value, %4$s as text from (select l.* %5$s) l) r
+    $query$,
+    v_value, case when v_value ~ '[*?]' then logloom_private.query_like(v_value) end,
+    logloom_private.query_value_sql(p_leaf, 'l'), logloom_private.query_group_sql(p_leaf, 'l'),
+    p_source
+  )
+  into v_found;
+  return case
+    when v_value is null then case when v_found.is_number then array[
+      format('%s holds plain numbers, which have no unit', v_name),
+      logloom_private.plain_comparison(p_leaf)
+    ] end
+    when v_found.is_there then null
+    when v_found.events = 0 and v_field = any (logloom_private.query_field_names()) then array[
+      format('%s is an attribute, and no event has it: %s is a field', v_name, v_field),
+      logloom_private.query_meant_comparison(v_field || '=' || v_value)
+    ]
+    when v_found.other_case is not null then array[
+      format('%s has another letter case: %s', v_name, v_found.other_case),
+      logloom_private.query_meant_comparison(v_name || '=' || v_found.other_case)
+    ]
+    when v_found.is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
+      'In quotes, * and ? are characters', v_name || ':' || v_value
+    ]
+    when v_found.is_part and v_value <> '' then array[
+      format('%s is compared with the whole value', v_name),
+      v_name || ':*' || regexp_replace(v_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
+    ]
+  end;
+end;
+$$;
+
+-- Returns a warning for each term whose value no record has, but something similar. It looks at the
+-- newest records.
+create function logloom_private.near_values(
   p_tenant_id text,
   p_scoped logloom_private.compiled_query,
   p_tree jsonb,
@@ -81,48 +164,34 @@ declare
   v_max_records constant integer := 1000;
   v_warnings jsonb := '[]';
   v_leaf jsonb;
-  v_bounds jsonb;
-  v_name text;
-  v_factor numeric;
-  v_lower text;
-  v_upper text;
-  v_is_plain boolean;
+  v_hint text[];
 begin
   for v_leaf in
-    select l
-    from jsonb_path_query(p_tree, 'strict $.** ? (@.field == "attrs" && @.bounds.unit != null)') l
+    -- Terms below NOT find more if their value is wrong.
+    with recursive nodes (node) as (
+      select p_tree
+      union all
+      select jsonb_array_elements(n.node -> 'items') from nodes n where n.node ? 'items'
+    )
+    select n.node
+    from nodes n
+    where n.node -> 'bounds' ->> 'unit' is not null
+      or n.node ->> 'test' = 'equal' and jsonb_array_length(n.node -> 'values') = 1
+        and n.node ->> 'field' in ('attrs', 'env', 'host', 'route', 'user_id', 'req_id')
     limit 3
   loop
-    v_name := v_leaf ->> 'name';
-    v_bounds := v_leaf -> 'bounds';
-    execute format(
-      'select bool_or(jsonb_typeof(%s) = ''number'') from (select l.* %s) l',
-      logloom_private.query_value_sql(v_leaf, 'l'),
-      logloom_private.source_sql(logloom_private.first_records_sql(
+    v_hint := logloom_private.value_hint(
+      v_leaf, logloom_private.source_sql(logloom_private.first_records_sql(
         p_tenant_id, p_scoped, v_max_records, 'desc',
         p_reads => logloom_private.query_reads(v_leaf)
       ))
-    )
-    into v_is_plain;
-    continue when v_is_plain is not true;
-    v_factor := case
-      when v_bounds ->> 'unit' = 'bytes' then 1
-      when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
-      when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
-      when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
-      else 1 end;
-    v_lower := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
-    v_upper := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
-    v_warnings := v_warnings || jsonb_build_object(
-      'position', greatest(strpos(p_query_dsl, v_name || ':'), 1),
-      'message', format('%s holds plain numbers, which have no unit', v_name),
-      'suggestion', v_name || ':' || case
-        when v_upper is null
-          then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
-        when v_lower is null
-          then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
-        else format('[%s TO %s]', v_lower, v_upper) end
     );
+    if v_hint[2] is not null then
+      v_warnings := v_warnings || jsonb_build_object(
+        'position', greatest(strpos(p_query_dsl, v_leaf ->> 'name' || ':'), 1),
+        'message', v_hint[1], 'suggestion', left(v_hint[2], 200)
+      );
+    end if;
   end loop;
   return v_warnings;
 end;
@@ -151,6 +220,6 @@ begin
     return '[]';
   end if;
   return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
-    || logloom_private.plain_numbers(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+    || logloom_private.near_values(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
 end;
 $$;

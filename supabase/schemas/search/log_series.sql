@@ -213,8 +213,15 @@ begin
     v_query.by_fields, v_groups,
     logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
+  v_series := coalesce(v_series, '{}');
+  if cardinality(v_series) < 2 and not jsonb_path_exists(
+    to_jsonb(v_series), '$[*].points[*][1] ? (@ != null && @ != 0)'
+  ) then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
+    v_seconds, v_series, logloom_private.warnings_of(v_query)
   )::public.logloom_log_series_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');

@@ -1,5 +1,5 @@
 begin;
-select plan(125);
+select plan(142);
 
 -- Lists queries of people who know another language. An invalid query gets an error and a hint. A
 -- valid query that means something else here gets a warning.
@@ -25,7 +25,7 @@ insert into mistakes values
     'or is read as a word: write operators in upper case', 'OR'),
   -- SQL
   ('SELECT * FROM logs WHERE level = ''error''', 1,
-    'SQL is not supported: each word is searched for in msg', 'service:api level:error'),
+    'SQL is not supported: each word is searched for in msg', 'level:error'),
   ('level = ''error''', 1,
     'level is read as a word: write a colon after a field', 'level:error'),
   ('level = "error"', 1,
@@ -62,10 +62,11 @@ insert into mistakes values
   ('rate({app="api"}[5m])', 6,
     '{ is only allowed in a range of a field', 'Write service:api | rate()'),
   ('sum by (service) (count_over_time({app="api"} |= "error" [5m]))', 35,
-    '{ is only allowed in a range of a field', 'Write service:api | count() by service'),
+    '{ is only allowed in a range of a field',
+    'Write service:api "error" | count() by (5m), service'),
   -- SPL (Splunk)
   ('index=main error', 1,
-    'index=main is read as a text: write a colon after a field', '@index:main'),
+    'index=main is read as a text: write a colon after a field', '*'),
   ('level=error | stats count by host', 15, 'Unknown stage "stats"', 'Write | count() by host'),
   ('error | head 5', 9, 'Unknown stage "head"', 'Write | limit 5'),
   ('error | top limit=5 service', 9,
@@ -78,10 +79,18 @@ insert into mistakes values
   ('error | stats dc(user_id)', 9, 'Unknown stage "stats"', 'Write | count_distinct(user_id)'),
   ('error | eval seconds = duration_ms / 1000', 9,
     'Unknown stage "eval"',
-    'Write the value as an attribute where the event is sent: a query makes no fields'),
+    'Write | avg(@duration_ms) as n | math n / 1000 as seconds'),
+  ('error | count() as n | eval n2 = n * 2', 24,
+    'Unknown stage "eval"', 'Write | math n * 2 as n2'),
+  ('error | eval slow = if(ms > 5, 1, 0)', 9,
+    'Unknown stage "eval"',
+    'Write | math n / 60 as m after an aggregate, or | extract "took <ms> ms" before it'),
   ('error | extend seconds = duration_ms / 1000', 9,
     'Unknown stage "extend"',
-    'Write the value as an attribute where the event is sent: a query makes no fields'),
+    'Write | avg(@duration_ms) as n | math n / 1000 as seconds'),
+  ('error | count() by host | table host, route', 27,
+    'Unknown stage "table"',
+    'Write no stage: the columns are those of by, such as | count() by host, route'),
   ('error | rename host as server', 9,
     'Unknown stage "rename"',
     'Write the name that it has: only an aggregate gets another, | count() as n'),
@@ -105,10 +114,39 @@ insert into mistakes values
   -- LogsQL (VictoriaLogs), CloudWatch Logs Insights
   ('_time:5m error', 1, 'Unknown field "_time"', 'Write ts:-5m'),
   ('error | stats by (service) count() hits', 9,
-    'Unknown stage "stats"', 'Write | count() by service'),
-  ('error | sort by (_time) desc', 17,
-    'Records are sorted by ts only',
-    'Write sort by ts or sort by ts desc; an aggregate before it makes rows.'),
+    'Unknown stage "stats"', 'Write | count() as hits by service'),
+  ('error | sort by (_time) desc', 17, 'No column to sort by: "("', 'Write | sort by ts desc'),
+  ('error | count() as hits | sort by (hits) desc', 35,
+    'No column to sort by: "("', 'Write | sort by hits desc'),
+  ('_stream:{service="api"}', 1, 'Unknown field "_stream"', 'Write service:api'),
+  ('fields @timestamp, @message | limit 5', 1,
+    'fields is read as a word: a query begins with its terms', '| fields ts, msg'),
+  ('error | filter @message like /time out/', 9,
+    'Unknown stage "filter"', 'Write | where msg:~"time out"'),
+  ('msg:/refused by (db|cache)/', 5,
+    'Slashes do not mark a regular expression', 'Write msg:~"refused by (db|cache)"'),
+  ('@path:/time out/', 7,
+    'Slashes do not mark a regular expression: /time out/ is read as a text', '@path:~"time out"'),
+  ('@ip:[10.0.0.0 TO 10.0.255.255]', 6,
+    'A range of addresses is a network', 'Write @ip:10.0.0.0/16'),
+  ('service : "web" api', 9,
+    'A field is missing before the colon', 'Write service:web'),
+  ('SELECT host, count(*) FROM logs WHERE level = ''error'' AND status IN (500, 502)'
+    ' GROUP BY host ORDER BY count(*) DESC LIMIT 3', 1,
+    'SQL is not supported: each word is searched for in msg',
+    'level:error @status:(500 OR 502) | count() as n by host | sort by n desc | limit 3'),
+  ('SELECT percentile(took, 95) FROM Log FACET host SINCE 1 hour ago TIMESERIES', 1,
+    'SQL is not supported: each word is searched for in msg',
+    'ts:-1h | p95(@took) by (5m), host'),
+  ('attrs->>''method'' = ''POST''', 1,
+    'attrs->>''method'' is read as a word: write a colon after a field', '@method:POST'),
+  ('[''logs''] | count()', 1,
+    '[ is only allowed in a range of a field',
+    'Write the query without [''logs'']: there is one set of records'),
+  ('error | where _time > ago(15m)', 21,
+    '> is only allowed at the start of a value',
+    'Write ts:>now-15m: a colon after the field, and no blanks.'),
+  ('"failed" | grep -v root', 12, 'Unknown stage "grep"', 'Write -msg:root before the first |'),
   ('service:in(api, web)', 9,
     'in is read as a value, and its brackets as more terms', 'service:(api OR web)'),
   ('error | filter @message like /timeout/', 9,
@@ -204,7 +242,7 @@ insert into mistakes values
   ('"timeout" | rex "took (?<ms>\d+)"', 13,
     'Unknown stage "rex"', 'Write | extract_regexp "took (?P<ms>\d+)"'),
   ('service:api | parse @message "took *" as ms', 15,
-    'Unknown stage "parse"', 'Write | extract "took <ms> ms"'),
+    'Unknown stage "parse"', 'Write | extract "took <ms>"'),
   ('service:api | unwrap duration_ms', 15, 'Unknown stage "unwrap"', 'Write | avg(@duration_ms)'),
   ('service:api |= `timeout`', 14, 'Unknown stage "="', 'Write "timeout" before the first |'),
   ('msg~"time.*out"', 5,
@@ -246,7 +284,9 @@ select is(
   (
     select string_agg(v.query, ', ')
     from unnest(array[
-      'msg:"C:\\temp"', '"100\%"', '\AND', '@day:2026-11', 'lost, retrying', 'last 5 messages'
+      'msg:"C:\\temp"', '"100\%"', '\AND', '@day:2026-11', 'lost, retrying', 'last 5 messages',
+      'route:/api/users/ host:/var/run/', 'msg:/api level:error', '@a:/x/', 'fields lost',
+      'selected (from) where'
     ]) v (query)
     where logloom_private.query_verdict(v.query) -> 'warnings' <> '[]'
   ),

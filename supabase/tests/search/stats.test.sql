@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 -- Numbers are printed with all digits, whatever the database's default is.
 set extra_float_digits = 1;
-select plan(31);
+select plan(39);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "level": "error", "service": "api", "attrs": {"ms": 10, "path": "/a"}},
@@ -111,12 +111,28 @@ from (
       '19: There is no service API: did you mean api? → service:api; '
         '1: @ms holds plain numbers, which have no unit → @ms:>5'
     ),
-    ('service:umbrella @path:>5ms @none:<1kB', null)
+    ('service:umbrella @path:>5ms @none:<1kB', null),
+    (
+      '@service:api',
+      '1: @service is an attribute, and no event has it: service is a field → service:api'
+    ),
+    ('@path:/A', '1: @path has another letter case: /a → @path:/a'),
+    ('@path:"/?"', '1: In quotes, * and ? are characters → @path:/?'),
+    (
+      '-service:x (@path:a OR level:debug)',
+      '13: @path is compared with the whole value → @path:*a*'
+    ),
+    ('-@service:api service:umbrella', null)
 ) c (query_dsl, hints);
 select is(
   (select pg_temp.hints(s.warnings) from public.log_stats('service:wep | max(@ms)') s),
   '9: There is no service wep: did you mean web? → service:web', 'an aggregate of nothing'
 );
+select is(
+  pg_temp.hints((public.log_series(c.query_dsl)).warnings),
+  '9: There is no service wep: did you mean web? → service:web', 'a series of nothing'
+)
+from (values ('service:wep'), ('service:wep | count() by host')) c (query_dsl);
 reset role;
 select is(
   logloom_private.hints_for_nothing(
@@ -130,6 +146,45 @@ select is(
   ),
   '[]', 'a reader does not learn the services of other records'
 );
+
+-- Random records: as rows, sealed, and some of them sealed
+create temporary table many as
+select
+  s.seed, (array['api', 'web', null])[1 + hashtext('service' || n || s.seed) & 3] as service,
+  (array['error', 'info'])[1 + hashtext('level' || n || s.seed) & 1] as level,
+  case when n % 7 > 0 then hashtext('v' || n || s.seed) % (10 + n % 30) end as v
+from generate_series(1, 300) n
+cross join (select (random() * 1e6)::integer as seed) s;
+select pg_temp.add_records((
+  select jsonb_agg(jsonb_build_object(
+    'env', 'many', 'service', m.service, 'level', m.level, 'attrs', jsonb_build_object('v', m.v)
+  ))
+  from many m
+));
+grant select on many to public;
+select pg_temp.act_as_user('acme', 'alice');
+select is(
+  (
+    select jsonb_object_agg(coalesce(s."group" ->> 'service', '-'), s."values")
+    from public.log_stats(
+      'env:many | count_distinct(@v) as all, count_distinct(@v) if (level:error) as bad by service'
+    ) s
+  ),
+  (
+    select jsonb_object_agg(
+      coalesce(m.service, '-'), jsonb_build_object('all', m.all, 'bad', m.bad)
+    )
+    from (
+      select
+        m.service, count(distinct m.v) as "all",
+        count(distinct m.v) filter (where m.level = 'error') as bad
+      from many m
+      group by 1
+    ) m
+  ),
+  format('count_distinct of random records, seed %s', (select m.seed from many m limit 1))
+);
+reset role;
 
 select * from finish();
 rollback;

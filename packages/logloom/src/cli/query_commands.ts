@@ -82,6 +82,17 @@ export function tellOfMore(shown: string): void {
   console.error(`logloom: these are ${shown}, and there are more: --limit N shows more.`);
 }
 
+/** The warnings of an answer without rows, which could carry none: those of its filter. */
+async function whyNone(cli: Cli, reader: Reader, range: Range): Promise<readonly QueryWarning[]> {
+  const [filter] = /^(?:"(?:[^"\\]|\\.)*"|\\.|[^"\\|])*/s.exec(cli.query) ?? [""];
+  try {
+    return (await reader.search(filter.trim(), { ...rangeOf(cli, range), limit: 1 })).warnings;
+  } catch {
+    // A view may allow numbers only.
+    return [];
+  }
+}
+
 /** Writes the rows of an aggregate. */
 export async function writeStats(
   cli: Cli,
@@ -92,7 +103,7 @@ export async function writeStats(
 ): Promise<void> {
   const rows = await reader.stats(cli.query, { ...rangeOf(cli, options), limit });
   if (rows.length === 0) tellOfNone(cli, "groups", options);
-  warn(rows[0]?.warnings);
+  warn(rows.length === 0 ? await whyNone(cli, reader, options) : rows[0].warnings);
   for (const line of options.json ? rows.map(jsonLine) : statLines(rows)) {
     if (!await output.write(line)) return;
   }

@@ -68,13 +68,25 @@ Deno.test("a client lists the tools, which only read, and searches", async () =>
 });
 
 Deno.test("patterns become a stage after the filter", async () => {
-  const { calls, call } = await connected(() => Response.json([]));
+  const { calls, call } = await connected(() => Response.json([{ value: 1 }]));
   await call("log_patterns", { query_dsl: "level:error" });
   await call("log_patterns");
   assert.deepEqual(calls, [
     ["log_stats", { p_query_dsl: "level:error | patterns" }],
     ["log_stats", { p_query_dsl: "| patterns" }],
   ]);
+});
+
+Deno.test("an aggregate that finds nothing has the warnings of its filter", async () => {
+  const warnings = [{ position: 9, message: "There is no service wep", suggestion: "service:web" }];
+  const { calls, call } = await connected((operation) =>
+    Response.json(operation === "log_stats" ? [] : { logs: [], warnings })
+  );
+  const found = await call("log_stats", { query_dsl: 'service:wep "a|b" | count() by host' });
+  assert.deepEqual(structureOf(found).untrusted, [
+    { group: {}, value: null, values: null, total_groups: 0, warnings },
+  ]);
+  assert.deepEqual(calls[1], ["search_logs", { p_query_dsl: 'service:wep "a|b"', p_limit: 1 }]);
 });
 
 Deno.test("an answer is limited, and says so if it was shortened", async () => {

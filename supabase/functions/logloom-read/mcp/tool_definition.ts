@@ -58,9 +58,32 @@ export function toolOf(
       if (stage !== undefined) {
         parameters.p_query_dsl = `${parameters.p_query_dsl ?? ""} ${stage}`.trim();
       }
-      return shown(await read(operation, { ...fixed, ...parameters }));
+      const answer = await read(operation, { ...fixed, ...parameters });
+      if (operation === "log_stats" && Array.isArray(answer) && answer.length === 0) {
+        return await whyNone(parameters, read);
+      }
+      return shown(answer);
     },
   };
+}
+
+/** A row with the warnings of the filter, in place of none; no row if there are no warnings. */
+async function whyNone(parameters: Given, read: Read): Promise<unknown[]> {
+  const query = String(parameters.p_query_dsl ?? "");
+  const [filter] = /^(?:"(?:[^"\\]|\\.)*"|\\.|[^"\\|])*/s.exec(query) ?? [""];
+  try {
+    const page = await read("search_logs", {
+      ...parameters,
+      p_query_dsl: filter.trim(),
+      p_limit: 1,
+    });
+    const { warnings = [] } = page as { warnings?: unknown[] };
+    if (warnings.length === 0) return [];
+    return [{ group: {}, value: null, values: null, total_groups: 0, warnings }];
+  } catch {
+    // A view may allow numbers only.
+    return [];
+  }
 }
 
 /** An operation's text with the tool's names of parameters. Quoted parts stay. */

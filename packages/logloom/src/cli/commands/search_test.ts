@@ -18,7 +18,8 @@ const warning = {
 function answer({ path, body }: PeerRequest): Response {
   const { p_query_dsl: query, p_limit: limit, p_ts_from: from } = JSON.parse(body);
   const isWrong = query === "service=api";
-  if (query === "none" && !path.endsWith("search_logs")) return Response.json([]);
+  const isNone = query === "none" || query === "service=api | count() by host";
+  if (isNone && !path.endsWith("search_logs")) return Response.json([]);
   if (path.endsWith("log_stats")) {
     return Response.json([{
       group: { service: "a" },
@@ -73,6 +74,15 @@ Deno.test("a search shows the service's warnings and still succeeds", async () =
     err: `logloom: ${warning.message}; perhaps you mean service:api\n` +
       `logloom: No records in the last hour: --since 24h looks further back, ${lists}.\n`,
   });
+});
+
+Deno.test("an aggregate that finds nothing has the warnings of its filter", async () => {
+  await using peer = startPeer(answer);
+  assert.deepEqual((await run(peer, ["stats", "service=api | count() by host"])).err.split("\n"), [
+    `logloom: No groups in this range: --since 24h looks further back, ${lists}.`,
+    `logloom: ${warning.message}; perhaps you mean service:api`,
+    "",
+  ]);
 });
 
 const lists = "npm run logloom -- fields lists the fields that there are";
@@ -192,9 +202,9 @@ Deno.test("without a session, the commands that read logs use an API key, and on
   const env = { ...home.env, LOGLOOM_TOKEN: "", LOGLOOM_API_KEY: "ll_reads" };
   const commands: [string[], string[]][] = [
     [["search", "x"], ["search_logs"]],
-    [["search", "| count()"], ["log_stats"]],
+    [["search", "| count()"], ["log_stats", "search_logs"]],
     [["search", "x", "--export", `${home.folder}/a.csv`], ["export_logs"]],
-    [["stats", "x"], ["log_stats"]],
+    [["stats", "x"], ["log_stats", "search_logs"]],
     [["fields", "x"], ["list_log_fields"]],
     [["tail", "x"], ["validate_query", "tail_logs"]],
   ];
