@@ -41,6 +41,25 @@ drop procedure logloom_private.run_job(text, regprocedure);
 -- A parameter has another type.
 drop function public.create_api_key(text, text, timestamptz, text[], uuid);
 
+-- Rules can have a baseline.
+drop function public.create_alert_rule(
+  text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb, uuid
+);
+drop function public.update_alert_rule(
+  uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
+  boolean, integer, text, integer, jsonb
+);
+drop function public.preview_alert_rule(
+  text, uuid, text, double precision, text, integer, integer, uuid, integer
+);
+drop function logloom_private.completed_preview(
+  public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules
+);
+drop function logloom_private.preview_alerts(
+  logloom_private.alert_window[], logloom.alert_rules, interval
+);
+
 alter type logloom_private.reading_scope rename attribute actor to kind;
 
 SET local check_function_bodies = off;
@@ -751,6 +770,20 @@ ALTER TABLE "logloom_private"."jobs"
 ALTER TABLE "logloom_private"."jobs"
   SET (autovacuum_analyze_threshold=10000);
 
+CREATE TABLE "logloom_private"."rule_values" (
+  "rule_id"    uuid                     NOT NULL,
+  "window_end" timestamp with time zone NOT NULL,
+  "values"     jsonb                    NOT NULL,
+  "others"     double precision,
+  CONSTRAINT "rule_values_pkey" PRIMARY KEY (rule_id, window_end)
+);
+
+ALTER TABLE "logloom_private"."rule_values"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."rule_values"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."storage_hours" (
   "hour"        timestamp with time zone NOT NULL,
   "measured_at" timestamp with time zone NOT NULL,
@@ -806,6 +839,9 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."alert_incidents"
   ADD COLUMN "noted_by" text;
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD COLUMN "baseline_days" integer;
+
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
 
@@ -817,6 +853,9 @@ ALTER TABLE "logloom"."log_streams"
 
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "test_answer" text;
+
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "max_baseline_rules" integer NOT NULL DEFAULT 10;
 
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "parts" text[];
@@ -863,6 +902,13 @@ ALTER TABLE "logloom_private"."settings"
 ALTER TABLE "logloom_private"."settings"
   ALTER COLUMN "writer_guard_silence" SET DEFAULT '00:00:20'::interval;
 
+CREATE TYPE "logloom_private"."alert_band" AS (
+  "window_end" timestamp WITH time zone,
+  "group"      jsonb,
+  "usual"      double precision,
+  "threshold"  double precision
+);
+
 ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
 
 
@@ -900,6 +946,12 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "is_under_way" boolean
 );
 
+CREATE TYPE "public"."logloom_alert_preview_band" AS (
+  "ts"        timestamp WITH time zone,
+  "usual"     double precision,
+  "threshold" double precision
+);
+
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
@@ -930,6 +982,12 @@ ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "noted_by" te
 
 ALTER TYPE "public"."logloom_alert_incident_details" ADD ATTRIBUTE "note" text CASCADE;
 
+ALTER TYPE "public"."logloom_alert_preview" ADD ATTRIBUTE "band" public.logloom_alert_preview_band[] CASCADE;
+
+ALTER TYPE "public"."logloom_alert_preview_group" ADD ATTRIBUTE "band" public.logloom_alert_preview_band[] CASCADE;
+
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "baseline" jsonb CASCADE;
+
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
 ALTER TYPE "public"."logloom_log_changes" ADD ATTRIBUTE "before_to" timestamp WITH time zone CASCADE;
@@ -938,13 +996,7 @@ ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
 
 ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "records" bigint CASCADE;
 
-ALTER TYPE "public"."logloom_log_overview" ADD ATTRIBUTE "silent_hosts" text[] CASCADE;
-
-ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_before_lately" bigint CASCADE;
-
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_over_time" bigint[] CASCADE;
-
-ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_before_lately" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_over_time" bigint[] CASCADE;
 
@@ -973,7 +1025,7 @@ begin
     where d.tenant_id = p_tenant_id and d.finished_at is null;
   end if;
   if v_deletion.deletion_id is null then
-    -- The usual refusal advises to leave the id out. That is not possible here.
+    -- resolve_tenant_to_change would advise to leave the id out, but here it is required.
     if not logloom_private.is_service_role()
       and p_tenant_id <> logloom_private.resolve_tenant_to_change()
     then
@@ -998,6 +1050,17 @@ begin
   )::public.logloom_tenant_deletion;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.absent_value (
+  p_aggregate text,
+  p_results   jsonb
+)
+  RETURNS double precision
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN
+  ((NOT COALESCE((p_results ? 'math'::text), false)) AND (COALESCE((((p_results -> 'aggregates'::text) -> '-1'::integer) ->> 'kind'::text), p_aggregate) = ANY (ARRAY['count'::text,
+  'count_distinct'::text, 'rate'::text, 'sum'::text]))) THEN 0 ELSE NULL::integer END;
 
 CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
   p_tenant_id    text,
@@ -1551,10 +1614,20 @@ begin
       'The longest time is a day.', null),
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
       'fire: the rule also fires when a group stops sending.', null),
+    ('alerts.alert_rules_baseline_is_valid', 400,
+      'Invalid p_baseline: days 3 to 7, deviations above 0 to 1000, p_comparison not eq or neq',
+      'Send {"days": 7, "deviations": 4}, or {} to remove the baseline.', null),
+    ('alerts.baseline_contradicts_threshold', 400,
+      'p_threshold and the deviations of p_baseline differ',
+      'The threshold of a rule with a baseline counts deviations: send only one of them.', null),
+    ('alerts.no_room_for_baseline', 400,
+      'Plan limit exceeded: alert rules with a baseline (max %s)',
+      'Remove the baseline of another rule, or choose a larger plan.',
+      '`create_alert_rule`, `update_alert_rule`: the plan''s `max_baseline_rules`.'),
     ('alerts.alert_rules_group_wait_is_valid', 400, 'Invalid p_group_wait_seconds: 0 to 3600',
       'The longest wait is an hour.', null),
-    ('alerts.absent_needs_groups', 400, 'p_on_absent fire needs a query with by',
-      'Group by the field whose values must keep sending, or compare count() with lt.', null),
+    ('alerts.absent_needs_groups', 400, 'p_on_absent "fire" needs a query with "by"',
+      'Group by the field whose values must keep sending, or compare count() with "lt".', null),
     ('alerts.rule_not_found', 404, 'Alert rule not found',
       'list_alert_rules shows the rules of this tenant.', null),
     ('alerts.alert_not_found', 404, 'Alert not found', 'Send an alert_id from list_alert_history.',
@@ -1589,10 +1662,10 @@ begin
       'Shorten it.', null),
     ('alerts.query_gives_no_number', 400,
       'Invalid p_query_dsl: an alert rule takes a filter, aggregates and math, and no other stage',
-      'Remove the other stages, and a width such as (5m). The rule compares the last result.',
+      'Remove all other stages and a width such as (5m). The rule compares the last result.',
       null),
-    ('alerts.preview_names_now', 400, 'A query that names now has no preview',
-      'Remove ts from the query: each window has its own time.',
+    ('alerts.preview_names_now', 400, 'No preview for a query that uses "now"',
+      'Remove the times relative to now, such as ts:>now-1h: each window has its own time.',
       '`preview_alert_rule`: `now` is different in each window.'),
     ('alerts.preview_took_too_long', 408, 'The preview took too long',
       'Narrow the query, for example by service or level.',
@@ -1827,7 +1900,7 @@ begin
     ('archive.nothing_in_range', 404, 'Nothing in this range is archived',
       'list_log_archive shows the files of the archive.', null),
     ('archive.keep_days_are_out_of_range', 400, 'Invalid p_keep_days: 1 to %s',
-      'You can restore them again later.', 'At most `settings.restored_days_lifetime_max`.'),
+      'You can restore the records again later.', 'At most `settings.restored_days_lifetime_max`.'),
     ('archive.too_many_days', 400, 'Plan limit exceeded: restored days (max %s, would be %s)',
       'Narrow the range, or wait until restored days expire: list_log_archive_restores shows when.',
       'The plan''s `max_restored_days` at the same time.'),
@@ -1921,7 +1994,7 @@ begin
   select
     count(*) filter (where g.reason <> 'later') as objects,
     count(*) filter (where g.reason = 'later') as later,
-    -- Objects that were noted long ago and postponed since: deleting them was tried.
+    -- Objects in the list for over an hour: the bucket was asked to delete them, and did not.
     count(*) filter (
       where g.reason <> 'later' and g.noted_at < p_now - interval '1 hour'
         and g.next_attempt_at > g.noted_at + interval '1 hour'
@@ -2045,7 +2118,7 @@ begin
             when abs(n.number) > 9007199254740991
               or scale(n.number) > least(min_scale(n.number), 60)
               then false
-            -- Numbers of up to 15 digits always stay the same, so there is no need to convert.
+            -- A double keeps every number of up to 15 digits, so there is no need to convert it.
             when scale(n.number) = 0 or scale(n.number) <= 6 and abs(n.number) < 1000000000
               then true
             else n.number::double precision::text::numeric = n.number
@@ -2297,6 +2370,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.audit_actions()
+  RETURNS text[]
+  LANGUAGE sql
+  IMMUTABLE
+RETURN ARRAY['alert_incident.changed'::text,
+  'alert_rule.paused'::text,
+  'api_key.created'::text,
+  'api_key.changed'::text,
+  'api_key.revoked'::text,
+  'api_key.deleted'::text,
+  'alert_silence.created'::text,
+  'alert_silence.expired'::text,
+  'ingest_token.created'::text,
+  'portal_session.created'::text,
+  'portal_session.first_used'::text,
+  'portal_session.revoked'::text,
+  'member.added'::text,
+  'member.changed'::text,
+  'member.removed'::text,
+  'member.switched'::text,
+  'settings.changed'::text,
+  'plan.changed'::text,
+  'view.created'::text,
+  'view.changed'::text,
+  'view.deleted'::text,
+  'log_stream.created'::text,
+  'log_stream.changed'::text,
+  'log_stream.deleted'::text,
+  'dashboard.created'::text,
+  'dashboard.changed'::text,
+  'dashboard.deleted'::text,
+  'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text];
+
 CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
   RETURNS TRIGGER
   LANGUAGE plpgsql
@@ -2406,6 +2512,36 @@ RETURN
   ((octet_length(((((((((('{"id":"00000000-0000-0000-0000-000000000000","tenant_id":,"ts":,"received_at":}'::text || ',"level":""'::text) || ',"msg":""'::text) ||
   ',"service":""'::text) || ',"env":""'::text) || ',"req_id":""'::text) || ',"user_id":""'::text) || ',"route":""'::text) || ',"host":""'::text) || ',"attrs":'::text)) +
   octet_length((to_json(p_tenant_id))::text)) + octet_length((to_json(p_received_at))::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.baseline_ends (
+  p_window_end timestamp with time zone,
+  p_days       integer
+)
+  RETURNS timestamp WITH time zone[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  return array(
+    select logloom_private.kept_window_end(p_window_end) - make_interval(days => d)
+    from generate_series(1, p_days) d
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.baseline_groups()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 20;
+
+CREATE OR REPLACE FUNCTION logloom_private.baseline_least_days()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 3;
 
 CREATE OR REPLACE FUNCTION logloom_private.batch_key (
   p_received_at timestamp with time zone
@@ -2527,8 +2663,8 @@ begin
   delete from logloom_private.archive_garbage g where true;
   delete from logloom_private.archived_days a where true;
   perform logloom_private.compare_archive_anew();
-  -- With a new id, the files get another prefix in the bucket than the original project's. With a
-  -- new key, notes of the original project are not accepted.
+  -- With a new id, the archive refuses the original project's prefix. With a new key, notes of the
+  -- original project are not accepted.
   update logloom_private.archive_bucket b
   set installation_id = default, note_key = default
   where b.singleton;
@@ -3335,14 +3471,14 @@ begin
     failing_told_at = case when p_enabled is null then s.failing_told_at end,
     is_proven = s.is_proven and num_nonnulls(p_config, p_secrets) = 0,
     refused_in_a_row = case when p_enabled is null then s.refused_in_a_row else 0 end,
-    -- New records were not noted while it was disabled.
+    -- New records were not noted while the stream was disabled.
     pending_since = case when p_enabled then coalesce(s.pending_since, now())
       else s.pending_since end,
     -- A sender with the old settings may no longer settle the batch or seal the secrets.
     claim_id = case when v_is_same then s.claim_id end,
     claimed_at = case when v_is_same then s.claimed_at end,
     claimed_until = case when v_is_same then s.claimed_until end,
-    -- A change is tried at once, and a new config with full batch sizes.
+    -- A change is tried at once. A new config begins with the full batch size.
     next_attempt_at = now(),
     batch_bytes = case when p_config is null then s.batch_bytes else 1000000 end,
     batch_id = case when not v_is_other then s.batch_id end,
@@ -3455,7 +3591,7 @@ begin
       begin
         v_name := logloom_private.hidden_name(logloom_private.query_field(v_name, 1));
       exception when sqlstate 'PT400' then
-        -- Its own hint says how to write queries.
+        -- The hint of this error says how to write queries, not how to name hidden fields.
         perform logloom_private.refuse('views.field_cannot_be_hidden', left(v_name, 60));
       end;
     end if;
@@ -3507,8 +3643,8 @@ begin
   elsif p_tenant_id <> p_scope.tenant_id then
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
-  -- Alerts tell about all records, so a view must name the operations on alerts. The readers of
-  -- portal sessions are customers, so there a view must also name the operations on saved searches.
+  -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
+  -- portal sessions, which customers use, it must also name the operations on saved searches.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
@@ -3627,7 +3763,7 @@ CREATE OR REPLACE FUNCTION logloom_private.claim_archive_work()
 -- definer because no API role reads records or changes the archive
 declare
   v_settings logloom_private.settings;
-  -- No file takes longer. After this time another run takes over the work.
+  -- Longer than any file takes. After this time another run takes over the work.
   v_expires_at constant timestamptz := clock_timestamp() + interval '5 minutes';
   v_claim logloom_private.archive_claims;
   v_work json;
@@ -3648,8 +3784,8 @@ begin
   if v_work is null and (
     select b.problem is null and b.bucket = v_settings.archive_bucket
       and b.prefix = v_settings.archive_prefix
-      -- After a restore of the database, the bucket may have files that are newer than the database
-      -- knows.
+      -- Waits for the first comparison: after a restore of the database, the bucket may have files
+      -- that the database does not know.
       and b.compared_at is not null
     from logloom_private.archive_bucket b
   ) then
@@ -4204,7 +4340,7 @@ begin
   elsif p_column.kind = 'numbers' then
     return coalesce(p_column.numbers::text[], p_column.wide_numbers::text[]);
   elsif p_column.kind = 'templated' then
-    -- v_texts is in the order of (code, position).
+    -- The filled texts are in the order of (code, position).
     v_texts := logloom_private.fill_templates(
       v_texts, p_column.counts, p_column.digits || ''::bytea, e'\x1f'
     );
@@ -4282,7 +4418,7 @@ begin
   with lower as (
     select l.n, sum(sum(l.digits)) over (order by l.n) as digits
     from (
-      -- How many of the wanted codes are less than or equal to this code.
+      -- n: how many of the wanted codes are less than or equal to this code.
       select
         width_bucket(d.code::integer, v_wanted) as n,
         d.count * (octet_length(d.template) - octet_length(replace(d.template, '0', ''))) as digits
@@ -4515,7 +4651,8 @@ CREATE OR REPLACE FUNCTION logloom_private.completed_preview (
   p_preview    public.logloom_alert_preview,
   p_values     logloom_private.alert_window[],
   p_is_grouped boolean,
-  p_rule       logloom.alert_rules
+  p_rule       logloom.alert_rules,
+  p_bands      logloom_private.alert_band[]
 )
   RETURNS public.logloom_alert_preview
   LANGUAGE plpgsql
@@ -4540,7 +4677,7 @@ begin
       or max(octet_length(w."group"::text)) > logloom_private.alert_group_bytes()
   );
   v_seen := array(select w from unnest(p_values) w where w.window_end <> all(v_crowded));
-  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step);
+  v_alerts := logloom_private.preview_alerts(v_seen, p_rule, v_step, p_bands);
   p_preview.total_alerts := cardinality(v_alerts);
   p_preview.alerts := array(
     select a
@@ -4570,12 +4707,15 @@ begin
     order by e.window_end
   );
   if not p_is_grouped then
+    p_preview.band := logloom_private.shown_band(p_bands, null);
     return p_preview;
   end if;
   p_preview.crowded_windows := cardinality(v_crowded);
   p_preview.total_groups := (select count(distinct w."group") from unnest(p_values) w);
   p_preview.groups := array(
-    select row(g."group", g.alerts, g.series)::public.logloom_alert_preview_group
+    select row(
+      g."group", g.alerts, g.series, logloom_private.shown_band(p_bands, g."group")
+    )::public.logloom_alert_preview_group
     from (
       select
         w."group", coalesce(a.alerts, 0)::integer as alerts, max(w.value) as greatest,
@@ -5002,7 +5142,7 @@ begin
     perform logloom_private.refuse('search.place_is_invalid');
   end if;
   v_cursor := logloom_private.decode_page_cursor(p_cursor);
-  -- The range may have moved on meanwhile. Then records after p_after may be missing.
+  -- A relative range may have moved past p_after. Records after p_after would then be missing.
   if not v_ts <@ tstzrange(v_cursor.ts_from, v_cursor.ts_to) then
     perform logloom_private.refuse('search.place_is_outside');
   end if;
@@ -5036,7 +5176,7 @@ declare
   v_step_last bigint;
   v_left integer;
   v_steps bigint := 1;
-  -- A repeated batch must not end elsewhere because sizes are added up differently.
+  -- A repeated batch must end where it ended before, so its size has no limit.
   v_bytes bigint := case when v_is_again then 1000000000 else p_stream.batch_bytes end;
   v_block_end bigint;
   v_sealed_sql text;
@@ -5111,7 +5251,7 @@ begin
     v_steps := v_steps * 4;
     exit when v_bytes <= 0 or clock_timestamp() > v_deadline;
   end loop;
-  -- Deletions made room for records after the end of the batch.
+  -- After deletions, the repeated batch may have records from after its old end. Removes them.
   if v_is_again
     and (v_batch.end_seq, coalesce(v_batch.end_id, v_max_id))
       > (p_stream.batch_end_seq, coalesce(p_stream.batch_end_id, v_max_id))
@@ -5337,6 +5477,39 @@ begin
     and d.day between (p_from at time zone 'UTC')::date
       and ((p_to - interval '1 microsecond') at time zone 'UTC')::date;
   return coalesce(v_days, '{}');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.decided_groups (
+  p_rule       logloom.alert_rules,
+  p_window_end timestamp with time zone,
+  p_seen       logloom_private.alert_window[]
+)
+  RETURNS jsonb[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_plan logloom_private.alert_plans;
+begin
+  select p.* into v_plan from logloom_private.alert_plans p where p.rule_id = p_rule.rule_id;
+  if p_rule.baseline_days is null and not coalesce(v_plan.results ? 'math', false) then
+    return null;
+  end if;
+  return array(
+    select coalesce(i."group", 'null')
+    from logloom.alert_incidents i
+    left join unnest(p_seen) s on s."group" is not distinct from i."group"
+    where i.rule_id = p_rule.rule_id
+      and i.resolved_at is null
+      and coalesce(
+        s.value, logloom_private.absent_value(v_plan.aggregate, v_plan.results)
+      ) is not null
+      and logloom_private.threshold_of_window(
+        p_rule, row(null, null, p_window_end, null, null, i."group", null)
+      ) is not null
+  );
 end;
 $function$;
 
@@ -6584,7 +6757,7 @@ begin
   ), before as materialized (
     select
       f.value,
-      -- If one range contains the other, the other is left out of it.
+      -- If p_before contains p_range, only the rest of p_before counts.
       f.records - case when p_before @> p_range then coalesce(a.records, 0) else 0 end as records,
       f.is_cut
     from logloom_private.facet_counts(p_tenant_id, p_query, p_before, p_field) f
@@ -6614,14 +6787,11 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
-  -- The same for the count, as if each microsecond could have one record.
-  cross join lateral logloom_private.surprise(
-    c.after, (v_seconds * 1000000)::bigint, c.before, (v_seconds_before * 1000000)::bigint
-  ) r (score)
   where s.score >= 10.83
-    and r.score >= 10.83
-    and (c.after::double precision / p_records > c.before::double precision / p_records_before)
-      = (c.after * v_seconds_before > c.before * v_seconds);
+    and (
+      c.after::double precision / p_records > c.before::double precision / p_records_before
+      or c.after * v_seconds_before < c.before * v_seconds
+    );
 end;
 $function$;
 
@@ -6828,8 +6998,7 @@ begin
     select
       e.item,
       e.n,
-      -- Null for a node that is not a leaf: "is not true" above then puts the node with the costly
-      -- ones.
+      -- Null for an item that is not a leaf. Because of "is not true" above, it counts as costly.
       e.item ->> 'type' = 'none' or (e.item -> 'rows_index')::boolean as is_quick
     from jsonb_array_elements(v_items) with ordinality e (item, n)
   ) i;
@@ -6857,8 +7026,8 @@ declare
   v_run logloom.retention_runs;
   v_archive logloom_private.archive_erasures;
 begin
-  -- The row stays for a while: it tells to discard files that were read before the end of the
-  -- erasure. A failed erasure blocks nothing any more.
+  -- The row stays for a day: was_erased_since uses it to discard files that were read before the
+  -- erasure ended. A failed erasure blocks nothing any more.
   update logloom_private.archive_erasures e
   set finished_at = coalesce(e.finished_at, clock_timestamp())
   where e.run_id = p_run_id
@@ -7295,7 +7464,7 @@ begin
         insert into logloom_private.log_removals (tenant_id)
         select distinct g.tenant_id
         from rows_gone g
-        -- No alert needs counts from before this: its window is shorter.
+        -- Alert windows are at most a day, so older removals change no alert.
         where g.ts > now() - interval '3 days'
       ), blocks_gone as (
         delete from logloom_private.blocks c
@@ -7388,7 +7557,7 @@ begin
     p_tenant_id, p_query.ts_from, p_query.ts_to, p_order,
     (logloom_private.short_cuts(p_query)).sizes
   );
-  -- The limit of extracted records applies to the whole range.
+  -- The limit search_stage_records applies to the whole range.
   if v_is_staged and cardinality(v_parts) > 1 then
     v_parts := array[tstzrange(p_query.ts_from, p_query.ts_to)];
   end if;
@@ -7408,7 +7577,7 @@ begin
       v_found := case when cardinality(v_parts) = 1 then logloom_private.read_page(v_sql)
         else logloom_private.read_apart(v_sql) end;
       v_is_full := array_position(v_found, null) is not null;
-      -- Extracted records were measured in the first round.
+      -- Extracted records were already measured in the first round.
       exit when v_is_staged or not v_is_full;
     end loop;
     if v_is_full then
@@ -7484,10 +7653,10 @@ begin
       ('authenticated, service_role', array[
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
-        'alert_silence_state', 'api_key_status', 'change_alert_incidents', 'change_log_stream',
-        'change_log_view', 'change_member', 'changed_rule_secrets', 'changed_secrets',
-        'check_query', 'check_rule_query', 'check_settings', 'checked_panels', 'choose_tenant',
-        'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
+        'alert_silence_state', 'api_key_status', 'audit_actions', 'change_alert_incidents',
+        'change_log_stream', 'change_log_view', 'change_member', 'changed_rule_secrets',
+        'changed_secrets', 'check_query', 'check_rule_query', 'check_settings', 'checked_panels',
+        'choose_tenant', 'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
         'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_session',
         'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
         'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
@@ -7501,11 +7670,12 @@ begin
         'refuse_log_dashboard', 'refuse_saved_search', 'refuse_with_headers', 'remove_log_stream',
         'remove_log_view', 'replace_webhook_secret', 'request_deletion', 'request_restore',
         'request_stream_test', 'require_groups', 'require_parameter', 'require_role',
-        'require_room_for', 'require_room_for_api_key', 'require_room_for_log_dashboard',
-        'require_rule_in_view', 'require_view_by_admin', 'require_view_for_key',
-        'require_writing_client', 'resolve_tenant_to_change', 'retention_days', 'saved_search_of',
-        'sent_claims', 'service_operations', 'shown_secrets', 'tags_are_valid', 'tenant_with_plan',
-        'time_parameter', 'token_is_valid', 'trim_space'
+        'require_room_for', 'require_room_for_api_key', 'require_room_for_baseline',
+        'require_room_for_log_dashboard', 'require_rule_in_view', 'require_view_by_admin',
+        'require_view_for_key', 'require_writing_client', 'resolve_tenant_to_change',
+        'retention_days', 'saved_search_of', 'sent_claims', 'service_operations', 'shown_baseline',
+        'shown_secrets', 'tags_are_valid', 'tenant_with_plan', 'time_parameter', 'token_is_valid',
+        'trim_space', 'with_baseline'
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
@@ -7520,6 +7690,14 @@ begin
   from logloom_private.reading_operations() o;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.group_key (
+  p_group jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN COALESCE(md5((p_group)::text), ''::text);
 
 CREATE OR REPLACE FUNCTION logloom_private.groups_source (
   p_tenant_id text,
@@ -7752,12 +7930,12 @@ declare
     p_range * tstzrange(upper(p_range) - interval '1 day', null)
   );
 begin
-  -- An answer that took long must not fail for its hints.
+  -- A slow answer must not time out because of its hints.
   if clock_timestamp() > statement_timestamp() + interval '5 seconds' then
     return '[]';
   end if;
   return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
-    || logloom_private.plain_numbers(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+    || logloom_private.near_values(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
 end;
 $function$;
 
@@ -8163,8 +8341,8 @@ declare
   v_slot constant text := 'queue_slot_' || p_slot;
 begin
   -- Sorts by tenant and ts, which packs the pages of the primary key. Both are combined into one
-  -- number: a second sort key would be read from the record at each comparison. The casts make a
-  -- bad value fail here.
+  -- number: a second sort key would be read from the record at each comparison. The casts of level
+  -- and attrs (written_fields_sql) make a bad value fail here.
   execute logloom_private.added_records_sql(format(
     $query$
       insert into logloom.logs as l (
@@ -8182,8 +8360,8 @@ begin
           -- "offset 0" computes this once for each batch, not for each event.
           select
             b.*, left(b.batch_key::text, 32) as id_prefix,
-            -- The numbers of two tenants are three years apart. With thousands of tenants, times
-            -- are still exact to 0.1 ms.
+            -- Each tenant's offset is 1e8 seconds (three years) above the one before, so its
+            -- records stay together. With 10,000 tenants a double is still exact to 0.1 ms.
             dense_rank() over (order by b.tenant_id collate "C") * 1e8::float8 as tenant_seconds
           from logloom_private.%1$I b
           where b.batch_id between $1 and $2
@@ -8564,6 +8742,55 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.keep_rule_values (
+  p_windows logloom_private.alert_window[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  -- Values beyond this are kept as this, so that sums of a few stay finite.
+  v_largest constant double precision := 1e300;
+begin
+  insert into logloom_private.rule_values as v (rule_id, window_end, values, others)
+  select
+    k.rule_id, k.window_end,
+    coalesce(
+      jsonb_object_agg(
+        logloom_private.group_key(k."group"), greatest(least(k.value, v_largest), -v_largest)
+      ) filter (where k.place <= logloom_private.baseline_groups() and k.value is not null),
+      '{}'
+    ),
+    case when count(*) <= logloom_private.baseline_groups() then k.unseen end
+  from (
+    select w.*, logloom_private.absent_value(p.aggregate, p.results) as unseen,
+      row_number() over (
+        partition by w.rule_id, w.window_end
+        order by b.values ? logloom_private.group_key(w."group") desc nulls last,
+          w.value desc nulls last, w."group"
+      ) as place
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id and r.baseline_days is not null
+    join logloom_private.alert_plans p on p.rule_id = w.rule_id
+    left join logloom_private.rule_values b
+      on b.rule_id = w.rule_id and b.window_end = w.window_end - interval '5 minutes'
+    where w.window_end = logloom_private.kept_window_end(w.window_end) and w.error is null
+  ) k
+  group by k.rule_id, k.window_end, k.unseen
+  on conflict (rule_id, window_end) do update
+  set values = excluded.values, others = excluded.others;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
+  p_window_end timestamp with time zone
+)
+  RETURNS timestamp WITH time zone
+  LANGUAGE sql
+  IMMUTABLE
+RETURN date_bin('00:05:00'::interval, p_window_end, '1969-12-31 19:00:00-05'::timestamp WITH time zone);
+
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -8586,7 +8813,7 @@ begin
     || ') r (g, v, vs, t)'
   into v_groups
   using p_query.by_fields;
-  -- The groups become part of the statement, so a group with long values gets no series of its own.
+  -- The groups become part of the statement. Groups beyond this size get no series of their own.
   return coalesce(
     (
       select jsonb_agg(g.texts order by g.n)
@@ -8740,28 +8967,6 @@ begin
   );
 end;
 $function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
-  p_row logloom.alert_rules
-)
-  RETURNS public.logloom_alert_rule
-  LANGUAGE sql
-  STABLE
-RETURN
-  ROW((p_row).rule_id, (p_row).tenant_id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison,
-  (p_row).window_minutes,
-  (p_row).cooldown_minutes,
-  (p_row).enabled,
-  (p_row).notification_destinations,
-  (p_row).notification_config,
-  (p_row).created_at,
-  (p_row).updated_at,
-  (p_row).last_evaluated_at,
-  (p_row).last_value,
-  (p_row).last_error,
-  (p_row).view_id,
-  (p_row).notify_on_recovery,
-  (p_row).for_minutes, (p_row).on_absent, (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.late_seconds(p_row));
 
 CREATE OR REPLACE FUNCTION logloom_private.leaf_template (
   p_test   text,
@@ -9194,7 +9399,7 @@ begin
   return row(
     json_build_object(
       'authenticated', true,
-      -- A time of receipt takes at most this many characters.
+      -- No time of receipt takes more characters than this one.
       'max_event_bytes', p_state.max_record_bytes
         - logloom_private.bare_record_bytes(p_state.tenant_id, '2000-01-01T00:00:00.000001Z'),
       'max_event_values', p_state.max_record_values
@@ -9244,7 +9449,7 @@ CREATE OR REPLACE FUNCTION logloom_private.log_fields_sql (
   AS $function$
 declare
   v_wanted constant text := '($1 is null or strpos(lower(%s), lower($1)) > 0)';
-  -- Arrays are dropped: one may be as large as its record.
+  -- The values of arrays are dropped: an array may be as large as its record.
   v_attributes constant text :=
     '(select j.key, jsonb_typeof(j.value) as type, '
     || 'case jsonb_typeof(j.value) when ''object'' then j.value end as object, '
@@ -9255,7 +9460,7 @@ declare
   v_max_fields constant integer := 200;
   -- The most values of each field.
   v_max_values constant integer := 10;
-  -- The most values of each field.
+  -- The most attributes read, in all records together.
   v_max_cells constant integer := 100000;
   v_sampled text;
   v_present text;
@@ -9298,19 +9503,18 @@ begin
         select 'msg', 'string', null from sample s where s.has_msg
         union all
         select 'attrs.' || a.path, a.type, a.value
-        -- limit ends the recursion.
+        -- This limit ends the recursion.
         from (select t.* from attributes t limit %4$s) a
         where a.type not in ('null', 'object')
       ), fields as (
         select
           p.field,
-          -- count(distinct) would sort all cells.
-          case when min(p.type) = max(p.type) then min(p.type) else 'mixed' end as type,
+          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
           count(*) as count
         from present p
         where %10$s
         group by p.field
-        -- Every list begins a search with these two.
+        -- level and service are never cut off: most searches begin with them.
         order by p.field in ('level', 'service') desc, count(*) desc, p.field collate "C"
         limit %2$s
       ), facets as (
@@ -9319,26 +9523,21 @@ begin
           row_number() over (
             partition by p.field order by count(*) desc, p.value collate "C"
           ) as place
-        from fields f
-        join present p using (field)
+        from present p
         where length(p.value) <= 200
         group by p.field, p.value
-      ), listed as (
-        select
-          v.field,
-          array_agg(
-            row(v.value, v.count)::public.logloom_log_field_value order by v.place
-          ) as values
-        from facets v
-        where v.place <= %3$s
-        group by v.field
       )
       select
-        f.field, f.type, f.count, coalesce(v.values, '{}'),
+        f.field, f.type, f.count,
+        array(
+          select row(v.value, v.count)::public.logloom_log_field_value
+          from facets v
+          where v.field = f.field and v.place <= %3$s
+          order by v.place
+        ),
         %9$L::boolean as exact,
         (select count(*) from sample) as records
       from fields f
-      left join listed v using (field)
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.source_sql(p_sample),
@@ -9619,7 +9818,7 @@ declare
   v_texts text[];
   v_sorted jsonb;
   v_grouped text;
-  -- Results without a name in the query are those of the default, count().
+  -- A query without aggregates has one result, count().
   v_results constant text[] := case when p_query.plan ? 'aggregates'
     then logloom_private.query_result_names(p_query.plan) else '{count}' end;
   v_value constant text := 'g.v' || logloom_private.value_number(p_query.plan);
@@ -9774,8 +9973,8 @@ begin
         ' and ', format('l.write_seq between %s and %s', p_first, p_last),
         case when p_id is not null
           then format('(l.write_seq > %s or l.id > %L::uuid)', p_first, p_id) end,
-        -- Names the days one by one: one late event then does not add all days between. For more
-        -- than 31 days, reads from the first to the last.
+        -- Names each day, so that one late event does not add all days in between. More than 31
+        -- days are not named: all days from the first to the last are read.
         case when cardinality(v_days) <= 31 then logloom_private.days_sql(v_days) end
       ) || ' and ' || p_query.filter,
       null
@@ -10176,8 +10375,8 @@ CREATE OR REPLACE FUNCTION logloom_private.added_counts_sql (
   LANGUAGE sql
   STABLE
 RETURN format('
-    -- A service is not counted separately if its name has more than 200 characters, or if it is
-    -- beyond the limit.
+    -- A service is not counted separately if its name has more than 200 characters, or if it comes
+    -- after the first max_counted_services() of the minute.
     select
       a.tenant_id, a.minute, case when not a.is_other then a.service end as service, a.level,
       a.is_other, sum(a.events)::bigint as events
@@ -10319,7 +10518,7 @@ begin
   if v_literal is null then
     return array[v_none, ~v_none];
   end if;
-  -- The runs that may have a matching template, as their words tell.
+  -- The runs whose words do not exclude a matching template.
   v_found := array(
     select l.n
     from unnest(p_block.run_words) with ordinality l (words, n)
@@ -10456,8 +10655,8 @@ begin
   end if;
   begin
     v_lock_wait := logloom_private.limit_lock_wait(logloom_private.enqueue_wait());
-    -- When no enqueue is running, every batch with a number is either committed or never will be.
-    -- Takes a lock of the session, which can be released at once.
+    -- While no enqueue runs, every batch that has a number is committed or never will be. The
+    -- session-level lock can be released before the transaction ends.
     perform pg_advisory_lock(logloom_private.lock_key('queue'));
     v_through := (select b.last_value from logloom_private.queue_batch_id b where b.is_called);
     perform pg_advisory_unlock(logloom_private.lock_key('queue'));
@@ -10562,6 +10761,54 @@ begin
     ) s
     where n.name <> all (v_services) and length(n.name) <= 60
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.near_values (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query,
+  p_tree      jsonb,
+  p_query_dsl text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_max_records constant integer := 1000;
+  v_warnings jsonb := '[]';
+  v_leaf jsonb;
+  v_hint text[];
+begin
+  for v_leaf in
+    -- Terms below NOT find more if their value is wrong.
+    with recursive nodes (node) as (
+      select p_tree
+      union all
+      select jsonb_array_elements(n.node -> 'items') from nodes n where n.node ? 'items'
+    )
+    select n.node
+    from nodes n
+    where n.node -> 'bounds' ->> 'unit' is not null
+      or n.node ->> 'test' = 'equal' and jsonb_array_length(n.node -> 'values') = 1
+        and n.node ->> 'field' in ('attrs', 'env', 'host', 'route', 'user_id', 'req_id')
+    limit 3
+  loop
+    v_hint := logloom_private.value_hint(
+      v_leaf, logloom_private.source_sql(logloom_private.first_records_sql(
+        p_tenant_id, p_scoped, v_max_records, 'desc',
+        p_reads => logloom_private.query_reads(v_leaf)
+      ))
+    );
+    if v_hint[2] is not null then
+      v_warnings := v_warnings || jsonb_build_object(
+        'position', greatest(strpos(p_query_dsl, v_leaf ->> 'name' || ':'), 1),
+        'message', v_hint[1], 'suggestion', left(v_hint[2], 200)
+      );
+    end if;
+  end loop;
+  return v_warnings;
 end;
 $function$;
 
@@ -10842,7 +11089,7 @@ begin
     );
   elsif not v_stream.enabled or v_stream.paused_at is not null
     or v_stream.pending_since is null or v_stream.next_attempt_at > now()
-    -- Streams that wait come first.
+    -- This stream had its turn. Streams that wait come first.
     or v_stream.claimed_at < now() - interval '5 seconds'
   then
     perform logloom_private.release_stream(v_stream);
@@ -10864,7 +11111,7 @@ begin
   );
   v_records := logloom_private.sent_records(v_batch.records);
   update logloom.log_streams s
-  -- If it ends elsewhere, for example because the view changed, it is another batch.
+  -- A batch that ends elsewhere, for example because the view changed, is another batch.
   set batch_id = case
       when (s.batch_end_seq, s.batch_end_id) is not distinct from (v_batch.end_seq, v_batch.end_id)
         and s.batch_id is not null then s.batch_id
@@ -10894,13 +11141,13 @@ begin
   v_stream := logloom_private.end_batch(v_stream);
   perform logloom_private.release_stream(
     v_stream,
-    -- Otherwise there is more to read.
+    -- Null: there is more to read.
     case when v_batch.end_seq >= logloom_private.last_write_seq() and v_batch.end_id is null
       then v_batch.end_seq end
   );
   return null;
 exception when sqlstate 'PT403' or sqlstate 'PT400' then
-  -- The view was deleted or is broken, or the query reads a field that it hides now.
+  -- The view was deleted or is broken, or the query reads a field that the view hides now.
   perform logloom_private.fail_stream(
     v_stream, null, 'The query does not work in the view of the stream', null, null
   );
@@ -11254,7 +11501,7 @@ begin
       'Plan limit exceeded: notification addresses (max %s)',
       'Remove a confirmed address from all alert rules, or choose a larger plan.',
       '`confirm_alert_address`: the plan''s `max_notification_addresses`. Addresses that no rule '
-        'has do not count.'),
+        'uses do not count.'),
     ('notifications.code_is_malformed', 400, 'Invalid p_code: six digits',
       'Send the code from the email, as a text.', null),
     ('notifications.no_code_is_good', 400, 'There is no valid code for this address',
@@ -11583,11 +11830,13 @@ begin
   return query values
     ('parameters.missing', 400, 'Missing required parameter: %s', 'Send %s in the JSON body.',
       null),
+    ('parameters.audit_action_is_unknown', 400, 'Unknown p_action: %s', 'Send one of: %2$s.',
+      null),
     ('parameters.list_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_after for more.', 'A page has 1 to 1000 items.'),
+      'For more, send p_after.', 'A page has 1 to 1000 items.'),
     ('parameters.no_such_place', 400, 'Invalid p_after: no such %s',
       'Send the %2$s of the last item of the page before.',
-      '`p_after` is not the id of an item of this list: send that of the last item of the page '
+      '`p_after` is not the id of an item of this list: send the id of the last item of the page '
         'before.'),
     ('parameters.not_a_time', 400, 'Invalid %s: not a time',
       'Send ISO 8601, such as 2026-11-21T10:00:00Z, or now, now-15m, now-24h (s, m, h, d or w; '
@@ -11595,8 +11844,8 @@ begin
       'The parameter is neither ISO 8601 nor a time such as `now-24h`.'),
     ('parameters.secrets_are_invalid', 400,
       'Invalid p_secrets: an object of names and sealed texts',
-      'Send {"name": "lls1...."}: the answer of POST /functions/v1/logloom-stream/v1/seal for a '
-        'log stream, of logloom-notify/v1/seal for an alert rule. null removes a secret.', null),
+      'Send {"name": "lls1...."}. POST /functions/v1/logloom-stream/v1/seal seals the secrets of a '
+        'log stream, logloom-notify/v1/seal those of an alert rule. null removes a secret.', null),
     ('parameters.secret_is_unknown', 400, 'Invalid p_secrets: there is no secret %s',
       'Allowed: %2$s.',
       'This kind of receiver does not use it, or it is a header that every batch sets.'),
@@ -11652,7 +11901,7 @@ begin
     perform logloom_private.query_check_regexes(jsonb_build_array(v_tree, v_query.plan));
   end if;
 
-  -- A where before the first json or logfmt becomes a part of the filter.
+  -- A stage "where" before the first extraction becomes a part of the filter.
   while v_query.plan -> 'rows' -> 0 ->> 'stage' = 'where' loop
     v_tree := jsonb_build_object(
       'type', 'and', 'items', jsonb_build_array(v_tree, v_query.plan -> 'rows' -> 0 -> 'tree')
@@ -11834,9 +12083,9 @@ begin
   return format(
     $query$
       bounds as materialized (
-        -- The size of the sample: with this size, drawing the sample and sorting the remaining
-        -- numbers take least time together. The margin is four standard deviations of a median's
-        -- position in the sample, and more for other percentiles.
+        -- With a sample of this size, drawing it and sorting the remaining numbers take the least
+        -- time in total. margin: four standard deviations of a median's position in the sample, and
+        -- more than that for other percentiles.
         select s.id, s.margin, %1$s
         from (
           select
@@ -11859,7 +12108,7 @@ begin
         ) s
         group by s.id, s.margin
       ), limits as materialized (
-        -- Goes in the order of ids, so that arrays of numbers are neither sorted nor hashed.
+        -- Reads groups by id, so that arrays of numbers are neither sorted nor hashed.
         select %2$s
         from groups g
         left join bounds b using (id)
@@ -11981,65 +12230,32 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.plain_numbers (
-  p_tenant_id text,
-  p_scoped    logloom_private.compiled_query,
-  p_tree      jsonb,
-  p_query_dsl text
+CREATE OR REPLACE FUNCTION logloom_private.plain_comparison (
+  p_leaf jsonb
 )
-  RETURNS jsonb
+  RETURNS text
   LANGUAGE plpgsql
-  STABLE
+  IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_max_records constant integer := 1000;
-  v_warnings jsonb := '[]';
-  v_leaf jsonb;
-  v_bounds jsonb;
-  v_name text;
-  v_factor numeric;
-  v_lower text;
-  v_upper text;
-  v_is_plain boolean;
+  v_name constant text := p_leaf ->> 'name';
+  v_bounds constant jsonb := p_leaf -> 'bounds';
+  v_factor constant numeric := case
+    when v_bounds ->> 'unit' = 'bytes' then 1
+    when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
+    when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
+    when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
+    else 1 end;
+  v_lower constant text := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
+  v_upper constant text := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
 begin
-  for v_leaf in
-    select l
-    from jsonb_path_query(p_tree, 'strict $.** ? (@.field == "attrs" && @.bounds.unit != null)') l
-    limit 3
-  loop
-    v_name := v_leaf ->> 'name';
-    v_bounds := v_leaf -> 'bounds';
-    execute format(
-      'select bool_or(jsonb_typeof(%s) = ''number'') from (select l.* %s) l',
-      logloom_private.query_value_sql(v_leaf, 'l'),
-      logloom_private.source_sql(logloom_private.first_records_sql(
-        p_tenant_id, p_scoped, v_max_records, 'desc',
-        p_reads => logloom_private.query_reads(v_leaf)
-      ))
-    )
-    into v_is_plain;
-    continue when v_is_plain is not true;
-    v_factor := case
-      when v_bounds ->> 'unit' = 'bytes' then 1
-      when v_name ~ '(?:[_.-]ms|@ms|[a-z]Ms|millis|milliseconds)$' then 1e3
-      when v_name ~ '(?:[_.-]us|[a-z]Us|micros|microseconds)$' then 1e6
-      when v_name ~ '(?:[_.-]ns|[a-z]Ns|nanos|nanoseconds)$' then 1e9
-      else 1 end;
-    v_lower := trim_scale((v_bounds ->> 'lower')::numeric * v_factor);
-    v_upper := trim_scale((v_bounds ->> 'upper')::numeric * v_factor);
-    v_warnings := v_warnings || jsonb_build_object(
-      'position', greatest(strpos(p_query_dsl, v_name || ':'), 1),
-      'message', format('%s holds plain numbers, which have no unit', v_name),
-      'suggestion', v_name || ':' || case
-        when v_upper is null
-          then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
-        when v_lower is null
-          then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
-        else format('[%s TO %s]', v_lower, v_upper) end
-    );
-  end loop;
-  return v_warnings;
+  return v_name || ':' || case
+    when v_upper is null
+      then case when (v_bounds -> 'lower_open')::boolean then '>' else '>=' end || v_lower
+    when v_lower is null
+      then case when (v_bounds -> 'upper_open')::boolean then '<' else '<=' end || v_upper
+    else format('[%s TO %s]', v_lower, v_upper) end;
 end;
 $function$;
 
@@ -12070,6 +12286,10 @@ begin
     limit p_limit
   loop
     delete from logloom_private.alert_plans p where p.rule_id = v_rule.rule_id;
+    if found then
+      -- Another query has other values.
+      delete from logloom_private.rule_values v where v.rule_id = v_rule.rule_id;
+    end if;
     -- Read before the view: if the view changes meanwhile, the rule is compiled again.
     v_updated_at := (
       select v.updated_at from logloom.log_views v where v.view_id = v_rule.view_id
@@ -12200,7 +12420,7 @@ declare
   v_function constant text := (logloom_private.pre_request_setting()).function;
   v_is_called boolean;
 begin
-  -- Ours itself, or a function of the project that calls ours.
+  -- PostgREST calls ours, or a function of the project that calls ours.
   v_is_called := v_function = 'logloom_private.check_request' or exists (
     select
     from pg_catalog.pg_proc p
@@ -12222,7 +12442,8 @@ $function$;
 CREATE OR REPLACE FUNCTION logloom_private.preview_alerts (
   p_values logloom_private.alert_window[],
   p_rule   logloom.alert_rules,
-  p_step   interval
+  p_step   interval,
+  p_bands  logloom_private.alert_band[]   DEFAULT '{}'::logloom_private.alert_band[]
 )
   RETURNS public.logloom_alert_preview_entry[]
   LANGUAGE plpgsql
@@ -12241,7 +12462,13 @@ begin
   for v_value in
     select w.*
     from unnest(p_values) w
-    where logloom_private.alert_condition_holds(w.value, p_rule.comparison, p_rule.threshold)
+    left join unnest(p_bands) b
+      on b.window_end = w.window_end
+      and coalesce(b."group", 'null') = coalesce(w."group", 'null')
+    where logloom_private.alert_condition_holds(
+      w.value, p_rule.comparison,
+      case when p_rule.baseline_days is null then p_rule.threshold else b.threshold end
+    )
     order by w."group", w.window_end
   loop
     if v_before.window_end + p_step = v_value.window_end is not true
@@ -12262,6 +12489,70 @@ begin
     end if;
   end loop;
   return v_alerts;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.preview_bands (
+  p_query   logloom_private.compiled_query,
+  p_source  text,
+  p_preview public.logloom_alert_preview,
+  p_values  logloom_private.alert_window[],
+  p_rule    logloom.alert_rules,
+  p_limit   integer
+)
+  RETURNS logloom_private.alert_band[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_first constant timestamptz := least(
+    (
+      select min(c.minute) from logloom_private.log_counts c
+      where c.tenant_id = p_rule.tenant_id
+    ),
+    (select min(b.first_ts) from logloom_private.blocks b where b.tenant_id = p_rule.tenant_id)
+  );
+  v_is_every_minute constant boolean := p_preview.step_minutes = 1;
+  v_absent constant double precision :=
+    logloom_private.absent_value(p_query.aggregate, logloom_private.rule_results(p_query));
+  v_back interval;
+  v_days integer := 0;
+  v_past logloom_private.alert_window[] := '{}';
+begin
+  for v_day in 1 .. p_rule.baseline_days loop
+    v_back := make_interval(days => v_day);
+    exit when (p_preview.ts_from - v_back >= v_first) is not true;
+    v_days := v_day;
+    v_past := v_past || array(
+      select row(
+        null, null, w.window_end + v_back, w.value, null, w."group", null
+      )::logloom_private.alert_window
+      from unnest(logloom_private.preview_values(
+        p_query, p_source, p_rule.tenant_id, p_preview.ts_from - v_back, p_preview.ts_to - v_back,
+        p_rule.window_minutes, p_limit
+      )) w
+      where not v_is_every_minute
+        or w.window_end = logloom_private.kept_window_end(w.window_end)
+    );
+  end loop;
+  return array(
+    select row(w.window_end, w."group", b.usual, b.threshold)::logloom_private.alert_band
+    from unnest(p_values) w
+    left join (
+      select p.window_end, coalesce(p."group", 'null') as "group", array_agg(p.value) as values
+      from unnest(v_past) p
+      group by 1, 2
+    ) d
+      on d.window_end = case when v_is_every_minute
+        then logloom_private.kept_window_end(w.window_end) else w.window_end end
+      and d."group" = coalesce(w."group", 'null')
+    cross join lateral logloom_private.usual_band(
+      d.values || array_fill(v_absent, array[v_days - coalesce(cardinality(d.values), 0)]),
+      p_rule.comparison, p_rule.threshold
+    ) b
+  );
 end;
 $function$;
 
@@ -12316,6 +12607,40 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.preview_values (
+  p_query          logloom_private.compiled_query,
+  p_source         text,
+  p_tenant_id      text,
+  p_from           timestamp with time zone,
+  p_to             timestamp with time zone,
+  p_window_minutes integer,
+  p_limit          integer
+)
+  RETURNS logloom_private.alert_window[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_is_grouped constant boolean := cardinality(p_query.by_fields) > 0;
+  v_values logloom_private.alert_window[];
+begin
+  if logloom_private.has_partials(p_query) then
+    return logloom_private.preview_partial_values(
+      p_query, p_source, p_tenant_id, p_from, p_to, p_window_minutes
+    );
+  end if;
+  v_values := logloom_private.window_values(
+    p_query, p_source, p_tenant_id, p_from, p_to, p_window_minutes,
+    case when v_is_grouped then p_limit + 1 end
+  );
+  if v_is_grouped and cardinality(v_values) > p_limit then
+    perform logloom_private.refuse_stage_bound('by', p_limit, 'groups of all windows');
+  end if;
+  return v_values;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
   p_tenant_id text,
   p_rule      logloom.alert_rules
@@ -12330,14 +12655,14 @@ CREATE OR REPLACE FUNCTION logloom_private.preview_windows (
 -- definer because the compiler's SQL would use no index under row-level security
 declare
   v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
-  v_settings logloom_private.settings;
+  v_max_groups constant integer := (select s.search_groups from logloom_private.settings s);
   v_query logloom_private.compiled_query;
   v_source text;
-  v_is_grouped boolean;
   v_values logloom_private.alert_window[];
+  v_bands logloom_private.alert_band[];
   v_result public.logloom_alert_preview;
 begin
-  select s.* into v_settings from logloom_private.settings s;
+  p_rule.tenant_id := v_tenant_id;
   perform logloom_private.take_search_slot(
     logloom_private.scope_of_view(v_tenant_id, p_rule.view_id)
   );
@@ -12355,29 +12680,24 @@ begin
     || format(
       '%s, $2, $3, %L, null) s', logloom_private.scanned_tenant_sql('$1'), v_query.tree
     );
-  v_is_grouped := cardinality(v_query.by_fields) > 0;
   v_result.ts_to := date_trunc('minute', least(
     now(), logloom_private.watermark((logloom_private.queue_state()).oldest_received_at)
   ));
   v_result.ts_from := v_result.ts_to - interval '24 hours';
-  if logloom_private.has_partials(v_query) then
-    v_result.step_minutes := 1;
-    v_values := logloom_private.preview_partial_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes
+  v_result.step_minutes := case when logloom_private.has_partials(v_query)
+    then 1 else p_rule.window_minutes end;
+  v_values := logloom_private.preview_values(
+    v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
+    v_max_groups
+  );
+  if p_rule.baseline_days is not null then
+    v_bands := logloom_private.preview_bands(
+      v_query, v_source, v_result, v_values, p_rule, v_max_groups
     );
-  else
-    v_result.step_minutes := p_rule.window_minutes;
-    v_values := logloom_private.window_values(
-      v_query, v_source, v_tenant_id, v_result.ts_from, v_result.ts_to, p_rule.window_minutes,
-      case when v_is_grouped then v_settings.search_groups + 1 end
-    );
-    if v_is_grouped and cardinality(v_values) > v_settings.search_groups then
-      perform logloom_private.refuse_stage_bound(
-        'by', v_settings.search_groups, 'groups of all windows'
-      );
-    end if;
   end if;
-  return logloom_private.completed_preview(v_result, v_values, v_is_grouped, p_rule);
+  return logloom_private.completed_preview(
+    v_result, v_values, cardinality(v_query.by_fields) > 0, p_rule, v_bands
+  );
 end;
 $function$;
 
@@ -12437,8 +12757,8 @@ begin
     select o.runid
     from cron.job_run_details o
     where strpos(o.command, 'logloom_private.') > 0
-      -- An interrupted run has no end time. A run before a crash of the server has no start time,
-      -- either: it counts as old as the next run that has one.
+      -- An interrupted run has no end time. A run that was about to start when the server crashed
+      -- has no start time, either: it counts as old as the next run that has a start time.
       and coalesce(
         o.end_time,
         o.start_time,
@@ -12478,20 +12798,21 @@ begin
         ('logloom.audit_events', 'r.occurred_at < $1', v_settings.audit_lifetime),
         ('logloom.archive_restores', 'r.finished_at < $1', v_settings.audit_lifetime),
         ('logloom.alert_history', 'r.triggered_at < $1', v_settings.alert_history_lifetime),
-        -- An incident is resolved after its last alert, so it is deleted after it.
+        -- An incident is resolved after its last alert, so its alerts are deleted first.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
-        -- These rows are still listed for a while after their end.
+        ('logloom_private.rule_values', 'r.window_end < $1', '8 days'),
+        -- Ended silences are listed for this time.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
           logloom_private.idempotency_key_lifetime()),
-        -- Rows of the last minute are still counted.
+        -- create_ingest_token counts the tokens created in the last minute.
         ('logloom_private.ingest_tokens', 'r.expires_at < $1', '1 minute'),
         ('logloom_private.storage_hours', 'r.hour < $1', '8 days'),
         ('logloom_private.key_reads', 'r.day < $1', '31 days'),
-        -- These rows are still listed for a while after their end.
+        -- Ended portal sessions are listed for this time.
         ('logloom.portal_sessions', 'r.expires_at < $1', '30 days'),
         ('logloom_private.portal_reads', 'r.minute < $1', '1 hour'),
-        -- A bucket that was not used for a day is full.
+        -- A bucket that was not used for a day is full, like a bucket without a row.
         ('logloom_private.rate_buckets', 'r.filled_at < $1', '1 day'),
         ('logloom_private.notifications', 'r.settled_at < $1 and r.status <> ''pending''',
           '30 days'),
@@ -12600,7 +12921,7 @@ begin
       ^ case v_parts[2]
         when 'k' then 1 when 'm' then 2 when 'g' then 3 when 't' then 4 when 'p' then 5 else 0 end;
   end if;
-  -- Most durations have one part. Cutting it off is quicker than matching groups.
+  -- Most durations have one part. Cutting off its unit is quicker than matching groups.
   if p_text collate "C" ~ '^-?[0-9]{1,15}(?:\.[0-9]{1,9})? ?(?:ns|us|µs|μs|ms|s|m|h|d|w)$' then
     return rtrim(p_text, ' nuµμmshdw')::numeric
       * logloom_private.seconds_of(ltrim(p_text, ' -.0123456789'));
@@ -12676,8 +12997,8 @@ begin
     v_text := logloom_private.query_group_sql(p_aggregate -> 'field', p_alias);
     if p_aggregate -> 'field' ->> 'field' not in ('ts', 'received_at', 'id') then
       -- PostgreSQL sorts the values. Sorting hashes takes less time than sorting texts, and little
-      -- memory for long ones. At a million values, the chance that two hashes are equal is one in
-      -- thirty million.
+      -- memory if texts are long. At a million values, the chance that two hashes are equal is one
+      -- in thirty million.
       v_text := 'hashtextextended(' || v_text || ', 0)';
     end if;
     return 'count(distinct ' || v_text || ')' || p_filter || '::double precision';
@@ -12738,7 +13059,7 @@ begin
       '(exists (select from unnest(array[%s]) t (text) where %s) or %s exists ('
         || 'select from unnest(' || v_scalars || ') t (text) where %2$s))',
       v_columns, v_test,
-      -- A regex has no LIKE in front of it.
+      -- A regex has no LIKE that could reject records first.
       case when p_leaf ->> 'test' = 'regex' then v_sql || ' and' else '' end,
       logloom_private.masked_attrs_sql(v_attrs, v_paths)
     );
@@ -12875,6 +13196,70 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_check_range (
+  p_state logloom_private.query_state,
+  p_field jsonb,
+  p_range logloom_private.query_range
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_field ->> 'field';
+  v_levels text[] := array['debug', 'info', 'warn', 'error'];
+  v_from integer;
+  v_to integer;
+begin
+  if v_name in ('msg', 'id', 'any') then
+    perform logloom_private.refuse_at(
+      coalesce(p_range.lower_position, p_range.upper_position),
+      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
+      v_name
+    );
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
+    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
+  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
+    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
+  elsif v_name in ('ts', 'received_at') then
+    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
+  elsif v_name = 'attrs' and p_range.lower_token ~ '[.:].*[.:]'
+    and pg_input_is_valid(p_range.lower_token, 'inet')
+    and pg_input_is_valid(p_range.upper_token, 'inet')
+    and family(p_range.lower_token::inet) = family(p_range.upper_token::inet)
+  then
+    perform logloom_private.refuse_at(
+      p_range.lower_position, 'query.addresses_are_networks',
+      p_field ->> 'name' || ':' || inet_merge(p_range.lower_token::inet, p_range.upper_token::inet)
+    );
+  elsif v_name = 'attrs' then
+    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
+  elsif v_name = 'level' then
+    v_from := p_range.lower_open::integer + array_position(
+      v_levels, logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
+    );
+    v_to := array_position(
+      v_levels, logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
+    ) - p_range.upper_open::integer;
+    v_levels := v_levels[coalesce(v_from, 1):coalesce(v_to, 4)];
+    p_state.node := case when cardinality(v_levels) = 0 then '{"type": "none"}'::jsonb
+      else logloom_private.query_leaf(
+        p_field, jsonb_build_object('test', 'equal', 'values', v_levels)
+      ) end;
+    return p_state;
+  end if;
+  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
+    'test', 'range',
+    'bounds', jsonb_build_object(
+      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
+      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
+    )
+  ));
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_check_value (
   p_state    logloom_private.query_state,
   p_field    jsonb,
@@ -12994,7 +13379,7 @@ begin
     ('query.backslash_escapes_nothing', 400, 'A backslash has nothing to escape',
       'Write \\ for the character itself.', null),
     ('query.bound_is_missing', 400, 'A bound of a range is missing',
-      'Write [a TO b] or {a TO b}; a * alone leaves a bound open.', null),
+      'Write [a TO b] or {a TO b}. For an open bound, write only *.', null),
     ('query.bracket_closes_nothing', 400, 'A closing bracket has no opening bracket',
       'Remove it, or quote it to search for it.', null),
     ('query.bracket_is_not_closed', 400, 'A closing bracket is missing',
@@ -13002,7 +13387,7 @@ begin
     ('query.colon_is_missing', 400, 'A colon is missing after an attribute',
       'Write @"name":value without white space.', null),
     ('query.wildcard_in_comparison', 400, 'A comparison takes no wildcard',
-      'Quote the text, or leave the bound open with a * alone.', null),
+      'Quote a text that contains *. For an open bound, write only *.', null),
     ('query.field_is_missing', 400, 'A field is missing before the colon',
       'Write field:value without white space around the colon, or quote the text.', null),
     ('query.number_is_out_of_range', 400, 'A number is out of range',
@@ -13018,9 +13403,9 @@ begin
     ('query.shift_is_too_long', 400, 'A shift from now is longer than 100 years',
       'Write a shorter one, such as now-15m.', null),
     ('query.term_is_missing_at_the_end', 400, 'A term is missing at the end',
-      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
+      'AND, OR, NOT and brackets need terms. Quote such a word or bracket to search for it.', null),
     ('query.term_is_missing', 400, 'A term is missing before %s',
-      'AND, OR, NOT stand between terms, brackets hold terms. Quote it to search for it.', null),
+      'AND, OR, NOT and brackets need terms. Quote such a word or bracket to search for it.', null),
     ('query.value_is_missing_in_a_list', 400, 'A value is missing',
       'Write field:(a OR b), values only, and close the bracket.', null),
     ('query.comparison_needs_a_value', 400, 'A value is missing after %s',
@@ -13055,7 +13440,7 @@ begin
       'Shorten it, or narrow the time range instead of naming more terms.', null),
     ('query.field_is_unknown', 400, 'Unknown field %s',
       '%2$sQuote a text that holds a colon. The fields are %3$s and attrs.',
-      'The hint names a field that is written alike.'),
+      'The hint names a field with a similar name.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
     ('query.level_is_of_another_language', 400, 'Unknown level %s', 'Write %2$s', null),
@@ -13074,6 +13459,9 @@ begin
       'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
     ('query.comparison_has_blanks', 400, '%s is only allowed at the start of a value',
       'Write %2$s: a colon after the field, and no blanks.', null),
+    ('query.colon_has_blanks', 400, 'A field is missing before the colon', 'Write %s', null),
+    ('query.slashes_are_text', 400, 'Slashes do not mark a regular expression', 'Write %s', null),
+    ('query.addresses_are_networks', 400, 'A range of addresses is a network', 'Write %s', null),
     ('query.range_is_foreign', 400, '%s is only allowed in a range of a field', 'Write %2$s', null),
     ('query.field_is_of_another_language', 400, 'Unknown field %s', 'Write %2$s', null),
     ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
@@ -13333,7 +13721,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
   AS $function$
 declare
   v_parts constant text[] := regexp_match(
-    p_token,
+    regexp_replace(p_token, '^attrs->>?''([[:alnum:]_.-]+)''', '@\1'),
     '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
   );
   v_name text;
@@ -13342,6 +13730,9 @@ declare
 begin
   if v_parts is null then
     return null;
+  elsif v_parts[1] = 'index' and v_parts[3] ~ '^[[:alpha:]*]' then
+    -- Splunk's index: a tenant has one.
+    return '*';
   end if;
   v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
     else logloom_private.query_meant_name(v_parts[1]) end;
@@ -13357,6 +13748,89 @@ begin
       when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
       else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
     end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_fields (
+  p_names text[],
+  p_plan  jsonb
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_keys constant text[] := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(p_names) with ordinality u (t, n)
+    where t ~ '^@?[[:alpha:]_]'
+    order by n
+    limit 3
+  );
+begin
+  if p_plan ? 'aggregates' then
+    return 'no stage: the columns are those of by, such as | count() by '
+      || coalesce(nullif(array_to_string(array_remove(v_keys, 'ts'), ', '), ''), 'service');
+  end if;
+  return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_index (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
+  v_value constant text := p_texts[p_at + 3];
+begin
+  if coalesce(p_texts[p_at - 1], '') !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
+    or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
+  then
+    return null;
+  elsif left(v_value, 1) = ':' then
+    return v_name || v_value || case v_value when ':' then left(p_texts[p_at + 4], 60) else '' end;
+  end if;
+  return coalesce(
+    logloom_private.query_meant_words(v_name || p_texts[p_at + 3:], 1),
+    logloom_private.query_meant_comparison(v_name || v_value),
+    v_name || ':*'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_math (
+  p_texts  text[],
+  p_column text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_formula constant text := array_to_string(p_texts[4:], ' ');
+  v_name constant text := substring(v_formula from '[[:alpha:]_@][[:alnum:]_.]*');
+begin
+  if p_texts[3] is distinct from '=' or p_texts[2] !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+    or v_formula !~ '^[[:alnum:]_.@ ]+[-+*/%][-+*/%[:alnum:]_.@ ]+$' or v_name is null
+  then
+    return '| math n / 60 as m after an aggregate, or | extract "took <ms> ms" before it';
+  elsif p_column is not null then
+    return '| math ' || v_formula || ' as ' || p_texts[2];
+  end if;
+  return format(
+    '| %s(%s) as n | math %s as %s',
+    case when v_name ~ '(?:ms|seconds|duration|latency|time)$' then 'avg' else 'sum' end,
+    logloom_private.query_meant_argument(array[v_name], 'sum'),
+    replace(v_formula, v_name, 'n'), p_texts[2]
+  );
 end;
 $function$;
 
@@ -13451,7 +13925,6 @@ declare
     (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
   );
   v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  v_keys text[];
 begin
   if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
     return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
@@ -13462,8 +13935,17 @@ begin
     -- |= "text", |~ "regex"
     return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
       || translate(p_texts[2], '`', '"') || ' before the first |';
-  elsif v_word in ('contains', 'test', 'match', 'grep') then
-    -- jq's contains("text"), test("regex"), a shell's grep text
+  elsif v_word = 'grep' then
+    return case when array_to_string(p_texts, ' ') ~ ' -[a-z]*v' then '-' else '' end || 'msg:'
+      || coalesce(
+        (
+          select t from unnest(p_texts[2:]) with ordinality u (t, n)
+          where t not like '-%' order by n limit 1
+        ),
+        '"text"'
+      ) || ' before the first |';
+  elsif v_word in ('contains', 'test', 'match') then
+    -- jq's contains("text"), test("regex")
     return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
       || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
   elsif v_word in ('group', 'by') then
@@ -13492,16 +13974,17 @@ begin
       when v_column is not null then v_column || ' > 10'
       else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
   elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
-    v_keys := array(
-      select logloom_private.query_meant_name(t)
-      from unnest(p_texts[2:]) t
-      where t ~ '^@?[[:alpha:]_]'
-      limit 3
-    );
-    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+    return logloom_private.query_meant_fields(p_texts[2:], p_plan);
   elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
     return case
       when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
+      when v_text like '%*%' and array_position(p_texts, 'as') is not null then (
+        -- parse "* *" as method, path
+        select '| extract ' || string_agg(t.part || coalesce('<' || p_texts[
+          array_position(p_texts, 'as') + 2 * t.n - 1
+        ] || '>', ''), '' order by t.n)
+        from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
+      )
       else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
     end;
   elsif v_word in ('unpack_json', 'spath') then
@@ -13509,11 +13992,99 @@ begin
   elsif v_word = 'unpack_logfmt' then
     return '| logfmt msg';
   elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
-    return 'the value as an attribute where the event is sent: a query makes no fields';
+    return logloom_private.query_meant_math(p_texts, v_column);
   elsif v_word in ('rename', 'project-rename', 'label_format') then
     return 'the name that it has: only an aggregate gets another, | count() as n';
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_select (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_texts::text collate "C")::text[];
+  v_from constant integer := coalesce(array_position(v_words, 'from'), cardinality(p_texts));
+  v_where constant integer := array_position(v_words, 'where');
+  -- The first word after the conditions
+  v_end constant integer := coalesce(
+    (
+      select min(n) from generate_subscripts(v_words, 1) n
+      where n > coalesce(v_where, v_from) and v_words[n]
+        in ('group', 'having', 'order', 'limit', 'facet', 'since', 'until', 'timeseries', '')
+    ),
+    cardinality(p_texts) + 1
+  );
+  v_terms constant text[] := array(
+    select m.meant
+    from generate_series(v_where + 1, v_end - 1) n
+    cross join lateral (
+      select coalesce(
+        logloom_private.query_meant_words(p_texts, n),
+        logloom_private.query_meant_comparison(p_texts[n])
+      ) as meant
+    ) m
+    where m.meant is not null
+    order by n
+  );
+  v_aggregate constant text := (
+    select logloom_private.query_meant_stage(
+      string_to_array(replace(array_to_string(p_texts[n:v_from - 1], e'\n'), ',', ''), e'\n'), '{}'
+    )
+    from generate_series(2, v_from - 2) n
+    where logloom_private.query_meant_aggregate(v_words[n]) is not null and p_texts[n + 1] = '('
+    order by n
+    limit 1
+  );
+  v_key constant text := rtrim(coalesce(
+    p_texts[array_position(v_words, 'facet') + 1], p_texts[array_position(v_words, 'group') + 2]
+  ), ',');
+  v_group constant text :=
+    case when v_key <> '' then logloom_private.query_meant_name(v_key) end;
+  v_order constant integer := array_position(v_words, 'order');
+  v_descending constant text := case when 'desc' = any(v_words) then ' desc' else '' end;
+begin
+  return concat_ws(
+    ' ',
+    nullif(
+      array_to_string(
+        v_terms, case when 'or' = any(v_words[v_where:v_end]) then ' OR ' else ' ' end
+      ),
+      ''
+    ),
+    (
+      select t.meant
+      from generate_series(v_end, cardinality(p_texts)) n
+      cross join lateral (select logloom_private.query_meant_time(p_texts, n) as meant) t
+      where t.meant is not null
+      limit 1
+    ),
+    v_aggregate || case when v_order is null then '' else ' as n' end || coalesce(
+      ' by ' || nullif(
+        concat_ws(
+          ', ', case when 'timeseries' = any(v_words) then '(5m)' end,
+          v_group
+        ),
+        ''
+      ),
+      ''
+    ),
+    case
+      when v_aggregate is not null and p_texts[v_order + 2] = v_key
+        then '| sort by ' || v_group || v_descending
+      when v_aggregate is not null and v_order is not null then '| sort by n' || v_descending
+      when v_order is not null then '| sort by ts' || v_descending
+    end,
+    '| limit ' || substring(
+      p_texts[array_position(v_words, 'limit') + 1] from '^[1-9][0-9]{0,5}$'
+    )
+  );
 end;
 $function$;
 
@@ -13527,6 +14098,7 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
+  v_end constant integer := array_position(p_texts, '}', p_at);
   v_meant constant text := (
     select string_agg(
       logloom_private.query_meant_comparison(
@@ -13534,17 +14106,33 @@ declare
       ),
       ' ' order by n
     )
-    from generate_series(p_at + 1, array_position(p_texts, '}', p_at) - 2) n
+    from generate_series(p_at + 1, v_end - 2) n
     where p_texts[n] ~ '[=~]$'
-  );
+  ) || case when p_texts[v_end + 1:v_end + 2] = '{|,=}' and p_texts[v_end + 3] like '"%'
+    then ' ' || p_texts[v_end + 3] else '' end;
+  v_aggregate constant text := case p_texts[p_at - 2]
+    when 'rate' then ' | rate()' when 'count_over_time' then ' | count()' end;
 begin
-  return v_meant || case
-    when p_texts[p_at - 1] is distinct from '(' then ''
-    when p_texts[p_at - 2] = 'rate' then ' | rate()'
-    when p_texts[p_at - 2] = 'count_over_time' then ' | count()'
-    else '' end
-    || case when p_texts[p_at - 1] = '(' and p_texts[2:3] = array['by', '(']
-      then ' by ' || logloom_private.query_meant_name(p_texts[4]) else '' end;
+  if p_texts[p_at - 1] is distinct from '(' or v_aggregate is null then
+    return v_meant;
+  end if;
+  -- rate() is per minute without a width, too.
+  return v_meant || v_aggregate || coalesce(
+    ' by ' || nullif(
+      concat_ws(
+        ', ',
+        (
+          select '(' || p_texts[n + 1] || ')' from generate_series(v_end, cardinality(p_texts)) n
+          where p_texts[n] = '[' and p_texts[n + 1] ~ '^[1-9][0-9]{0,4}[smhdw]$'
+            and v_aggregate <> ' | rate()'
+          limit 1
+        ),
+        case when p_texts[2:3] = '{by,(}' then logloom_private.query_meant_name(p_texts[4]) end
+      ),
+      ''
+    ),
+    ''
+  );
 end;
 $function$;
 
@@ -13574,6 +14162,8 @@ declare
   v_keys text[];
   v_kind text;
   v_place integer;
+  v_close integer;
+  v_name text;
 begin
   if v_plain is not null then
     return v_plain;
@@ -13634,11 +14224,59 @@ begin
     v_keys := '{}';
   end if;
   v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
+  -- The name in count() as n, or in count() n of LogsQL
+  v_close := case when p_texts[v_place + 1] = '('
+    then array_position(p_texts, ')', v_place) else v_place end;
+  v_name := case
+    when lower(p_texts[v_close + 1] collate "C") = 'as' then p_texts[v_close + 2]
+    when v_close > v_place then p_texts[v_close + 1] end;
   v_keys := array_remove(v_width || v_keys, null);
   return '| ' || v_kind || '(' || case
       when v_kind in ('count', 'rate') then ''
       else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
+    || case when v_name ~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
+      and lower(v_name collate "C") not in ('by', 'if', 'where', 'group', 'over', 'limit')
+      then ' as ' || v_name else '' end
     || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_meant_start (
+  p_texts text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_texts::text collate "C")::text[];
+begin
+  if v_words[1] = 'select'
+    and (v_words[2] ~ '^[0-9(]' or v_words && array['from', '*', 'where'])
+  then
+    return coalesce(
+      nullif(logloom_private.query_meant_select(p_texts), ''), 'service:api level:error'
+    );
+  elsif v_words[1] in ('where', 'grep') and logloom_private.query_is_term(p_texts[2]) then
+    return coalesce(
+      logloom_private.query_meant_words(p_texts, 2),
+      (
+        select t from unnest(p_texts[2:4]) t
+        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
+      )
+    );
+  elsif v_words[1] in ('fields', 'filter', 'parse', 'stats', 'display') and p_texts[2] like '@%'
+  then
+    return logloom_private.query_meant_stage(
+      case v_words[1] when 'fields' then 'table' else v_words[1] end || array(
+        select rtrim(t, ',') from unnest(p_texts[2:8]) with ordinality u (t, n)
+        where u.n < coalesce(array_position(p_texts, '|'), 8) order by n
+      ),
+      '{}'
+    );
+  end if;
+  return null;
 end;
 $function$;
 
@@ -13726,7 +14364,9 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_name constant text := p_texts[p_at];
+  -- attrs->>'method'
+  v_name constant text :=
+    regexp_replace(p_texts[p_at], '^attrs->>?''([[:alnum:]_.-]+)''$', '@\1');
   v_word constant text := lower(p_texts[p_at + 1] collate "C");
   v_value text := p_texts[p_at + 2];
   v_end integer;
@@ -13767,16 +14407,19 @@ begin
       || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
   elsif not logloom_private.query_is_term(v_value) then
     return null;
-  elsif left(v_value, 1) = '''' then
-    -- A text in single quotes may have blanks.
+  elsif left(v_value, 1) in ('''', '/') then
+    -- A text in single quotes or slashes may have blanks.
     select min(n) into v_end
     from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
-    where p_texts[n] ~ '''$' and (n > p_at + 2 or char_length(p_texts[n]) > 1);
+    where right(p_texts[n], 1) = left(v_value, 1)
+      and (n > p_at + 2 or char_length(p_texts[n]) > 1);
     v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
     v_value := btrim(v_value, '''');
-  elsif v_value = 'now' and p_texts[p_at + 3] = '(' then
-    -- now() - interval '1 hour'
-    v_value := 'now-1h';
+  elsif v_value in ('now', 'ago') and p_texts[p_at + 3] = '(' then
+    -- now() - interval '1 hour', ago(5m)
+    v_value := 'now-' || coalesce(
+      substring(p_texts[p_at + 4] from '^[1-9][0-9]{0,4}[smhdw]$'), '1h'
+    );
   else
     v_value := logloom_private.query_text(v_value);
   end if;
@@ -14262,8 +14905,8 @@ begin
     p_state := logloom_private.query_warn_free(p_state);
   end if;
   if v_token = '*' then
-    -- Matches every record, also one without a message. The counts can answer it like the empty
-    -- filter.
+    -- Matches every record, even one without a message. Stored counts can answer this, as they
+    -- answer a query without a filter.
     p_state.node := '{"type": "all"}';
   else
     p_state := logloom_private.query_check_contains(
@@ -14326,6 +14969,89 @@ begin
     exit when p_state.texts[p_state."at"] <> 'AND';
   end loop;
   p_state.node := p_plan || jsonb_build_object('having', v_having);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_item (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_token constant text := p_state.texts[p_state."at"];
+  v_position constant integer := p_state.positions[p_state."at"];
+  v_depth constant integer := p_state.depth;
+  v_meant text;
+begin
+  p_state := logloom_private.query_spend(p_state, 1);
+  if v_token = 'NOT' then
+    p_state := logloom_private.query_advance(p_state);
+  elsif v_token = '-' then
+    p_state."at" := p_state."at" + 1;
+    if not logloom_private.query_is_adjacent(p_state, p_state."at")
+      or left(p_state.texts[p_state."at"], 1) not in ('(', '"')
+    then
+      perform logloom_private.refuse_at(v_position, 'query.minus_negates_nothing');
+    end if;
+  elsif left(v_token, 1) = '-' then
+    p_state.texts[p_state."at"] := substr(v_token, 2);
+    p_state.positions[p_state."at"] := v_position + 1;
+  elsif v_token = '(' then
+    if p_state.texts[p_state."at" + 1] = ')'
+      and logloom_private.query_is_adjacent(p_state, p_state."at")
+      and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
+    then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at" + 1], 'stages.aggregate_needs_a_bar', ')',
+        logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
+      );
+    end if;
+    p_state := logloom_private.query_deepen(p_state, v_position);
+    p_state."at" := p_state."at" + 1;
+    p_state := logloom_private.query_parse_items(p_state, 'or');
+    if p_state.texts[p_state."at"] <> ')' then
+      perform logloom_private.refuse_at(
+        p_state.positions[p_state."at"], 'query.bracket_is_not_closed', v_position::text
+      );
+    end if;
+    p_state."at" := p_state."at" + 1;
+    p_state.depth := v_depth;
+    return p_state;
+  elsif v_token in ('', ')', '|', 'AND', 'OR') then
+    perform logloom_private.refuse_at(
+      v_position,
+      case v_token when '' then 'query.term_is_missing_at_the_end' else 'query.term_is_missing' end,
+      v_token
+    );
+  elsif v_token in ('[', ']', '{', '}') then
+    v_meant := case v_token
+      when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
+      when '[' then coalesce(
+        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
+        logloom_private.query_meant_index(p_state.texts, p_state."at"),
+        -- ['logs'] | where …
+        case when p_state."at" = 1 and p_state.texts[2:3]::text like '{''%'',]}'
+          then 'the query without [' || p_state.texts[2] || ']: there is one set of records' end
+      ) end;
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        v_position, 'query.range_is_foreign', v_token, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
+  elsif v_token = '""' then
+    perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
+  else
+    return logloom_private.query_parse_term(p_state);
+  end if;
+
+  p_state := logloom_private.query_parse_item(logloom_private.query_deepen(p_state, v_position));
+  p_state.node := jsonb_build_object('type', 'not', 'item', p_state.node);
+  p_state.depth := v_depth;
   return p_state;
 end;
 $function$;
@@ -14451,12 +15177,13 @@ begin
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if v_name ~* '^(?:-.*|asc|desc)$' and not v_name = any (v_columns) then
+    if v_name ~* '^(?:\(|-.*|asc|desc)$' and not v_name = any (v_columns) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
         logloom_private.query_excerpt(v_name),
         logloom_private.query_meant_order(
-          p_state.texts[p_state."at":p_state."at" + 1], v_columns
+          p_state.texts[p_state."at":p_state."at" + case v_name when '(' then 3 else 1 end],
+          v_columns
         )
       );
     elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
@@ -14663,6 +15390,113 @@ begin
   end loop;
   p_state.node := v_plan;
   return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.query_parse_term (
+  p_state logloom_private.query_state
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_at integer := v_first;
+  v_name text := '';
+  v_head text;
+  v_operator text;
+  v_field jsonb;
+  v_colon integer;
+  v_meant text;
+begin
+  if left(p_state.texts[v_first], 1) = '"' then
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  loop
+    p_state := logloom_private.query_spend(p_state, 1);
+    v_head := p_state.texts[v_at];
+    if strpos(v_head, ':') > 0 and left(v_head, 1) <> '"' then
+      v_head := coalesce(substring(v_head from '^(?:[^:\\]|\\.)+'), '');
+    end if;
+    v_name := v_name || v_head;
+    exit when v_head <> p_state.texts[v_at];
+    if v_at = v_first and (v_head !~ '^(?:@|(?:attrs|@.*)\.|attrs\..*\.)$'
+      or left(p_state.texts[v_at + 1], 1) <> '"'
+      or not logloom_private.query_is_adjacent(p_state, v_at + 1))
+    then
+      v_at := null;
+      exit;
+    end if;
+    v_at := v_at + 1;
+    if not logloom_private.query_is_adjacent(p_state, v_at)
+      or not logloom_private.query_is_term(p_state.texts[v_at])
+    then
+      perform logloom_private.refuse_at(p_state.positions[v_at], 'query.colon_is_missing');
+    end if;
+  end loop;
+
+  v_operator := left(v_name, 1);
+  if v_name = '' then
+    v_meant := logloom_private.query_meant_comparison(
+      p_state.texts[v_first - 1] || '=' || case p_state.texts[v_first]
+        when ':' then logloom_private.query_text(p_state.texts[v_first + 1])
+        else substr(p_state.texts[v_first], 2) end
+    );
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.colon_has_blanks', v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
+  elsif v_operator in ('<', '>', '~') then
+    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
+    if v_meant is not null then
+      perform logloom_private.refuse_at(
+        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.operator_is_for_values', v_operator
+    );
+  elsif v_at is null then
+    -- There is no colon, so it is a free term.
+    return logloom_private.query_parse_free(p_state);
+  end if;
+  v_meant := case when v_name in ('_stream', 'stream') and p_state.texts[v_at + 1] = '{'
+    then logloom_private.query_meant_selector(p_state.texts, v_at + 1)
+    else logloom_private.query_meant_term(
+      v_name,
+      coalesce(
+        nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
+      )
+    ) end;
+  if v_meant is not null then
+    perform logloom_private.refuse_at(
+      p_state.positions[v_first], 'query.field_is_of_another_language',
+      logloom_private.query_excerpt(v_name), v_meant
+    );
+  end if;
+  v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
+
+  v_colon := p_state.positions[v_at] + char_length(v_head);
+  p_state."at" := v_at;
+  p_state := logloom_private.query_take(p_state, v_head || ':');
+  if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
+    or p_state.positions[p_state."at"] <> v_colon + 1
+  then
+    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
+      perform logloom_private.refuse_at(
+        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
+        v_name || ':' || left(p_state.texts[p_state."at"], 60)
+      );
+    end if;
+    perform logloom_private.refuse_at(
+      v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
+    );
+  end if;
+  return logloom_private.query_parse_value(p_state, v_field);
 end;
 $function$;
 
@@ -14939,8 +15773,8 @@ begin
     v_sql := v_sql || chr(greatest(p_from, 65) + 32) || '-' || chr(least(p_to, 90) + 32);
   end if;
   if p_fold and p_to > 127 then
-    -- Where the lower case of a letter is the next character, it lies outside the range only for
-    -- the last letter. The same holds for the second small sigma.
+    -- If the lower case of a letter is the next character, only that of the range's last letter
+    -- lies outside the range. The same holds for the second small sigma.
     v_sql := v_sql || logloom_private.query_regex_literal(logloom_private.folded_text(chr(p_to)));
     foreach v_run slice 1 in array logloom_private.letter_cases() loop
       v_first := greatest(p_from, v_run[1]) + v_run[3];
@@ -15185,6 +16019,59 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.query_tokenize (
+  p_query_dsl text,
+  p_now       timestamp with time zone
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.query_state;
+  v_stray integer;
+  -- msg:/Failed password for (root|admin)/
+  v_slashes constant text[] := regexp_match(
+    p_query_dsl,
+    '(?:^|[ (-])((?:msg|any|@[A-Za-z_][A-Za-z0-9_.]*):)'
+      || '(/((?:[^/\\"]|\\.)*[ (|[{](?:[^/\\"]|\\.)*)/)(?:$|[ )])'
+  );
+begin
+  v_state.depth := 0;
+  v_state.leaves := 0;
+  v_state.searched := 0;
+  v_state.steps := 0;
+  v_state."now" := p_now;
+  v_state.names_now := false;
+  v_state.warnings := '[]';
+  v_state.node := '{"type": "all"}';
+  -- Matches a quoted text, a bracket or bar, or a word.
+  v_state := logloom_private.query_split(
+    v_state, p_query_dsl, 1,
+    '"(?:[^"\\]|\\.)*"|[][(){}|]|(?:[^] \t\r\n\u00a0[(){}|"\\]|\\.)+'
+  );
+  v_stray := least(array_position(v_state.texts, '"'), array_position(v_state.texts, '\'));
+  if v_stray is not null then
+    perform logloom_private.refuse_at(
+      v_state.positions[v_stray],
+      case v_state.texts[v_stray] when '"' then 'query.quote_is_not_closed'
+        else 'query.backslash_escapes_nothing' end
+    );
+  elsif v_slashes[3] ~ '[(|[{]' then
+    perform logloom_private.refuse_at(
+      strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+      'query.slashes_are_text', v_slashes[1] || '~"' || v_slashes[3] || '"'
+    );
+  end if;
+  return logloom_private.query_warn(
+    v_state, strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
+    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text',
+    v_slashes[1] || '~"' || v_slashes[3] || '"'
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_value_sql (
   p_field jsonb,
   p_alias text
@@ -15240,6 +16127,10 @@ declare
   v_message text;
   v_suggestion text;
 begin
+  if p_state.warnings -> 0 ->> 'message' like 'SQL is not supported%' then
+    -- Its suggestion is for the whole query.
+    return p_state;
+  end if;
   v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
   if v_suggestion is not null then
     v_message := format('%s is read as a word: write a colon after a field', v_token);
@@ -15286,25 +16177,11 @@ begin
   elsif v_time is not null then
     v_message := format('%s is read as a word: write a time as a term', v_token);
     v_suggestion := v_time;
-  elsif v_word in ('where', 'grep') and p_state."at" = 1
-    and logloom_private.query_is_term(v_next)
-  then
-    v_message := format('%s is read as a word: a query begins with its terms', v_token);
-    v_suggestion := coalesce(
-      logloom_private.query_meant_words(p_state.texts, 2),
-      (
-        select t from unnest(p_state.texts[2:4]) t
-        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
-      )
-    );
-  elsif v_word = 'select' and p_state."at" = 1
-    and (
-      v_next ~ '^[0-9(]'
-      or lower(p_state.texts::text collate "C")::text[] && array['from', '*', 'where']
-    )
-  then
-    v_message := 'SQL is not supported: each word is searched for in msg';
-    v_suggestion := 'service:api level:error';
+  elsif p_state."at" = 1 and logloom_private.query_meant_start(p_state.texts) is not null then
+    v_message := case v_word when 'select'
+      then 'SQL is not supported: each word is searched for in msg'
+      else format('%s is read as a word: a query begins with its terms', v_token) end;
+    v_suggestion := logloom_private.query_meant_start(p_state.texts);
   elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
     v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
     v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
@@ -15560,7 +16437,7 @@ begin
   else
     return;
   end if;
-  -- The function ingest may repeat this refusal itself for this many seconds, at most 3.
+  -- For up to 3 seconds, the function ingest may repeat this refusal without asking the database.
   headers := jsonb_build_object(
     'X-Logloom-Hold',
     jsonb_build_object(
@@ -16137,7 +17014,7 @@ begin
         'where f.field like ''attrs.%%'' and f.type in (''string'', ''number'', ''boolean'') '
         -- Takes only fields with few different values.
         'and (select sum(i.count) from unnest(f.items) i) * 2 >= f.count '
-        -- A new version explains more than other values do.
+        -- Versions come first, because a new version explains most changes.
         'order by f.field ~* ''version|release|deploy|commit'' desc, f.count desc, '
         'f.field collate "C" limit 5)',
       logloom_private.log_fields_sql(
@@ -16276,8 +17153,8 @@ begin
     p_order,
     case when (v_plan -> 'sort' -> 0 -> 'descending')::boolean then 'desc' end, 'asc'
   );
-  -- In descending order, an export with a relative start loses its last records as the start moves
-  -- on.
+  -- Without a cursor, a relative start has moved on since the first page. In descending order the
+  -- export would lose its last records.
   if p_after is not null and p_cursor is null and v_order = 'desc'
     and (p_ts_from ~ '^\s*[^n\s]') is not true then
     perform logloom_private.refuse('search.place_is_outside');
@@ -16460,11 +17337,10 @@ declare
   );
   v_range constant tstzrange := logloom_private.search_range(p_ts_from, p_ts_to);
   v_length constant double precision := extract(epoch from upper(v_range) - lower(v_range));
-  -- Shifted by whole days: a load that comes every morning is not a change
+  -- Shifted by whole days, because a load that comes every morning is not a change.
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
-  v_records_lately bigint;
   v_query logloom_private.compiled_query;
   v_answer public.logloom_log_overview;
 begin
@@ -16484,49 +17360,43 @@ begin
   execute format(
     $query$
       with counted as (
-        select c.*, false as is_before, c.ts - $2 as age from (%s) c
+        select
+          c.*,
+          least(
+            greatest(floor(24 * extract(epoch from c.ts - $2) / extract(epoch from $3 - $2)), 0), 23
+          ) as part
+        from (%s) c
         union all
-        select c.*, true, c.ts - $2 + $4 from (%s) c
+        -- The range before has no parts.
+        select c.*, null from (%s) c
       ), parts as (
         select
-          c.service, c.is_before, p.part, sum(c.count) as records,
+          c.service, c.part, sum(c.count) as records,
           coalesce(sum(c.count) filter (where c.level = 'error'), 0) as errors,
           max(c.ts) filter (where c.count > 0) as last_seen
         from counted c
-        cross join lateral (
-          select least(
-            greatest(floor(24 * extract(epoch from c.age) / extract(epoch from $3 - $2)), 0), 23
-          )
-        ) p (part)
-        group by c.service, c.is_before, p.part
+        group by c.service, c.part
       ), services as (
         select
           p.service,
-          coalesce(sum(p.records) filter (where not p.is_before), 0)::bigint as records,
-          coalesce(sum(p.errors) filter (where not p.is_before), 0)::bigint as errors,
-          coalesce(sum(p.records) filter (where p.is_before), 0)::bigint as records_before,
-          coalesce(sum(p.errors) filter (where p.is_before), 0)::bigint as errors_before,
+          coalesce(sum(p.records) filter (where p.part is not null), 0)::bigint as records,
+          coalesce(sum(p.errors) filter (where p.part is not null), 0)::bigint as errors,
+          coalesce(sum(p.records) filter (where p.part is null), 0)::bigint as records_before,
+          coalesce(sum(p.errors) filter (where p.part is null), 0)::bigint as errors_before,
           max(p.last_seen) as last_seen,
-          jsonb_object_agg(p.part, p.records) filter (where not p.is_before) as records_of,
-          jsonb_object_agg(p.part, p.errors) filter (where not p.is_before) as errors_of,
-          coalesce(sum(p.records) filter (where p.is_before and p.part = 23), 0)::bigint
-            as records_before_lately,
-          coalesce(sum(p.errors) filter (where p.is_before and p.part = 23), 0)::bigint
-            as errors_before_lately
+          jsonb_object_agg(p.part, p.records) filter (where p.part is not null) as records_of,
+          jsonb_object_agg(p.part, p.errors) filter (where p.part is not null) as errors_of
         from parts p
         group by p.service
       )
       select
         (select count(*) from services s where s.records > 0 or s.records_before > 0),
-        (select sum(p.records) from parts p where p.part = 23),
         array(
           select row(
             s.service, s.records, s.errors, s.records_before, s.errors_before, s.last_seen,
-            s.errors_before_lately,
             array(
               select coalesce((s.errors_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
             ),
-            s.records_before_lately,
             array(
               select coalesce((s.records_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
             )
@@ -16540,12 +17410,8 @@ begin
     logloom_private.counts_sql(v_tenant_id, v_query, v_range, v_seconds, '{level,service}'),
     logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
-  into v_answer.total_services, v_records_lately, v_answer.services
-  using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Hosts are counted in the records themselves, so only in few.
-  if coalesce(v_records_lately, 0) <= 200000 then
-    v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
-  end if;
+  into v_answer.total_services, v_answer.services
+  using v_limit, lower(v_range), upper(v_range);
   return v_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -16732,8 +17598,15 @@ begin
     v_query.by_fields, v_groups,
     logloom_private.empty_value(v_query),
     make_interval(secs => v_seconds), v_range, logloom_private.bucket_origin(v_seconds);
+  v_series := coalesce(v_series, '{}');
+  if cardinality(v_series) < 2 and not jsonb_path_exists(
+    to_jsonb(v_series), '$[*].points[*][1] ? (@ != null && @ != 0)'
+  ) then
+    v_query.warnings := v_query.warnings
+      || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
+  end if;
   return row(
-    v_seconds, coalesce(v_series, '{}'), logloom_private.warnings_of(v_query)
+    v_seconds, v_series, logloom_private.warnings_of(v_query)
   )::public.logloom_log_series_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -16864,7 +17737,7 @@ begin
   v_tail.more := false;
   v_tail := logloom_private.advance_log_tail(v_tenant_id, v_query, v_limit, v_last, v_tail);
   if not v_tail.more then
-    -- Everything up to v_last was read. The days of later write sequences may have been dropped.
+    -- All up to v_last was read. If the newest days were dropped, v_last is before the cursor.
     v_tail.first := greatest(v_last + 1, v_tail.first);
     v_tail.id := null;
   end if;
@@ -17219,8 +18092,8 @@ begin
       'Regular expression: it is too complex: its characters and their repeats come to more than '
         '1000', null, null),
     ('regex.all_are_too_complex', 400,
-      'Regular expression: it is too complex: the characters of all and their repeats come to '
-        'more than 2000', null, null),
+      'Regular expression: it is too complex: the characters and repeats of all regexes in the '
+        'query come to more than 2000', null, null),
     ('regex.no_such_class', 400, 'Regular expression: %s is not a class of characters', null, null)
   ) e (name, status, message, hint, explanation);
 end;
@@ -17354,7 +18227,7 @@ RETURN format('
       insert into logloom_private.log_removals (tenant_id)
       select distinct r.tenant_id
       from removed r
-      -- No alert needs counts from before this: its window is shorter.
+      -- Alert windows are at most a day, so older removals change no alert.
       where r.minute > now() - interval ''3 days''
     )
     select coalesce(sum(r.events), 0)::integer from removed r
@@ -17702,6 +18575,34 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
+  p_rule logloom.alert_rules
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role may lock a tenant
+declare
+  v_max integer;
+begin
+  if p_rule.baseline_days is not null then
+    perform logloom_private.hold_tenant(p_rule.tenant_id);
+    v_max := (logloom_private.plan_of(p_rule.tenant_id)).max_baseline_rules;
+    if v_max <= (
+      select count(*)
+      from logloom.alert_rules r
+      where r.tenant_id = p_rule.tenant_id and r.baseline_days is not null
+        and r.rule_id is distinct from p_rule.rule_id
+    ) then
+      perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
+    end if;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.require_secrets_again (
   p_stream  logloom.log_streams,
   p_config  jsonb,
@@ -17795,7 +18696,7 @@ CREATE OR REPLACE FUNCTION logloom_private.retention_step()
 declare
   v_place logloom_private.retention_place;
   v_limit_day date;
-  -- How often it tries to drop a day, one second apart. Then the next run tries again.
+  -- How often dropping a day is tried, one second apart. Then the next retention tries again.
   v_attempts constant integer := 30;
   v_day date;
   v_outcome text;
@@ -17938,7 +18839,7 @@ CREATE OR REPLACE FUNCTION logloom_private.rewrite_step()
 declare
   v_block logloom_private.blocks;
 begin
-  -- The condition equals that of blocks_older_format_idx, an index that is mostly empty.
+  -- The same condition as blocks_older_format_idx, so this reads that index. It is mostly empty.
   select c.* into v_block
   from logloom_private.blocks c
   where c.format < 1 and logloom_private.utc_day(c.first_ts) <> all (
@@ -17990,8 +18891,8 @@ declare
   v_is_counted constant boolean := not p_query.plan ? 'rows'
     and (logloom_private.short_cuts(p_query)).counts
     and logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to);
-  -- There is no limit if fields are hidden, because the place where the last block ends would tell
-  -- about the sizes of records.
+  -- If fields are hidden there is no limit, because the end of the last block would reveal how
+  -- large the records are.
   v_templates constant integer :=
     case when (logloom_private.short_cuts(p_query)).sizes then p_templates end;
   v_rows logloom_private.sql_source;
@@ -18138,22 +19039,6 @@ begin
     'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
     p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
   ));
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.rule_has_math (
-  p_rule_id uuid
-)
-  RETURNS boolean
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return coalesce(
-    (select p.results ? 'math' from logloom_private.alert_plans p where p.rule_id = p_rule_id),
-    false
-  );
 end;
 $function$;
 
@@ -18502,7 +19387,7 @@ declare
   v_lane text;
   v_job_id bigint;
 begin
-  -- silence: about three times the interval between two runs, plus the time that a step takes.
+  -- silence: how long a job may be without success. Usually three intervals or more, plus a step.
   with known as (
     insert into logloom_private.jobs as j (name, lane, step, every, silence)
     values
@@ -18726,8 +19611,8 @@ begin
   if p_query.hidden_fields is not null then
     p_query.tree := logloom_private.tree_without(p_query.tree, p_query.hidden_fields);
   end if;
-  -- Joins the items of both trees in one AND: there filter_by_scan_slot looks for items that an
-  -- index answers.
+  -- Joins the items of both trees in one AND, because filter_by_scan_slot looks there for items
+  -- that an index answers.
   select case when count(*) = 1 then (array_agg(i.item))[1]
     else jsonb_build_object('type', 'and', 'items', jsonb_agg(i.item order by t.n, i.n)) end
   into p_query.tree
@@ -19026,8 +19911,8 @@ begin
     );
     continue when v_steps = '{}';
     v_batches := logloom_private.block_batches(v_block, null);
-    -- Begins with as many steps as should contain p_limit records. Each further round takes four
-    -- times as many.
+    -- Begins with about as many steps as hold p_limit records. Each further round takes four times
+    -- as many.
     v_taken := coalesce(
       1 + p_limit * cardinality(v_write_seqs)::bigint / v_block.records, cardinality(v_steps)
     );
@@ -19138,9 +20023,9 @@ CREATE OR REPLACE FUNCTION logloom_private.search_errors()
 begin
   return query values
     ('search.page_limit_is_out_of_range', 400, 'Invalid p_limit: 1 to %s',
-      'Page with p_cursor for more.', null),
+      'For more, send p_cursor.', null),
     ('search.range_is_empty', 400, 'Invalid range: p_ts_from must be before p_ts_to',
-      'p_ts_from is inclusive. p_ts_to is exclusive, and now by default.', null),
+      'p_ts_from is inclusive, p_ts_to exclusive. Without p_ts_to the range ends now.', null),
     ('search.log_not_found', 404, 'Log record not found',
       'It may not be written yet, or its retention has ended.',
       'No such id in this tenant, not written yet, or past its retention.'),
@@ -19149,13 +20034,13 @@ begin
       'It took more than 15 seconds. Narrow the range or the query.'),
     ('search.too_many_of_this_tenant', 429, 'Too many searches of this tenant are running',
       'Wait for one to end; the plan says how many may run at once.',
-      'The tenant runs more searches than the plan''s `concurrent_searches`. The answer has '
-        '`Retry-After`.'),
+      'The tenant already runs as many searches as the plan''s `concurrent_searches` allows. The '
+        'answer has `Retry-After`.'),
     ('search.too_many_in_views', 429,
       'Too many searches in the views and portals of this tenant are running',
-      'Wait for one to end. Together they may be half of what the plan allows.',
-      'They run more than half of the plan''s `concurrent_searches`, or of the searches of all '
-        'tenants. The answer has `Retry-After`.'),
+      'Wait for one to end. They may use half of the search slots of this tenant.',
+      'They use half of the plan''s `concurrent_searches`, or half of all search slots. The answer '
+        'has `Retry-After`.'),
     ('search.too_many_are_running', 429, 'Too many searches are running', 'Try again in a moment.',
       'Searches of all tenants use their share of the connections.'),
     ('search.range_leaves_the_years', 400, 'Invalid range: only the years 1970 to 9999',
@@ -19210,7 +20095,7 @@ begin
     ('search.records_are_away', 504, 'The server that has these records does not answer',
       'Try again in a moment. Events that are sent meanwhile are kept.',
       'Records are distributed and a server does not answer, or adding up what is stored took 8 '
-        's; `Retry-After`.');
+        's. The answer has `Retry-After`.');
 end;
 $function$;
 
@@ -19436,9 +20321,9 @@ CREATE OR REPLACE FUNCTION logloom_private.settle_alert_windows (
 declare
   v_told record;
   v_rule logloom.alert_rules;
+  v_judged logloom.alert_rules;
   v_window logloom_private.alert_window;
   v_has_fired boolean;
-  v_decided jsonb[];
   v_fired integer := 0;
   v_errors jsonb := '{}';
 begin
@@ -19454,9 +20339,13 @@ begin
         v_rule, v_told.window_end, v_told.seen, v_told.holding
       );
     end if;
+    v_judged := v_rule;
     foreach v_window in array v_told.holding loop
       begin
-        v_has_fired := logloom_private.fire_alert(v_rule, v_window, p_now);
+        v_judged.threshold := coalesce(
+          logloom_private.threshold_of_window(v_rule, v_window), v_rule.threshold
+        );
+        v_has_fired := logloom_private.fire_alert(v_judged, v_window, p_now);
         v_fired := v_fired + v_has_fired::integer;
       exception
         when lock_not_available or disk_full then
@@ -19466,15 +20355,12 @@ begin
       end;
     end loop;
     continue when v_told.error is not null;
-    -- A share without records is null, which says nothing about the incident.
-    v_decided := case when logloom_private.rule_has_math(v_rule.rule_id)
-      then array(select coalesce(s."group", 'null') from unnest(v_told.seen) s
-        where s.value is not null) end;
     begin
       perform logloom_private.resolve_incidents(
         v_rule, v_told.window_end,
         array(select s."group" from unnest(v_told.seen) s where s."group" is not null),
-        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now, v_decided
+        array(select coalesce(h."group", 'null') from unnest(v_told.holding) h), p_now,
+        logloom_private.decided_groups(v_rule, v_told.window_end, v_told.seen)
       );
     exception
       when lock_not_available or disk_full then
@@ -19484,6 +20370,7 @@ begin
     end;
   end loop;
 
+  perform logloom_private.keep_rule_values(p_windows);
   update logloom.alert_rules r
   set
     last_evaluated_at = p_round.window_end,
@@ -19665,7 +20552,7 @@ begin
       test_error = case when p_outcome <> 'delivered' then coalesce(v_error, 'Not delivered') end,
       test_answer = v_answer,
       is_proven = s.is_proven or p_outcome = 'delivered',
-      -- The receiver is back, so waiting records are sent now.
+      -- The receiver works again, so waiting records are sent now.
       attempts = case when p_outcome = 'delivered' then 0 else s.attempts end,
       next_attempt_at = case when p_outcome = 'delivered' then now() else s.next_attempt_at end
     where s.stream_id = p_stream_id;
@@ -19751,6 +20638,79 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.shown_band (
+  p_bands logloom_private.alert_band[],
+  p_group jsonb
+)
+  RETURNS public.logloom_alert_preview_band[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select array_agg(
+      row(b.window_end, b.usual, b.threshold)::public.logloom_alert_preview_band
+      order by b.window_end
+    )
+    from unnest(p_bands) b
+    where b."group" is not distinct from p_group
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.shown_baseline (
+  p_rule logloom.alert_rules
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the kept values
+begin
+  return case when p_rule.baseline_days is not null then jsonb_build_object(
+    'days', p_rule.baseline_days,
+    'deviations', p_rule.threshold,
+    'known_days', (
+      select count(*)
+      from logloom_private.rule_values v
+      where v.rule_id = p_rule.rule_id and v.window_end = any (
+        logloom_private.baseline_ends(
+          coalesce(p_rule.last_evaluated_at, now()), p_rule.baseline_days
+        )
+      )
+    )
+  ) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.alert_rule_of (
+  p_row logloom.alert_rules
+)
+  RETURNS public.logloom_alert_rule
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_row).rule_id, (p_row).tenant_id, (p_row).name, (p_row).description, (p_row).query_dsl, (p_row).threshold, ((p_row).comparison)::public.logloom_alert_comparison,
+  (p_row).window_minutes,
+  (p_row).cooldown_minutes,
+  (p_row).enabled,
+  (p_row).notification_destinations,
+  (p_row).notification_config,
+  (p_row).created_at,
+  (p_row).updated_at,
+  (p_row).last_evaluated_at,
+  (p_row).last_value,
+  (p_row).last_error,
+  (p_row).view_id,
+  (p_row).notify_on_recovery,
+  (p_row).for_minutes,
+  (p_row).on_absent,
+  (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.shown_baseline(p_row), logloom_private.late_seconds(p_row));
+
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
   p_silence interval,
@@ -19770,43 +20730,6 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
-
-CREATE OR REPLACE FUNCTION logloom_private.silent_hosts (
-  p_tenant_id text,
-  p_query     logloom_private.compiled_query,
-  p_range     tstzrange,
-  p_shift     interval
-)
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_from constant timestamptz := upper(p_range) - (upper(p_range) - lower(p_range)) / 24;
-  v_lately constant tstzrange := tstzrange(v_from, upper(p_range));
-  v_before constant tstzrange := tstzrange(v_from - p_shift, upper(p_range) - p_shift);
-begin
-  if logloom_private.is_hidden('host', p_query.hidden_fields) then
-    return null;
-  end if;
-  return (
-    with after as materialized (
-      select f.* from logloom_private.facet_counts(p_tenant_id, p_query, v_lately, 'host') f
-    )
-    select case
-      when (select bool_or(a.is_cut) from after a) then null
-      else coalesce(
-        array_agg(b.value order by b.records desc, b.value collate "C")
-          filter (where a.value is null and b.value is not null and b.records >= 7),
-        '{}'
-      )
-    end
-    from logloom_private.facet_counts(p_tenant_id, p_query, v_before, 'host') b
-    left join after a using (value)
-  );
-end;
-$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.slice_counts (
   p_tenant_id text,
@@ -19863,7 +20786,7 @@ CREATE OR REPLACE FUNCTION logloom_private.slice_edges (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  -- Neither divides 7 or 30 days into whole days: all slices would end at the same hour.
+  -- Neither 8 nor 37 cuts 7 or 30 days into whole days: slices end at different hours.
   v_slices constant integer := case
     when logloom_private.reads_sealed(p_tenant_id, p_query.ts_from, p_query.ts_to) then 8
     else 37
@@ -20020,8 +20943,8 @@ begin
       ))
     );
   end loop;
-  -- Takes the first record of every slice before any second one, so that every slice has one,
-  -- however large it is.
+  -- Takes the first record of every slice before any second record, so that one slice with large
+  -- records cannot fill the sample.
   return logloom_private.rows_from(
     format(
       '(select l.*, coalesce(sum(l.size) over (order by l.place, l.ts, l.id '
@@ -20102,7 +21025,7 @@ begin
       v_sql := 'select l.* from (' || v_sql || ') l where '
         || logloom_private.query_sql(v_stage -> 'tree', 'l');
     else
-      -- "offset 0" makes it extract once for each record. Existing attributes are not replaced.
+      -- Because of "offset 0" each record is extracted once. Existing attributes are not replaced.
       v_sql := format(
         'select %s, coalesce(nullif(%s, ''{}'') '
           || '|| coalesce(l.attrs, ''{}''), l.attrs) as attrs, l.read_as from (%s) l offset 0',
@@ -20159,11 +21082,11 @@ begin
     ('stages.takes_no_field', 400, '%s takes no field',
       'Write %1$s(). count_distinct(user_id) counts different values.', null),
     ('stages.stage_is_unknown', 400, 'Unknown stage %s', null, null),
-    ('stages.name_is_missing', 400, 'A name is missing after as',
+    ('stages.name_is_missing', 400, 'A name is missing after "as"',
       'A name is letters, digits and _: count() as n', null),
-    ('stages.width_is_missing', 400, 'A width of time is missing after by (',
+    ('stages.width_is_missing', 400, 'A width of time is missing after "by ("',
       'Write by (5m), with s, m, h, d or w.', null),
-    ('stages.condition_is_missing', 400, 'A condition is missing after if',
+    ('stages.condition_is_missing', 400, 'A condition is missing after "if"',
       'Write count() if (level:error).', null),
     ('stages.math_needs_an_aggregate', 400, 'math needs an aggregate before it',
       'Write | count() if (level:error) as errors, count() as all | math errors / all as share',
@@ -20172,23 +21095,24 @@ begin
       'math computes with numbers and with %2$s.', null),
     ('stages.math_result_is_unknown', 400, 'No number to compute with: %s',
       'math computes with numbers and with %2$s.', null),
-    ('stages.math_needs_a_name', 400, 'as is missing before %s',
+    ('stages.math_needs_a_name', 400, '"as" is missing before %s',
       'Write math errors / all * 100 as share.', null),
     ('stages.extract_needs_a_pattern', 400, '%s needs a pattern in quotes',
       'Write extract "<method> <path>" from msg, or extract_regexp "took (?P<ms>[0-9]+)ms".', null),
     ('stages.extract_names_nothing', 400, 'The pattern of %s names nothing', 'Write %s %2$s', null),
-    ('stages.extract_names_twice', 400, 'The pattern of %s has two parts of one name',
+    ('stages.extract_names_twice', 400, 'The pattern of %s gives two parts the same name',
       'Rename one of them.', null),
-    ('stages.extract_name_is_wrong', 400, 'No name between < and >: %s',
-      'A name has letters, digits and _. extract_regexp takes any other text.', null),
+    ('stages.extract_name_is_wrong', 400, 'Invalid name between < and >: %s',
+      'A name has at most 60 letters, digits and _, and begins with no digit. For a text that has '
+        '< and >, use extract_regexp.', null),
     ('stages.extract_names_touch', 400, 'Two names have no text between them',
       'Write the text that separates them, such as "<method> <path>".', null),
-    ('stages.two_widths', 400, 'by has two widths of time', 'Leave one out.', null),
+    ('stages.two_widths', 400, '"by" has two widths of time', 'Leave one out.', null),
     ('stages.two_columns_of_one_name', 400, 'Two columns are called %s',
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
-    ('stages.sort_needs_by', 400, 'by is missing after sort', 'Write | sort by %s', null),
+    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by %s', null),
     ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
@@ -20198,7 +21122,7 @@ begin
       null),
     ('stages.records_are_sorted_by_ts', 400, 'Records are sorted by ts only',
       'Write sort by ts or sort by ts desc; an aggregate before it makes rows.', null),
-    ('stages.where_is_empty', 400, 'A comparison is missing after where',
+    ('stages.where_is_empty', 400, 'A comparison is missing after "where"',
       'After an aggregate where compares %2$s: where %3$s > 10', null),
     ('stages.where_column_is_unknown', 400, 'No number to compare: %s',
       'After an aggregate where compares %2$s: where %3$s > 10', null),
@@ -20213,7 +21137,7 @@ begin
     ('stages.order_is_wrong', 400, '%s is not allowed after %s',
       'The order is json, logfmt, extract and where, then an aggregate or patterns, then math and '
         'where, then sort and limit; without an aggregate, sort, limit and fields follow where. '
-        'Each of the last stands once.', null),
+        'sort, limit and fields stand once each.', null),
     ('stages.too_many', 400, 'The query has more than 10 stages', 'Join them, or leave some out.',
       null),
     ('stages.takes_a_text', 400, '%s takes a field that holds a text',
@@ -20221,9 +21145,9 @@ begin
     ('stages.something_follows', 400, 'Nothing may follow %s here: %s',
       'A stage ends at the next | or at the end of the query.', null),
     ('stages.aggregate_needs_a_field', 400, '%s needs a field', null, null),
-    ('stages.by_needs_a_field', 400, 'A field is missing after by', null, null),
-    ('stages.fields_needs_a_field', 400, 'A field is missing after fields',
-      'Write fields ts, msg, @status.', null),
+    ('stages.by_needs_a_field', 400, 'A field is missing after "by"', null, null),
+    ('stages.fields_needs_a_field', 400, 'A field is missing after "fields"',
+      'Write, for example: fields ts, msg, @status.', null),
     ('stages.needs_a_field', 400, '%s needs a field',
       'Write %s msg, or an attribute that holds a text.', null)
   ) e (name, status, message, hint, explanation);
@@ -20604,10 +21528,9 @@ begin
     ('streams.config_is_invalid', 400, 'Invalid p_config: %s',
       'Addresses are https, without user and password; see docs/guides/streams.md. Secrets go '
         'into p_secrets.', 'The member is malformed, or contains a key of Logloom.'),
-    ('streams.address_needs_secrets', 400,
-      'Invalid p_secrets: another scheme, host or port needs the secrets again: %s',
-      'Send each of them in p_secrets, sealed for the new address; null removes one.',
-      '`update_log_stream` with another address: its secrets were meant for the old one.'),
+    ('streams.address_needs_secrets', 400, 'Invalid p_secrets: missing: %s',
+      'The scheme, host or port has changed. Send every secret again, sealed; null removes one.',
+      '`update_log_stream` with another address. The stored secrets were meant for the old one.'),
     ('streams.leads_to_itself', 400, 'The log stream would send to its own tenant',
       'Use a key of another tenant.', 'A secret is an API key of the tenant itself.'),
     ('streams.no_room', 400, 'Plan limit exceeded: log streams (max %s)',
@@ -20694,7 +21617,7 @@ begin
       perform logloom_private.refuse_for_now(1, 'search.too_many_in_views');
     end if;
   end if;
-  -- Takes the first free slot. Without "limit" it would take all.
+  -- Takes the first free slot. Without "limit" the query would take all free slots.
   select n into v_own
   from generate_series(1, v_plan.concurrent_searches) n
   where pg_try_advisory_xact_lock(logloom_private.search_slot_key('of ' || v_tenant_id, n))
@@ -20702,8 +21625,8 @@ begin
   if v_own is null then
     perform logloom_private.refuse_for_now(1, 'search.too_many_of_this_tenant');
   end if;
-  -- Parallel workers use processors, too. So only the tenant's first search gets them, as many as
-  -- the plan has scan slots.
+  -- Parallel workers use processors, too. So only the tenant's first search gets them: with them it
+  -- runs in as many processes as the plan has scan slots.
   perform set_config(
     'max_parallel_workers_per_gather',
     least(
@@ -20798,6 +21721,52 @@ begin
   v_request.p_service := array['logloom'];
   v_request.p_attrs := array[p_attrs];
   perform logloom_private.enqueue(v_state, v_request);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.telling_windows (
+  p_windows logloom_private.alert_window[]
+)
+  RETURNS TABLE (
+    rule_id    uuid,
+    window_end timestamp with time zone,
+    error      text,
+    seen       logloom_private.alert_window[],
+    holding    logloom_private.alert_window[]
+  )
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    j.rule_id, j.window_end, min(j.error),
+    coalesce(array_agg(j.found) filter (
+      where num_nonnulls(j.value, j."group") > 0
+    ), '{}'),
+    coalesce(array_agg(j.found order by j."group") filter (where j.holds), '{}')
+  from (
+    select
+      w.rule_id, w.window_end, w.error, w."group", w.value, h.holds, w as found,
+      bool_or(h.holds or r.for_minutes > 0 or r.on_absent = 'fire') over (
+        partition by w.rule_id
+      ) as tells
+    from unnest(p_windows) w
+    join logloom.alert_rules r on r.rule_id = w.rule_id
+    cross join lateral logloom_private.alert_condition_holds(
+      w.value, r.comparison,
+      case when r.baseline_days is null then r.threshold
+        else logloom_private.threshold_of_window(r, w) end
+    ) h (holds)
+  ) j
+  where j.tells
+    or exists (
+      select from logloom.alert_incidents i
+      where i.rule_id = j.rule_id and i.resolved_at is null
+    )
+  group by j.rule_id, j.window_end
+  order by j.window_end, j.rule_id;
 end;
 $function$;
 
@@ -20924,8 +21893,8 @@ CREATE OR REPLACE FUNCTION logloom_private.tenant_rows_sql (
 declare
   v_days text := '';
 begin
-  -- Skips partitions without rows of the tenant. A range of at most two days opens both partitions,
-  -- because looking up which of them have rows costs more.
+  -- Skips partitions without rows of the tenant. A range of at most 24 hours opens its one or two
+  -- partitions, because looking up which of them have rows costs more.
   if p_table = 'logloom.logs' and (p_to <= p_from + interval '1 day') is not true then
     v_days := logloom_private.days_sql(
       logloom_private.days_with_rows(p_tenant_id, p_from, p_to)
@@ -21032,6 +22001,37 @@ begin
     return trim_scale(p_text::numeric);
   end if;
   return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.threshold_of_window (
+  p_rule   logloom.alert_rules,
+  p_window logloom_private.alert_window
+)
+  RETURNS double precision
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_rule.baseline_days is null then
+    return p_rule.threshold;
+  end if;
+  return (
+    select b.threshold
+    from logloom_private.usual_band(
+      array(
+        select coalesce(
+          (v.values ->> logloom_private.group_key(p_window."group"))::double precision, v.others
+        )
+        from logloom_private.rule_values v
+        where v.rule_id = p_rule.rule_id and v.window_end = any (
+          logloom_private.baseline_ends(p_window.window_end, p_rule.baseline_days)
+        )
+      ),
+      p_rule.comparison, p_rule.threshold
+    ) b
+  );
 end;
 $function$;
 
@@ -21264,6 +22264,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.usual_band (
+  p_values     double precision[],
+  p_comparison text,
+  p_deviations double precision
+)
+  RETURNS TABLE (
+    usual     double precision,
+    threshold double precision
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  select percentile_cont(0.5) within group (order by v) into usual
+  from unnest(p_values) v
+  having count(v) >= logloom_private.baseline_least_days();
+  -- Rounded, because messages show it.
+  select round((
+    usual + case when p_comparison in ('gt', 'gte') then 1 else -1 end * p_deviations
+      * greatest(
+        1.4826 * percentile_cont(0.5) within group (order by abs(v - usual)),
+        sqrt(greatest(usual, 0)), 1
+      )
+  )::numeric, 3)
+  into threshold
+  from unnest(p_values) v;
+  return next;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   p_ts timestamp with time zone
 )
@@ -21271,6 +22302,62 @@ CREATE OR REPLACE FUNCTION logloom_private.utc_day (
   LANGUAGE sql
   IMMUTABLE
 RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
+
+CREATE OR REPLACE FUNCTION logloom_private.value_hint (
+  p_leaf   jsonb,
+  p_source text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name constant text := p_leaf ->> 'name';
+  v_value constant text := p_leaf -> 'values' ->> 0;
+  v_field constant text := p_leaf -> 'path' ->> 0;
+  v_found record;
+begin
+  execute format(
+    $query$
+      select
+        count(r.text) as events,
+        bool_or(r.text = %1$L) as is_there,
+        bool_or(jsonb_typeof(r.value) = 'number') as is_number,
+        min(r.text) filter (where lower(r.text) = lower(%1$L)) as other_case,
+        bool_or(r.text like %2$L) as is_pattern,
+        bool_or(strpos(r.text, %1$L) > 0) as is_part
+      from (select to_jsonb(%3$s) as value, %4$s as text from (select l.* %5$s) l) r
+    $query$,
+    v_value, case when v_value ~ '[*?]' then logloom_private.query_like(v_value) end,
+    logloom_private.query_value_sql(p_leaf, 'l'), logloom_private.query_group_sql(p_leaf, 'l'),
+    p_source
+  )
+  into v_found;
+  return case
+    when v_value is null then case when v_found.is_number then array[
+      format('%s holds plain numbers, which have no unit', v_name),
+      logloom_private.plain_comparison(p_leaf)
+    ] end
+    when v_found.is_there then null
+    when v_found.events = 0 and v_field = any (logloom_private.query_field_names()) then array[
+      format('%s is an attribute, and no event has it: %s is a field', v_name, v_field),
+      logloom_private.query_meant_comparison(v_field || '=' || v_value)
+    ]
+    when v_found.other_case is not null then array[
+      format('%s has another letter case: %s', v_name, v_found.other_case),
+      logloom_private.query_meant_comparison(v_name || '=' || v_found.other_case)
+    ]
+    when v_found.is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
+      'In quotes, * and ? are characters', v_name || ':' || v_value
+    ]
+    when v_found.is_part and v_value <> '' then array[
+      format('%s is compared with the whole value', v_name),
+      v_name || ':*' || regexp_replace(v_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
+    ]
+  end;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.value_number (
   p_plan jsonb
@@ -21657,6 +22744,48 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.with_baseline (
+  p_rule      logloom.alert_rules,
+  p_baseline  jsonb,
+  p_threshold double precision
+)
+  RETURNS logloom.alert_rules
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_deviations double precision;
+begin
+  p_baseline := nullif(p_baseline, 'null');
+  if jsonb_path_exists(
+    p_baseline,
+    'strict $ ? (@.type() != "object"
+      || exists(@.keyvalue() ? (@.key != "days" && @.key != "deviations"
+        || @.value.type() != "number"))
+      || @.days < 3 || @.days > 7 || @.days.floor() != @.days
+      || @.deviations <= 0 || @.deviations > 1000)'
+  ) then
+    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
+  end if;
+  v_deviations := p_baseline ->> 'deviations';
+  if v_deviations <> p_threshold then
+    perform logloom_private.refuse('alerts.baseline_contradicts_threshold');
+  elsif (p_baseline = '{}') <> (p_rule.baseline_days is null) then
+    -- The threshold that it has counts something else.
+    p_rule.threshold := null;
+  end if;
+  p_rule.threshold := coalesce(v_deviations, p_threshold, p_rule.threshold);
+  perform logloom_private.require_parameter('p_threshold', p_rule.threshold is null);
+  p_rule.baseline_days := case
+    when p_baseline = '{}' then null
+    when p_baseline is null then p_rule.baseline_days
+    else coalesce((p_baseline ->> 'days')::integer, p_rule.baseline_days, 7)
+  end;
+  return p_rule;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.with_exact_fields (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -21794,7 +22923,7 @@ begin
   v_block.tenant_id := p_tenant_id;
   v_block.holds_counts := p_holds_counts;
   v_block.records := cardinality(p_records.ids);
-  -- Assigns it, because PostgreSQL would store the result of a function in "from" first.
+  -- An assignment: in "from", PostgreSQL would store the result of the function first.
   v_encoded := logloom_private.encode_messages(
     v_block, p_records.services, p_records.levels, p_records.messages
   );
@@ -21805,7 +22934,7 @@ begin
   ) then
     raise sqlstate 'LL001' using message = 'The block would contain records twice';
   end if;
-  -- Overwrites the arrays, because the records take some ten MB.
+  -- Overwrites the arrays, because a second copy of the records would take some ten MB.
   p_records.ts := logloom_private.elements_at(p_records.ts, v_order);
   p_records.received_at := logloom_private.elements_at(p_records.received_at, v_order);
   p_records.write_seqs := logloom_private.elements_at(p_records.write_seqs, v_order);
@@ -22000,7 +23129,8 @@ CREATE OR REPLACE FUNCTION public.create_alert_rule (
   p_on_absent                 text             DEFAULT NULL::text,
   p_group_wait_seconds        integer          DEFAULT NULL::integer,
   p_secrets                   jsonb            DEFAULT NULL::jsonb,
-  p_saved_search_id           uuid             DEFAULT NULL::uuid
+  p_saved_search_id           uuid             DEFAULT NULL::uuid,
+  p_baseline                  jsonb            DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
@@ -22024,7 +23154,7 @@ begin
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
   perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', p_threshold is null);
+  v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_comparison', p_comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
   perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
@@ -22034,20 +23164,24 @@ begin
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
+  v_row.tenant_id := v_tenant_id;
+  perform logloom_private.require_room_for_baseline(v_row);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
-    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets
+    notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
+    baseline_days
   )
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
     nullif(logloom_private.trim_space(p_description), ''),
-    v_search.query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes, p_enabled,
+    v_search.query_dsl, v_row.threshold, p_comparison, p_window_minutes, p_cooldown_minutes,
+    p_enabled,
     logloom_private.distinct_destinations(p_notification_destinations),
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
     coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
-    logloom_private.changed_rule_secrets('{}', p_secrets)
+    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days
   )
   returning r.* into v_row;
   return logloom_private.alert_rule_of(v_row);
@@ -22057,6 +23191,12 @@ exception when check_violation then
   return null;
 end;
 $function$;
+
+REVOKE ALL
+  ON FUNCTION
+    "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
+    jsonb)
+  FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.create_api_key (
   p_tenant_id  text   DEFAULT NULL::text,
@@ -22304,6 +23444,52 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.list_tenant_audit_events (
+  p_tenant_id text    DEFAULT NULL::text,
+  p_action    text    DEFAULT NULL::text,
+  p_ts_from   text    DEFAULT NULL::text,
+  p_ts_to     text    DEFAULT NULL::text,
+  p_limit     integer DEFAULT NULL::integer,
+  p_after     uuid    DEFAULT NULL::uuid
+)
+  RETURNS SETOF public.logloom_audit_event
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant(p_tenant_id);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_after constant timestamptz := logloom_private.page_place(
+    p_after::text, 'audit event', 'event_id',
+    (
+      select e.occurred_at from logloom.audit_events e
+      where e.tenant_id = v_tenant_id and e.event_id = p_after
+    )
+  );
+begin
+  if p_action <> all (logloom_private.audit_actions()) then
+    perform logloom_private.refuse(
+      'parameters.audit_action_is_unknown', left(p_action, 100),
+      array_to_string(logloom_private.audit_actions(), ', ')
+    );
+  end if;
+  return query
+  select e.event_id, e.tenant_id, e.occurred_at, e.actor, e.action, e.subject, e.details,
+    e.client_id
+  from logloom.audit_events e
+  where e.tenant_id = v_tenant_id
+    and (p_action is null or e.action = p_action)
+    and (v_from is null or e.occurred_at >= v_from)
+    and (v_to is null or e.occurred_at < v_to)
+    and (p_after is null or (e.occurred_at, e.event_id) < (v_after, p_after))
+  order by e.occurred_at desc, e.event_id desc
+  limit v_limit;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.log_changes (
   p_query_dsl   text    DEFAULT NULL::text,
   p_ts_from     text    DEFAULT NULL::text,
@@ -22352,7 +23538,8 @@ CREATE OR REPLACE FUNCTION public.preview_alert_rule (
   p_window_minutes   integer          DEFAULT NULL::integer,
   p_cooldown_minutes integer          DEFAULT NULL::integer,
   p_view_id          uuid             DEFAULT NULL::uuid,
-  p_for_minutes      integer          DEFAULT NULL::integer
+  p_for_minutes      integer          DEFAULT NULL::integer,
+  p_baseline         jsonb            DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_alert_preview
   LANGUAGE plpgsql
@@ -22374,19 +23561,22 @@ begin
   end if;
   v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
   v_rule.query_dsl := coalesce(p_query_dsl, v_rule.query_dsl);
-  v_rule.threshold := coalesce(p_threshold, v_rule.threshold);
   v_rule.comparison := coalesce(p_comparison, v_rule.comparison);
   v_rule.window_minutes := coalesce(p_window_minutes, v_rule.window_minutes);
   v_rule.cooldown_minutes := coalesce(p_cooldown_minutes, v_rule.cooldown_minutes, 0);
   v_rule.for_minutes := coalesce(p_for_minutes, v_rule.for_minutes, 0);
   perform logloom_private.require_parameter('p_query_dsl', v_rule.query_dsl is null);
-  perform logloom_private.require_parameter('p_threshold', v_rule.threshold is null);
+  v_rule := logloom_private.with_baseline(v_rule, p_baseline, p_threshold);
   perform logloom_private.require_parameter('p_comparison', v_rule.comparison is null);
   perform logloom_private.require_parameter('p_window_minutes', v_rule.window_minutes is null);
   if not (v_rule.threshold > '-Infinity' and v_rule.threshold < 'Infinity') then
     perform logloom_private.refuse('alerts.alert_rules_threshold_is_finite');
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
+  elsif v_rule.baseline_days is not null
+    and (v_rule.threshold not between 1e-300 and 1000 or v_rule.comparison in ('eq', 'neq'))
+  then
+    perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
   elsif v_rule.window_minutes not between 1 and 1440 then
     perform logloom_private.refuse('alerts.alert_rules_window_is_valid');
   elsif v_rule.cooldown_minutes not between 0 and 10080 then
@@ -22400,6 +23590,8 @@ exception when query_canceled then
   return null;
 end;
 $function$;
+
+REVOKE ALL ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.settle_log_archive_work (
   p_claim_id uuid  DEFAULT NULL::uuid,
@@ -22495,7 +23687,8 @@ CREATE OR REPLACE FUNCTION public.update_alert_rule (
   p_for_minutes               integer          DEFAULT NULL::integer,
   p_on_absent                 text             DEFAULT NULL::text,
   p_group_wait_seconds        integer          DEFAULT NULL::integer,
-  p_secrets                   jsonb            DEFAULT NULL::jsonb
+  p_secrets                   jsonb            DEFAULT NULL::jsonb,
+  p_baseline                  jsonb            DEFAULT NULL::jsonb
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
@@ -22505,19 +23698,33 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
+  v_had_baseline boolean;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  select r.* into v_row
+  from logloom.alert_rules r
+  where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
+  for no key update;
+  if not found then
+    perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  v_had_baseline := v_row.baseline_days is not null;
+  v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
+  if not v_had_baseline then
+    perform logloom_private.require_room_for_baseline(v_row);
+  end if;
   -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
     name = coalesce(logloom_private.trim_space(p_name), r.name),
     description = nullif(coalesce(logloom_private.trim_space(p_description), r.description), ''),
     query_dsl = coalesce(p_query_dsl, r.query_dsl),
-    threshold = coalesce(p_threshold, r.threshold),
+    threshold = v_row.threshold,
+    baseline_days = v_row.baseline_days,
     comparison = coalesce(p_comparison, r.comparison),
     window_minutes = coalesce(p_window_minutes, r.window_minutes),
     cooldown_minutes = coalesce(p_cooldown_minutes, r.cooldown_minutes),
@@ -22538,20 +23745,18 @@ begin
     updated_at = now(),
     asked_at = case
       when (r.query_dsl, r.threshold, r.comparison, r.window_minutes, r.for_minutes) = (
-          coalesce(p_query_dsl, r.query_dsl), coalesce(p_threshold, r.threshold),
+          coalesce(p_query_dsl, r.query_dsl), v_row.threshold,
           coalesce(p_comparison, r.comparison), coalesce(p_window_minutes, r.window_minutes),
           coalesce(p_for_minutes, r.for_minutes)
         )
         and r.view_id is not distinct from coalesce(p_view_id, r.view_id)
+        and r.baseline_days is not distinct from v_row.baseline_days
         and r.enabled >= coalesce(p_enabled, r.enabled)
         then r.asked_at
       else now()
     end
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
   returning r.* into v_row;
-  if not found then
-    perform logloom_private.refuse('alerts.rule_not_found');
-  end if;
   perform logloom_private.require_groups(v_row.query_dsl, v_row.on_absent);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_row.query_dsl, v_row.view_id);
   return logloom_private.alert_rule_of(v_row);
@@ -22561,6 +23766,11 @@ exception when check_violation then
   return null;
 end;
 $function$;
+
+REVOKE ALL
+  ON FUNCTION
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
+  FROM PUBLIC, "anon";
 
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_name text
@@ -22697,7 +23907,7 @@ begin
     if v_rest > '0' then
       perform pg_catalog.pg_sleep(extract(epoch from v_rest));
     else
-      -- Writes the row often enough for the job's limit of silence.
+      -- Writes the job's row often enough for its limit of silence.
       call logloom_private.run_step(
         v_due.j, least((v_due.j).silence / 12, '30 s'), v_next_at, v_rest
       );
@@ -22724,33 +23934,14 @@ ALTER TABLE "logloom"."alert_incidents"
   ADD CONSTRAINT "alert_incidents_resolution_is_whole"
     CHECK ((((resolved_at IS NULL) = (resolution IS NULL)) AND ((quiet_from IS NULL) OR (resolution = ANY (ARRAY['recovered'::text, 'still_absent'::text])))));
 
-ALTER TABLE "logloom"."audit_events"
-  ADD CONSTRAINT "audit_events_action_is_known"
+ALTER TABLE "logloom"."alert_rules"
+  ADD CONSTRAINT "alert_rules_baseline_is_valid"
     CHECK
-    ((action = ANY (ARRAY['alert_incident.changed'::text, 'alert_rule.paused'::text, 'api_key.created'::text, 'api_key.changed'::text, 'api_key.revoked'::text,
-    'api_key.deleted'::text,
-    'alert_silence.created'::text,
-    'alert_silence.expired'::text,
-    'ingest_token.created'::text,
-    'portal_session.created'::text,
-    'portal_session.first_used'::text,
-    'portal_session.revoked'::text,
-    'member.added'::text,
-    'member.changed'::text,
-    'member.removed'::text,
-    'member.switched'::text,
-    'settings.changed'::text,
-    'plan.changed'::text,
-    'view.created'::text,
-    'view.changed'::text,
-    'view.deleted'::text,
-    'log_stream.created'::text,
-    'log_stream.changed'::text,
-    'log_stream.deleted'::text,
-    'dashboard.created'::text,
-    'dashboard.changed'::text,
-    'dashboard.deleted'::text,
-    'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text])));
+    (((baseline_days IS NULL) OR (((baseline_days >= 3) AND (baseline_days <= 7)) AND (threshold > (0)::double precision) AND (threshold <= (1000)::double precision) AND
+    (comparison = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
+
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));
 
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
@@ -22763,6 +23954,9 @@ ALTER TABLE "logloom_private"."alert_groups"
 
 ALTER TABLE "logloom_private"."alert_partials"
   ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);
+
+ALTER TABLE "logloom_private"."rule_values"
+  ADD CONSTRAINT "rule_values_rule_id_fkey" FOREIGN KEY (rule_id) REFERENCES logloom.alert_rules(rule_id) ON DELETE CASCADE;
 
 ALTER TABLE "logloom_private"."settings"
   ADD CONSTRAINT "settings_alert_grace_is_whole_minutes" CHECK (((alert_grace >= '00:00:00'::interval) AND (alert_grace = date_trunc('minute'::text, alert_grace))));
@@ -22792,10 +23986,15 @@ CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true)
      LEFT JOIN logloom.log_views v ON ((v.view_id = r.view_id)))
   WHERE (r.enabled AND (NOT (p.view_updated_at IS DISTINCT FROM v.updated_at)));
 
+CREATE INDEX alert_rules_baseline_idx ON logloom.alert_rules USING btree (tenant_id)
+  WHERE (baseline_days IS NOT NULL);
+
 CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING btree (tenant_id, ts_to, kind)
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
 
 CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
+
+CREATE INDEX rule_values_window_end_idx ON logloom_private.rule_values USING brin (window_end);
 
 CREATE TRIGGER audit_alert_incidents
   AFTER UPDATE OF acknowledged_by, assigned_to, noted_at ON logloom.alert_incidents
@@ -22888,6 +24087,8 @@ COMMENT ON COLUMN "logloom"."alert_incidents"."value" IS 'The value of the last 
 
 COMMENT ON COLUMN "logloom"."alert_rules"."asked_at" IS 'When the rule was created or enabled, or when its query, window or condition last changed. Only windows that end after this time are evaluated.';
 
+COMMENT ON COLUMN "logloom"."alert_rules"."baseline_days" IS 'The value is compared with the same windows of this many days, and the threshold counts deviations from what is usual. Null: the value is compared with the threshold.';
+
 COMMENT ON COLUMN "logloom"."alert_rules"."created_by" IS 'The claim sub of the user who created it. Every user of the tenant may change it.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the condition must hold before the rule fires.';
@@ -22912,11 +24113,11 @@ COMMENT ON COLUMN "logloom"."api_keys"."view_id" IS 'The view that the key reads
 
 COMMENT ON COLUMN "logloom"."archive_parts"."generation" IS 'How often the file was written. An erasure writes it again, under another key.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket. The database does not know it, because it was restored to an earlier state. It will replace the part''s file.';
+COMMENT ON COLUMN "logloom"."archive_parts"."newer_key" IS 'The key of a later generation in the bucket, which will replace the part''s file. The database does not know that generation, because the database was restored to an earlier state.';
 
 COMMENT ON COLUMN "logloom"."archive_parts"."number" IS 'Numbers the parts in the order in which they were created. An erasure checks the parts up to a number.';
 
-COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that its records may have. Restored records get this write sequence.';
+COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write sequence that the part''s records may have. Restored records get it.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or else its role, or else the database user.';
 
@@ -22926,7 +24127,7 @@ COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of i
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."panels" IS 'The panels in their order in the grid, as objects with the members of public.logloom_log_panel.';
 
-COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch: half of a batch that was too large for the receiver; a tenth more after each accepted batch.';
+COMMENT ON COLUMN "logloom"."log_streams"."batch_bytes" IS 'The maximum bytes of the next batch. Half of a batch''s bytes when the receiver finds it too large. Grows by a tenth with each accepted batch.';
 
 COMMENT ON COLUMN "logloom"."log_streams"."batch_id" IS 'The current batch; retries keep it. It has the records from the position to batch_end_seq and batch_end_id (null: all of this write sequence).';
 
@@ -22970,11 +24171,11 @@ COMMENT ON COLUMN "logloom"."logs"."write_seq" IS 'The number of the writer''s s
 
 COMMENT ON COLUMN "logloom"."plans"."archive_days" IS 'How many days the archive keeps records, counted from their ts. 0: they are not archived.';
 
-COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search has one parallel worker less.';
+COMMENT ON COLUMN "logloom"."plans"."concurrent_scans" IS 'Searches of a tenant that may run longer than search_free_time at the same time. One more may run in views and portals. All others wait for their turn. The first search may also use this number minus one parallel workers.';
 
 COMMENT ON COLUMN "logloom"."plans"."concurrent_searches" IS 'Searches, statistics, tails and previews of a tenant that may run at once. At most half of them may be in views and portals. Any further call gets PT429.';
 
-COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour; a further test gets PT429.';
+COMMENT ON COLUMN "logloom"."plans"."emails_per_hour" IS 'Emails for a tenant in a clock hour, including tests, codes and retries. Further emails wait for the next hour. Tests over this number in 60 minutes get PT429.';
 
 COMMENT ON COLUMN "logloom"."plans"."events_per_second" IS 'Events per second that a tenant may send on average. events_burst: how many at once. Null: no limit.';
 
@@ -22985,6 +24186,8 @@ COMMENT ON COLUMN "logloom"."plans"."is_default" IS 'The plan of a tenant that i
 COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenant at once, including scheduled ones.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys that a tenant may have, not counting revoked and expired keys.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_baseline_rules" IS 'Alert rules with a baseline. The values of one take 1 MB; with by up to 4 MB.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
 
@@ -23004,7 +24207,7 @@ COMMENT ON COLUMN "logloom"."plans"."retention_days_max" IS 'Highest retention_d
 
 COMMENT ON COLUMN "logloom"."plans"."webhooks_per_hour" IS 'Like emails_per_hour, for everything that is sent by HTTP: webhooks, chats and pagers.';
 
-COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code of its link. Null once the code is exchanged.';
+COMMENT ON COLUMN "logloom"."portal_sessions"."code_digest" IS 'SHA-256 of the code in the link. Null once the code is exchanged.';
 
 COMMENT ON COLUMN "logloom"."portal_sessions"."created_by" IS 'The user who created the session. It ends when they may no longer create sessions. Null: created with the project''s secret key.';
 
@@ -23042,19 +24245,19 @@ COMMENT ON COLUMN "logloom_private"."alert_rounds"."rules_through" IS 'Rules up 
 
 COMMENT ON COLUMN "logloom_private"."alert_rounds"."staged_by" IS 'The backend whose temporary table has the records of the round.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket that checked_at and problem are about, with prefix.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."bucket" IS 'The bucket of the last check. prefix, checked_at and problem belong to the same check.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."compared_through" IS 'The last key that the current comparison with archive_parts has finished; null if none is running.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."installation_id" IS 'Identifies the owner of the files. It is stored in <prefix>/logloom.json, so that no two installations share a prefix.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures. So access to the bucket alone is not enough to erase records here.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."note_key" IS 'Signs the notes of erasures, so that access to the bucket is not enough to erase records here.';
 
 COMMENT ON COLUMN "logloom_private"."archive_bucket"."planned_through" IS 'The last tenant that the current round of planning has finished; null if no round is running.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'Why nothing is archived, as the last check of the bucket found. Null: no problem.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."problem" IS 'What the last check of the bucket found wrong. Nothing is archived until it is null.';
 
-COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When the database was last repaired. Files that existed then but are unknown are newer than the restored state.';
+COMMENT ON COLUMN "logloom_private"."archive_bucket"."restored_at" IS 'When compare_archive_anew() last ran, after a restore. Files that were in the bucket then but that the database does not know are newer than the restored state, and are kept.';
 
 COMMENT ON COLUMN "logloom_private"."archive_erasures"."emptied" IS 'Parts that contained only matches, so their objects were deleted.';
 
@@ -23064,7 +24267,7 @@ COMMENT ON COLUMN "logloom_private"."archive_notes"."is_ours" IS 'False: not sig
 
 COMMENT ON COLUMN "logloom_private"."archive_notes"."is_read" IS 'False: found in the bucket, but not read yet.';
 
-COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of the note: an erasure that retention must repeat.';
+COMMENT ON COLUMN "logloom_private"."archive_notes"."to_repeat" IS 'The content of a note whose erasure retention must still repeat; null otherwise.';
 
 COMMENT ON COLUMN "logloom_private"."archive_passes"."position_ts" IS 'The last record (position_ts, position_id) that is in a written and verified file.';
 
@@ -23090,7 +24293,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."holds_counts" IS 'True: logloom_pr
 
 COMMENT ON COLUMN "logloom_private"."blocks"."id_indexes" IS 'For each record: the last two bytes of its id, as a signed number.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message: how many messages come before the messages of each 16th template, beginning with the first template. offset_digits: how many digits come before; offset_bytes: how many bytes of templates.';
+COMMENT ON COLUMN "logloom_private"."blocks"."offset_records" IS 'For looking up a single message, with an entry for templates 1, 17, 33 …: how many messages come before those of the template. offset_digits: how many digits come before them. offset_bytes: how many bytes of templates come before it.';
 
 COMMENT ON COLUMN "logloom_private"."blocks"."run_digits" IS 'For each run: how many digits come before the digits of its messages.';
 
@@ -23106,7 +24309,7 @@ COMMENT ON COLUMN "logloom_private"."blocks"."templates" IS 'The templates of ea
 
 COMMENT ON COLUMN "logloom_private"."blocks"."ts_unit" IS 'The unit of ts in microseconds: 1000, or 1 if a record needs it. A record''s ts is first_ts plus a number of units. That number is split over four columns, lowest bits first: ts_low (16 bits, minus 32768), ts_middle (8, minus 128), ts_high (16, minus 32768), ts_top (8, minus 128). Except for ts_low, a column is null if all its bits are 0.';
 
-COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'The measure that settings.seal_block_bytes limits.';
+COMMENT ON COLUMN "logloom_private"."blocks"."weight" IS 'How much the block counts towards settings.seal_block_bytes when blocks are merged.';
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."doubled" IS 'The number of records that a count found beyond the records sent in the last hour.';
 
@@ -23114,7 +24317,7 @@ COMMENT ON COLUMN "logloom_private"."canary_rounds"."key_id" IS 'The API key of 
 
 COMMENT ON COLUMN "logloom_private"."canary_rounds"."missing" IS 'How many acknowledged records of the last hour were not counted.';
 
-COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices, an object of their answers by number.';
+COMMENT ON COLUMN "logloom_private"."idempotency_keys"."response" IS 'The answer. If the request came in slices: an object with the answer to each slice, by number.';
 
 COMMENT ON COLUMN "logloom_private"."ingest_tokens"."created_by" IS 'The token ends when this user may no longer send. Null: created with the project''s secret key.';
 
@@ -23128,7 +24331,7 @@ COMMENT ON COLUMN "logloom_private"."installation"."cursor_key" IS 'The key that
 
 COMMENT ON COLUMN "logloom_private"."installation"."host_pre_request" IS 'The name of the project''s own pre-request function, from pgrst.db_pre_request. Our function calls it first.';
 
-COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'The project whose function health asked last, if it was not project_url. Otherwise null.';
+COMMENT ON COLUMN "logloom_private"."installation"."other_url" IS 'SUPABASE_URL of the last edge function health that called, if it differs from project_url; otherwise null.';
 
 COMMENT ON COLUMN "logloom_private"."installation"."own_oid" IS 'The oid of this table when it was created. If it differs now, the database was restored from a dump.';
 
@@ -23140,7 +24343,7 @@ COMMENT ON COLUMN "logloom_private"."jobs"."failures_allowed" IS 'Health is degr
 
 COMMENT ON COLUMN "logloom_private"."jobs"."is_paused" IS 'Pauses the job. A change takes effect within a second.';
 
-COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so that no slow job delays the writer. The lanes of pg_cron: write, send (may wait for HTTP) and tend. The lane ingest: the edge function ingest runs the job while pg_cron does not.';
+COMMENT ON COLUMN "logloom_private"."jobs"."lane" IS 'Jobs in the same lane run one after another, so that no slow job delays the writer. pg_cron runs the lanes write, send (may wait for HTTP) and tend. The edge function ingest runs the lane ingest while pg_cron runs no job.';
 
 COMMENT ON COLUMN "logloom_private"."jobs"."next_at" IS 'When the job is due; set it to now() to run it at once. This and the following columns are updated when something changes. Otherwise, to save writes, only a dozen times within silence, or every 30 seconds.';
 
@@ -23148,9 +24351,9 @@ COMMENT ON COLUMN "logloom_private"."jobs"."silence" IS 'Health is degraded if t
 
 COMMENT ON COLUMN "logloom_private"."jobs"."step" IS 'The function that does one bounded piece of work. It returns how long to wait before the next piece, or null if nothing is left: the job then waits for the interval in every.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the key unique, because a minute may have several rows.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."count_id" IS 'Makes the primary key unique, because a minute may have several rows.';
 
-COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; negative for deleted records. Only the sum over a key is meaningful.';
+COMMENT ON COLUMN "logloom_private"."log_counts"."events" IS 'How many records; negative for deleted records. Only the sum is meaningful.';
 
 COMMENT ON COLUMN "logloom_private"."log_counts"."is_delta" IS 'True: added since the rows of the minute were last summed up.';
 
@@ -23228,11 +24431,11 @@ COMMENT ON COLUMN "logloom_private"."settings"."canary_url" IS 'The URL of the p
 
 COMMENT ON COLUMN "logloom_private"."settings"."console_url" IS 'The URL of the console, for links in messages. Null: no links. Set it when the console has a URL.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two such transactions. Raise it where deletions disturb others.';
+COMMENT ON COLUMN "logloom_private"."settings"."deletion_pause" IS 'Pause between two transactions of deletions. Raise it where deletions disturb others.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."deletion_step_records" IS 'Records or rows that one transaction deletes. Lower it where deletions disturb others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead are rejected. Raise it for devices whose clocks are wrong.';
+COMMENT ON COLUMN "logloom_private"."settings"."ingest_future_limit" IS 'Events whose ts is further ahead than this are rejected. Raise it for devices whose clocks are wrong.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."max_page_bytes" IS 'Bytes of JSON of an answer; the record that reaches them is the last one. Lower it where clients or proxies accept less.';
 
@@ -23256,13 +24459,13 @@ COMMENT ON COLUMN "logloom_private"."settings"."portal_url" IS 'The URL of the p
 
 COMMENT ON COLUMN "logloom_private"."settings"."provision_by_secret_key" IS 'Whether a request with the secret key creates the tenant that it names. Turn it on where your backend sends for new customers.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older. Set it to the delay that you accept.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_age" IS 'Health is degraded when the oldest queued event is older than this. Set it to the delay that you accept.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."queue_degraded_events" IS 'Health is degraded above this number of queued events. Raise it where bursts of that size are normal.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."queue_hard_limit_bytes" IS 'Bytes of the queue on disk; above them ingest answers 503. Null: a tenth of max_storage_bytes, but at least 64 MB; 1 GB if that is null, too. Raise it to survive longer outages of the writer.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older. Set it to the delay that must wake somebody.';
+COMMENT ON COLUMN "logloom_private"."settings"."queue_unhealthy_age" IS 'Health is unhealthy when the oldest queued event is older than this. Set it to the delay that must wake somebody.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."restored_days_lifetime_max" IS 'Highest p_keep_days of restore_log_archive. Lower it where restored days take too much disk.';
 
@@ -23294,11 +24497,11 @@ COMMENT ON COLUMN "logloom_private"."settings"."storage_policy" IS 'At max_stora
 
 COMMENT ON COLUMN "logloom_private"."settings"."stream_interval" IS 'How long records wait for more records, unless a batch is full. Lower it for less delay, raise it for fewer requests.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health is degraded when a working log stream is further behind. Lower it where a receiver must be up to date.';
+COMMENT ON COLUMN "logloom_private"."settings"."stream_lag_limit" IS 'Health is degraded when a working log stream is further behind than this. Lower it where a receiver must be up to date.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."stream_open_limit" IS 'Streams that send at once, for all tenants. Raise it where slow receivers delay others.';
 
-COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try it without an account.';
+COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_anonymous_users" IS 'Whether anonymous users may create tenants. Turn it on where customers try the service without an account.';
 
 COMMENT ON COLUMN "logloom_private"."settings"."tenants_by_users" IS 'Whether signed-in users may create tenants. Turn it on where customers sign up themselves.';
 
@@ -23318,7 +24521,7 @@ COMMENT ON COLUMN "logloom_private"."settings"."writing_clients" IS 'client_id o
 
 COMMENT ON COLUMN "logloom_private"."storage"."bytes" IS 'The file sizes of partitions and queue, plus the content of blocks.';
 
-COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The last dropped day.';
+COMMENT ON COLUMN "logloom_private"."storage"."dropped_day" IS 'The day that was chosen last. If it is chosen again, dropping it failed: the next try waits for the next run.';
 
 COMMENT ON COLUMN "logloom_private"."storage"."is_dropping" IS 'True: settings.max_storage_bytes was reached, and days are dropped until 95 % of it is used.';
 
@@ -23352,13 +24555,13 @@ COMMENT ON FUNCTION "public"."claim_log_archive_work"() IS 'For the edge functio
 
 COMMENT ON FUNCTION "public"."claim_log_streams"(integer) IS 'The edge function logloom-stream calls it to claim due streams. p_limit: 1 to 100. A stream that is not settled in time is due again. Errors: PT400, PT409 (another project''s database).';
 
-COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null without the claim. Errors: PT400.';
+COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The edge function logloom-notify calls it before each attempt. Returns the body of a claimed notification with the link to the console and the newest records; null if the claim has ended. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION
-  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid) IS
-  'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
+  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid, jsonb)
+  IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may then be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
@@ -23370,9 +24573,9 @@ COMMENT ON FUNCTION "public"."create_log_dashboard"(text, jsonb, boolean) IS 'Cr
 
 COMMENT ON FUNCTION "public"."create_log_portal_session"(text, uuid, text, integer, text, text[], boolean) IS 'Creates a session in which a customer reads the tenant''s logs. Returns its token, only once. With p_link it returns instead the url of a page; the code in this url works once, within ten minutes, or p_expires_in if that is shorter. p_view_id: the view to read in. p_query_dsl: a query without stages that narrows the view. p_expires_in: seconds, 60 to 604800 (default 3600). p_label: at most 200 characters. p_origins: at most 20 https origins of pages that may frame the portal. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on it sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, as POST /functions/v1/logloom-stream/v1/seal answers them. p_enabled: true by default. p_view_id: the view that it reads in. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_stream"(text, text, text, text, jsonb, jsonb, boolean, uuid) IS 'Creates a log stream and returns it. From now on the stream sends records as they become visible: all, or those that p_query_dsl (a query without stages) finds. p_name: 1 to 100 characters after trimming. p_kind: webhook, otlp, loki, elasticsearch, splunk_hec, datadog or s3. p_config: the address and other members of the kind. p_secrets: names and sealed texts, from POST /functions/v1/logloom-stream/v1/seal. p_enabled: true by default. p_view_id: the view in which the stream reads. For admins. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are viewers and API keys that are bound to it. p_query_dsl: they get the records that this query without stages finds (default all). p_hidden_fields: names of fields that they do not get (names, attrs, attrs.PATH). p_operations: names of the reading operations that they may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."create_log_view"(text, text, text, text[], text[]) IS 'Creates a view and returns it. For admins. Its readers are the viewers, API keys and portal sessions bound to it. p_query_dsl: a query without stages; readers get only the records that it finds (default all). p_hidden_fields: fields that readers do not get (names of fields, attrs, attrs.PATH). p_operations: the reading operations that readers may call (default all, except those that list alerts). p_name: 1 to 100 characters after trimming. Errors: PT400 (also plan limit), PT401, PT403, PT409 (the name is taken).';
 
 COMMENT ON FUNCTION "public"."create_saved_search"(text, text, text, text, boolean, text[], uuid, jsonb) IS 'Saves a search and returns its id. p_name: 1 to 200 characters after trimming. p_query_dsl must compile. p_tags: at most 20. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display: an object of at most 4,000 bytes for the page that shows the search. Errors: PT400 (also plan limit), PT401, PT403, PT404.';
 
@@ -23384,21 +24587,23 @@ COMMENT ON FUNCTION "public"."delete_log_view"(uuid, text) IS 'Deletes a view th
 
 COMMENT ON FUNCTION "public"."delete_logs"(text, text, text, boolean) IS 'Deletes the tenant''s records that match p_query_dsl from p_ts_from (inclusive) to p_ts_to (exclusive), and matching dead letters. Refuses a query that a search would answer with warnings. With p_dry_run (default true) nothing is deleted: records says how many match. Otherwise a job deletes the records that were acknowledged before the request; list_log_retention_runs shows its progress. Returns the run. Errors: PT400, PT401, PT408 (the dry run took over 15 s), PT429 (too many deletions are open; for a dry run also: too many searches are running).';
 
+COMMENT ON FUNCTION "public"."delete_saved_search"(uuid) IS 'Deletes a saved search. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
+
 COMMENT ON FUNCTION "public"."delete_tenant"(text) IS 'Deletes the tenant with all its data. Only owners may call it, and they must name the tenant. Its keys and tokens are refused at once. A job deletes the rest and leaves a receipt in logloom_private.tenant_deletions. Only then can the id be used again. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."expire_alert_silence"(uuid, text) IS 'Ends a silence now and returns it. A silence that has ended stays as it is. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. For GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page: cursor of any page, with p_after: <ts>,<id> of the last record that the client received. Errors: PT400, PT401, PT403, PT408, PT429.';
+COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, text) IS 'Returns a page of an export: {text, records, cursor, next_cursor, logs}. Serves GET logloom-read/v1/export. The export has the records that were received before it began. p_format: ndjson (default; one record a line, as in search_logs), csv (RFC 4180), or json (the records are in logs). p_order: asc (default) or desc. p_cursor: next_cursor of the page before. To continue after a lost page, send the cursor of any page, and as p_after <ts>,<id> of the last record received. Errors: PT400, PT401, PT403, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since then, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
+COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts, its time, the record is found at once. Without p_ts the search begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
+COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record, or none if it has none. p_before records before it and p_after after it, 0 to 499 (default 20), at most a day away. Each side ends after about 4 MB. With p_ts, its time, the record is found at once. Errors: PT400, PT401, PT404, PT408, PT429.';
+COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record (none if the record has none) and are at most a day away. p_before, p_after: how many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."get_log_dashboard"(uuid) IS 'Returns a dashboard of the caller, or one that a colleague shared. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'The tenant whose secrets the caller may seal: {tenant_id}. The edge functions call it before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."get_log_secret_scope"(text) IS 'Returns the tenant whose secrets the caller may seal: {tenant_id}. The edge functions call this before they seal a secret. For admins. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."get_saved_search"(uuid) IS 'Returns a saved search of the caller, or one that a colleague shared. Errors: PT400, PT401, PT404.';
 
@@ -23410,9 +24615,9 @@ COMMENT ON FUNCTION "public"."get_tenant_settings"(text) IS 'Returns the current
 
 COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the tenant''s usage in this UTC month, its limits, percentages, a projection for the end of the month, and the disk space of its records (stored). Also the usage by month and day of the last p_months (1 to 24, default 1). All acknowledged events count. Errors: PT400, PT401, PT403, PT404.';
 
-COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, streams, storage (bytes), pre_request, project and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
+COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
-COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'The edge function ingest calls it for one or more requests of a caller, in one transaction. The body is plain text: the requests, separated by U+001C. A request is a logloom_private.ingest_request as JSON. Its columns may also follow the JSON, as logloom_private.request_of_text reads them. Returns an array of answers in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or {code, message, hint} of an error: PT401, PT403, PT404, PT409, PT413, PT429, PT503. A refused request does not affect the others. The watermark relies on statement_timeout.';
+COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
 COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
 
@@ -23434,7 +24639,7 @@ COMMENT ON FUNCTION "public"."list_log_archive_restores"(text, integer, uuid) IS
 
 COMMENT ON FUNCTION "public"."list_log_dashboards"(integer, uuid) IS 'Lists the caller''s dashboards and those that colleagues shared, newest first. A viewer gets only shared ones. p_limit 1 to 1000 (default 100), p_after: dashboard_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Fields of the records of the range that match p_query_dsl (all records if it is blank), most frequent first: of all records, or of a sample spread over the range. p_name: only fields whose name contains it, in any case. Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."list_log_fields"(text, text, text, text) IS 'Returns the fields of the records of the range that match p_query_dsl (blank: all records), most frequent first. Looks at all these records, or at a sample spread over the range. p_name: a text that the names of the fields contain, in any case. Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."list_log_portal_sessions"(text, integer, uuid) IS 'Lists the tenant''s portal sessions of the last 30 days, newest first. p_limit 1 to 1000 (default 100), p_after: session_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -23444,7 +24649,7 @@ COMMENT ON FUNCTION "public"."list_log_stream_failures"(uuid, integer, uuid, tex
 
 COMMENT ON FUNCTION "public"."list_log_streams"(text, integer, uuid) IS 'Log streams of the tenant with their lag, newest first. p_limit: 1 to 1000 (default 100). p_after: stream_id of the last item of the page before. For admins. Errors: PT400, PT401, PT403.';
 
-COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to, ordered by tenant_id, and their role in each. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+COMMENT ON FUNCTION "public"."list_log_tenants"(integer, text) IS 'The tenants that the caller belongs to and the caller''s role in each, ordered by tenant_id. p_limit: 1 to 1000 (default 100). p_after: tenant_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_log_views"(text, integer, uuid) IS 'Lists the tenant''s views, newest first. p_limit 1 to 1000 (default 100), p_after: view_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -23456,23 +24661,23 @@ COMMENT ON FUNCTION "public"."list_tenant_members"(text, integer, text) IS 'Memb
 
 COMMENT ON FUNCTION "public"."list_unsealed_alert_secrets"(text, uuid) IS 'The edge function logloom-notify calls it. Returns the secrets of alert rules that are not sealed with its key p_key_id, of 100 rules after p_after. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'What changed in [p_ts_from, p_ts_to) against [p_before_from, p_before_to), among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk by more than chance explains (once in a thousand times), the most significant first. Without p_before_from, against the range of the same length before it; a range that contains the first stands for the rest of it. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) IS 'Returns what changed from [p_before_from, p_before_to) to [p_ts_from, p_ts_to) among the records that match p_query_dsl: message patterns and field values that are new, gone, grown or shrunk, the most significant first. Chance alone explains such a change once in a thousand times. The range before is by default the range of the same length just before p_ts_from. If it contains the other range, only the rest of it is compared. p_limit 1 to 100 (default 20). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Returns the numbers of records that match p_query_dsl over time, by level, with empty buckets. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Counts the records that match p_query_dsl over time and by level. Empty buckets are included. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
 
-COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'The services of the records in [p_ts_from, p_ts_to) that match p_query_dsl: their records and errors now and in the same hours of the day before (for a range of several days: as many days before), when they were last seen, and their records and errors in each of 24 equal parts of the range. The largest first. Then the hosts that are silent in the last of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its numbers of records and errors in the range, in the same hours of the day before (for a range of several days: as many days earlier) and in each of 24 equal parts of the range, and the time of its newest record. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the result of the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60), if the query has no width such as by (5m). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the result of the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60); a width in the query, such as by (5m), replaces it. Errors: PT400, PT401, PT408, PT429.';
 
-COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; with buckets, the oldest. Without by there is one row with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_stats"(text, text, text, integer) IS 'Returns the aggregates of p_query_dsl (default count()), one row for each group: {group, value, values: {name: number}, total_groups, warnings}. The largest group comes first; in a query with buckets, the oldest bucket. A query without "by" has one row, with group {}. For patterns there is one row for each pattern, with values {count, first, last, example}. p_limit 1 to 1000 (default 100). After 8 MB no more rows are returned; total_groups is the number of all rows. Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."match_log_archive"(uuid, jsonb) IS 'For the edge function logloom-archive: returns the places (from 0) of a file''s records that the claimed erasure matches. Errors: PT400, PT404.';
 
 COMMENT ON FUNCTION "public"."open_log_portal_session"(text) IS 'For the function logloom-read: exchanges the code of a link for the token of its session, once. p_code_digest: SHA-256 of the code as hex. Errors: PT400, PT401.';
 
-COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. Errors: PT400, PT401, PT403, PT404, PT408.';
+COMMENT ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) IS 'When a rule would have fired in the last 24 hours, and the values that it would have seen: the rule p_rule_id, with the other parameters in place of its own. Percentiles, distinct counts and queries with by use adjacent windows. With by each group fires on its own. With a baseline the days before are read, too. Errors: PT400, PT401, PT403, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'The edge function logloom-stream calls it: the batch that a claimed stream must send, {batch, records}, one record per line. Null if there is none; then the claim is over. Errors: PT400.';
+COMMENT ON FUNCTION "public"."read_log_stream_batch"(uuid, uuid) IS 'For the edge function logloom-stream. Returns the batch that a claimed stream must send: {batch, records}, one record per line; null if there is none and the claim is over. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."read_logs"(text, text, jsonb, text) IS 'For the function logloom-read: returns the answer of an operation to an API key with the scope read, or to a portal session. p_key_digest: SHA-256 of the key or token as hex. p_parameters: the operation''s parameters by name. p_origin: the origin of the page that frames the portal. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
 
@@ -23490,11 +24695,11 @@ COMMENT ON FUNCTION "public"."rotate_api_key"(text, uuid, integer, uuid) IS 'Cre
 
 COMMENT ON FUNCTION "public"."run_saved_search"(uuid, text, text, integer, text) IS 'Runs a saved search of the caller, or one that a colleague shared, and counts the run. Answers like search_logs; if the query aggregates, stats has the rows of log_stats. Errors: PT400, PT401, PT404, PT408.';
 
-COMMENT ON FUNCTION "public"."run_writer"() IS 'For the edge function ingest, which calls it until done is true while pg_cron does not run the writer. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
+COMMENT ON FUNCTION "public"."run_writer"() IS 'While pg_cron does not run the writer, the edge function ingest calls this until done is true. Moves the closed slot of the queue, or closes the open one. Other runs at the same time do no harm.';
 
 COMMENT ON FUNCTION "public"."seal_alert_secret"(uuid, text, text) IS 'The edge function logloom-notify calls it. Replaces the secret of a rule whose hex SHA-256 is p_digest with p_sealed. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long or records are large (about 8 MB), a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
+COMMENT ON FUNCTION "public"."search_logs"(text, text, text, integer, text, text) IS 'Returns a page of records that match p_query_dsl in [p_ts_from, p_ts_to), by default the last hour. p_order: desc (newest first, the default) or asc. p_limit 1 to 1000 (default 100). p_cursor: next_cursor of the page before; it keeps the range of the first page. If the range is long, or after about 8 MB, a page may have fewer records and still a next_cursor. Only the last page has next_cursor null. Errors: PT400, PT401, PT408 (took longer than 15 s).';
 
 COMMENT ON FUNCTION "public"."set_tenant_member_role"(text, text, text, uuid) IS 'Sets the role of a member from their next request on, and returns the member. p_role: viewer, member, admin or owner. p_view_id: the view that a viewer reads in. For owners; the last one stays an owner. Errors: PT400, PT401, PT403, PT404.';
 
@@ -23502,11 +24707,11 @@ COMMENT ON FUNCTION "public"."settle_alert_notification"(uuid, uuid, text, integ
 
 COMMENT ON FUNCTION "public"."settle_log_archive_work"(uuid, text, jsonb, jsonb) IS 'For the edge function logloom-archive: stores the result of a claim, or p_error if it failed. Errors: PT400.';
 
-COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered, except p_refused ([{id, ts, status}]) and p_rejected further records; retry (after a back-off, but at least p_retry_after seconds); refused (half of it is tried). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: whether the claim goes on. Errors: PT400.';
+COMMENT ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) IS 'The edge function logloom-stream calls it after an attempt. p_outcome: delivered (all but the records in p_refused, [{id, ts, status}], and p_rejected others), retry (after p_retry_after seconds or a longer back-off) or refused (half of the batch is tried next). p_secrets: the secrets, sealed with the current key. p_answer: the receiver''s answer. p_release: releases the stream. Returns {more}: true if the sender still holds the claim. Errors: PT400.';
 
 COMMENT ON FUNCTION "public"."switch_log_tenant"(text) IS 'Chooses one of the caller''s tenants and returns it. The custom access token hook then names it in new tokens: refresh the session. PT409 if app_metadata.tenant_id already decides the tenant. Errors: PT400, PT401, PT403, PT404 (not a member), PT409.';
 
-COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, also late ones. Without p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
+COMMENT ON FUNCTION "public"."tail_logs"(text, text, integer, integer) IS 'Returns records that match p_query_dsl as they become visible, including late records. Without p_cursor it returns the newest p_backlog records (0 to 1000, default 0) of the last 24 hours, oldest first, up to 8 MB, and the current cursor. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408.';
 
 COMMENT ON FUNCTION "public"."test_alert_rule"(uuid) IS 'Sends a notification marked as a test to each destination and returns the deliveries. Errors: PT400, PT401, PT404, PT429.';
 
@@ -23515,16 +24720,16 @@ COMMENT ON FUNCTION "public"."test_log_stream"(uuid, text) IS 'Sends a test reco
 COMMENT ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) IS 'Changes 1 to 1000 incidents; null leaves a part as it is. If one incident is not the tenant''s, nothing changes. p_acknowledged: true acknowledges the incidents and their alerts (an earlier acknowledgement is kept), false removes the acknowledgement. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION
-  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb) IS
-  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. Errors: PT400, PT401, PT403, PT404.';
+  "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb) IS
+  'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
-COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. Another scheme, host or port in p_config needs all secrets again in p_secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller its maker; it continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
+COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
 COMMENT ON FUNCTION "public"."update_log_view"(uuid, text, text, text[], text[], text) IS 'Changes the given members and returns the view. For admins. The change applies to the next request of each reader. An empty p_query_dsl removes the query, empty p_hidden_fields hide nothing, and p_operations ["all"] restores the default. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
 
-COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes it. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s), PT404.';
+COMMENT ON FUNCTION "public"."update_saved_search"(uuid, text, text, text, text, boolean, text[], uuid, jsonb) IS 'Changes the given members and returns the saved search. An empty p_description or p_category removes the old value. p_view_id, for admins: if the search is shared, readers of this view see it in their list. p_display replaces the whole object. Errors: PT400, PT401, PT403 (a colleague''s search), PT404.';
 
 COMMENT ON FUNCTION "public"."update_tenant_settings"(text, jsonb, jsonb) IS 'Sets the given members and returns all settings. pipeline_config: retention_days (1 to the plan''s limit), compression. notification_preferences: email_enabled, webhook_enabled. Errors: PT400, PT401, PT403.';
 
@@ -23544,7 +24749,7 @@ COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for
 
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
-COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, members, incidents, views, log streams, dashboards, settings and plans, and deletions of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
+COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, settings and plans, and deletions and restores of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
 
 COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each reader sees the records of their own scope in it.';
 
@@ -23552,7 +24757,7 @@ COMMENT ON TABLE "logloom"."log_stream_failures" IS 'What a stream did not send.
 
 COMMENT ON TABLE "logloom"."log_streams" IS 'Log streams: destinations to which a tenant''s records are sent as they become visible, and the progress of each.';
 
-COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what viewers and API keys that are bound to it can read.';
+COMMENT ON TABLE "logloom"."log_views" IS 'A view limits what the viewers, API keys and portal sessions bound to it can read.';
 
 COMMENT ON TABLE "logloom"."logs" IS 'Log records. id is derived from the queued batch and the event''s index. Rows of days without a partition are refused.';
 
@@ -23570,7 +24775,7 @@ COMMENT ON TABLE "logloom"."tenant_settings" IS 'What a tenant has set. Without 
 
 COMMENT ON TABLE "logloom"."tenants" IS 'A tenant is created by its first write: create, update or ingest.';
 
-COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. The writer adds to it when it begins to move a slot. Batches after queue_pointer.metered_through are not in it yet.';
+COMMENT ON TABLE "logloom"."usage_days" IS 'Events and bytes accepted per tenant and UTC day of receipt. meter_batches adds to it. Batches after queue_pointer.metered_through are not in it yet.';
 
 COMMENT ON TABLE "logloom_private"."alert_groups" IS 'A group of a tenant''s rules that read the same records, so that they share partial values. The values are complete for records up to write_seq, from (filled_from, filled_id) on. If these are null, the group must be filled. A group without a filter has no partial values: its rules read their windows.';
 
@@ -23588,13 +24793,13 @@ COMMENT ON TABLE "logloom_private"."alert_states" IS 'Since when the condition o
 
 COMMENT ON TABLE "logloom_private"."archive_bucket" IS 'The state of the archive''s bucket, and the progress of planning and comparing.';
 
-COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Claims of the function logloom-archive, which expire: one for each tenant, and one without a tenant for work on the bucket.';
+COMMENT ON TABLE "logloom_private"."archive_claims" IS 'Work that the function logloom-archive has claimed until expires_at: at most one claim for each tenant, and one with an empty tenant_id for work on the bucket.';
 
 COMMENT ON TABLE "logloom_private"."archive_endpoint" IS 'The URL of the edge function logloom-archive, and the secret that it expects.';
 
 COMMENT ON TABLE "logloom_private"."archive_erasures" IS 'Erasures in the archive. An erasure checks the files up to parts_through, which is set once the database has no match left. Until the erasure is done, nothing of the tenant is archived.';
 
-COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at is set.';
+COMMENT ON TABLE "logloom_private"."archive_garbage" IS 'Objects of the archive to delete. A row is deleted once the object is gone from the bucket. reason later: the file is newer than the restored database and may be the only copy of its records. It stays until next_attempt_at (infinity) is set to a time.';
 
 COMMENT ON TABLE "logloom_private"."archive_notes" IS 'Notes of erasures in the bucket. An unknown note is newer than the restored database, so its erasure is repeated. There is no tenant_id: notes outlive their tenant, and its id may be used again.';
 
@@ -23616,7 +24821,7 @@ COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to reque
 
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
 
-COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. One row.';
+COMMENT ON TABLE "logloom_private"."installation" IS 'The changes that the installation made in the project. Uninstalling undoes them. One row.';
 
 COMMENT ON TABLE "logloom_private"."jobs" IS 'Background jobs: when each runs and how it went.';
 
@@ -23624,11 +24829,11 @@ COMMENT ON TABLE "logloom_private"."kept_longer" IS 'Restored days, which a tena
 
 COMMENT ON TABLE "logloom_private"."key_reads" IS 'Reads by API key, UTC day and operation, kept for 31 days. An operation may have several rows, which add up: a read that finds all rows locked adds one.';
 
-COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. The count of a key is the sum of events over its rows. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
+COMMENT ON TABLE "logloom_private"."log_counts" IS 'Counts of records by tenant, minute of ts, service and level. Several rows may have the same four: their sum is the count. The statements that change records add rows (added_records_sql, removed_records_sql); logloom_private.compact_log_counts() sums them up.';
 
 COMMENT ON TABLE "logloom_private"."log_days" IS 'The UTC days in which a tenant has records. A search reads only these days. A day stays until its partition is dropped or retention finds no record of the tenant in it.';
 
-COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants of whom records were removed that are recent enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
+COMMENT ON TABLE "logloom_private"."log_removals" IS 'Tenants that lost records which are recent enough for an alert window. The stored sums of their alerts are no longer valid. Each removal adds a row, so that a removal and an alert round never wait for each other.';
 
 COMMENT ON TABLE "logloom_private"."log_writes" IS 'The highest write sequence in each day''s partition. Lower ones stay until a job removes them. A live tail reads here which partitions have new records.';
 
@@ -23640,7 +24845,7 @@ COMMENT ON TABLE "logloom_private"."notifications" IS 'The outbox: a row for eac
 
 COMMENT ON TABLE "logloom_private"."notified_alerts" IS 'Further alerts of a notification that collects several groups.';
 
-COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret of the caller. logloom-stream is next to it and expects the same secret.';
+COMMENT ON TABLE "logloom_private"."notify_endpoint" IS 'The URL of the edge function logloom-notify, and the secret that the database sends when it calls it. The URL of logloom-stream differs only in the name; it expects the same secret.';
 
 COMMENT ON TABLE "logloom_private"."portal_reads" IS 'How many requests a tenant''s portal sessions made in a minute. A minute may have several rows: a request that finds all rows locked adds one.';
 
@@ -23655,6 +24860,8 @@ COMMENT ON TABLE "logloom_private"."queue_slots" IS 'How much of each slot has b
 COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants whose plan has a rate: the tokens at filled_at. A negative number is a debt.';
 
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
+
+COMMENT ON TABLE "logloom_private"."rule_values" IS 'The values of rules with a baseline, in one window of every five minutes. values: the value by group, as group_key() writes it. others: the value of every other group; null: unknown.';
 
 COMMENT ON TABLE "logloom_private"."sealing_days" IS 'The days that the job seal_logs has checked, and its progress.';
 
@@ -23674,13 +24881,15 @@ COMMENT ON TABLE "logloom_private"."verifications" IS 'Verifications of blocks, 
 
 COMMENT ON TABLE "logloom_private"."webhook_secrets" IS 'Secrets that sign a rule''s webhooks. The previous secret also signs until it expires.';
 
-COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first, and the position of the last record.';
+COMMENT ON TYPE "logloom_private"."alert_band" IS 'The usual value and the threshold of a window of a rule with a baseline, or of one group.';
+
+COMMENT ON TYPE "logloom_private"."alert_reading" IS 'How many records were read, newest first; the oldest of them; whether no older one is left.';
 
 COMMENT ON TYPE "logloom_private"."alert_window" IS 'A window of a rule, or of one of its groups, and its value.';
 
-COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column, for arrays of columns.';
+COMMENT ON TYPE "logloom_private"."column_values" IS 'The values of a column. An array of this type has the values of several columns.';
 
-COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of a source of groups, which also has the conditions. has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
+COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregate: rows (alias l), and the SQL of count() over them. keys_sql: the group expressions of groups_source, whose rows have conditions as columns (c1, c2 …). has_numbers: true if the rows have numbers, total, minimum, maximum and percentiles instead of the attribute.';
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 
@@ -23690,13 +24899,13 @@ COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. Th
 
 COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: shared for enqueues, exclusive to switch the slot. notifications, streams, archive: one claim at a time, so that limits hold. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
 COMMENT ON TYPE "logloom_private"."log_tail" IS 'The position of a tail, and the records found. The tail continues with the write sequence "first"; if id is set, after this id. more: true if there is more to read.';
 
-COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position of a page: after the record (ts, id), in order (asc or desc). ts_from, ts_to and now are those of the first page, so that later pages have the same range. records_left: how many records of limit are left for this page and later ones. received_before: an export returns only records received before it began.';
+COMMENT ON TYPE "logloom_private"."page_cursor" IS 'The position where a page begins: after the record (ts, id), in "order" (asc or desc). ts_from, ts_to and now come from the first page, so that later pages have the same range. records_left: how many records the query''s limit leaves for this page and later ones. received_before: an export returns only records received before it began.';
 
 COMMENT ON TYPE "logloom_private"."reader_kind" IS 'The kind of reader: the token of a request, an API key, a portal session, or the view of a log stream or of an alert''s message, which have no request.';
 
@@ -23714,7 +24923,9 @@ COMMENT ON TYPE "public"."logloom_alert_history_entry" IS 'An alert: the value t
 
 COMMENT ON TYPE "public"."logloom_alert_incident" IS 'The condition of a rule, or of one group of a rule with by, has held since opened_at. state: open, acknowledged or resolved. resolution: recovered, still_absent (a silent group is no longer watched), rule_changed, rule_disabled or rule_deleted; null while it is open. value: of the last window in which the condition held. peak_value: the value farthest from the threshold. People (…_by, assigned_to) are shown by their email address, or by their user_id if it is unknown.';
 
-COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules the last three are null.';
+COMMENT ON TYPE "public"."logloom_alert_preview" IS 'When a rule would have fired between ts_from and ts_to, evaluated every step_minutes, and the values that it would have seen. For a rule with by, series has the highest value of each window, groups has the groups that fire most or have the highest values, and crowded_windows counts windows with too many or too long groups. For other rules these three are null. band: what is usual for a rule with a baseline; a rule with by has one for each group.';
+
+COMMENT ON TYPE "public"."logloom_alert_preview_band" IS 'What is usual for the window that ends at ts, and the threshold. Null while fewer than three days are known.';
 
 COMMENT ON TYPE "public"."logloom_alert_preview_entry" IS 'A window in which a rule would have fired. group: the group that would have fired, if the rule has by.';
 
@@ -23722,7 +24933,7 @@ COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule wit
 
 COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time.';
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits.';
 
 COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
 
@@ -23736,21 +24947,21 @@ COMMENT ON TYPE "public"."logloom_archive_restore" IS 'A restore of records from
 
 COMMENT ON TYPE "public"."logloom_audit_event" IS 'An audit event. actor: a user''s id, or a role. subject: what the action changed, such as the id of a key or user.';
 
-COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it. Some secrets may still be unsealed. If is_complete is false, complete_alert_notification adds the rest.';
+COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to deliver now, and the secrets that sign it (some may still be unsealed). If not is_complete, complete_alert_notification adds the link and the newest records to the body.';
 
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
 
-COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token (with a link: url) is shown only once.';
+COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token, or url if p_link, is shown only once; the other is null.';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_key_reads" IS 'How many requests of a key an operation answered on a UTC day.';
 
-COMMENT ON TYPE "public"."logloom_log_bucket" IS 'A bucket: the records of interval_seconds, beginning at ts.';
+COMMENT ON TYPE "public"."logloom_log_bucket" IS 'The numbers of records in one bucket, which begins at ts and lasts interval_seconds.';
 
-COMMENT ON TYPE "public"."logloom_log_change" IS 'How often records had a value of a field or a pattern: in a range (after) and in the range before it (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
+COMMENT ON TYPE "public"."logloom_log_change" IS 'How many records had a value of a field, or a pattern, in a range (after) and in the range that it is compared with (before). kind: pattern or value. change: new, gone, grown or shrunk, as a share of the records. score: how unlikely the change is by chance (Dunning''s G-squared).';
 
-COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed in [ts_from, ts_to) against [before_from, before_to), the most significant first.';
+COMMENT ON TYPE "public"."logloom_log_changes" IS 'What changed from [before_from, before_to) to [ts_from, ts_to), the most significant first.';
 
 COMMENT ON TYPE "public"."logloom_log_dashboard" IS 'A dashboard: queries that are shown together, in the order of panels. created_by: the claim sub of its creator.';
 
@@ -23760,7 +24971,7 @@ COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it. ty
 
 COMMENT ON TYPE "public"."logloom_log_level_counts" IS 'Numbers of records by level; none: records without a level.';
 
-COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first. silent_hosts: hosts without a record in the last 24th of the range that had at least seven in the same part before; null if hosts are hidden or have too many records.';
+COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first.';
 
 COMMENT ON TYPE "public"."logloom_log_page" IS 'Records of [ts_from, ts_to), and the cursor of the next page. Any page may have fewer records than p_limit; only the last page has the cursor null. warnings: parts of the query that probably mean something else.';
 
@@ -23772,11 +24983,11 @@ COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets
 
 COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
 
-COMMENT ON TYPE "public"."logloom_log_service" IS 'Records of a service (null: without service) in a range, and in the same hours of the days before. last_seen: the minute of its newest record in either; for more than a day, exact to 1/1,440 of the range. The arrays count 24 equal parts of the range, …_before_lately the last of them in the range before.';
+COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and errors of a service (null: no service) in a range, and in the same hours of the days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range.';
 
-COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there are without p_limit and limit. warnings: parts of the query that probably mean something else; the same in each row.';
+COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
-COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because streams had passed them on three times. test_…: the last test; it is still running while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
+COMMENT ON TYPE "public"."logloom_log_stream" IS 'A log stream. secrets: {name: {"set": true}}. status: sending, failing, paused or disabled. lag_seconds: how long the oldest unsent record has waited. pause_reason: failing (no success for too long), refused (the receiver accepts no record) or maker (its maker is no longer an admin). skipped_records: not sent, because log streams forwarded them three times. test_…: the last test, which runs while test_finished_at is null. last_answer, test_answer: the first 500 characters of the receiver''s answer, if it did not accept everything.';
 
 COMMENT ON TYPE "public"."logloom_log_stream_failure" IS 'What a stream did not send. refused: the record record_id, which the receiver does not accept. rejected: the receiver accepted a batch except for some records and does not say which. gap: records of [ts_from, ts_to) that retention deleted before they were sent.';
 
@@ -23808,9 +25019,11 @@ COMMENT ON TYPE "public"."logloom_retention_run" IS 'A deletion. kind: retention
 
 COMMENT ON TYPE "public"."logloom_saved_search" IS 'A saved search. created_by: the claim sub of its creator. run_count: how often anybody ran it. view_id: readers of this view see it in their list. display: settings for the page that shows it, such as range and columns.';
 
-COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records; or, if the query aggregates, the rows of stats.';
+COMMENT ON TYPE "public"."logloom_saved_search_run" IS 'The result of a saved search: a page of records or, if the query aggregates, stats.';
 
 COMMENT ON TYPE "public"."logloom_stored" IS 'The disk space of a tenant''s records: sealed_bytes in compressed blocks, hot_bytes as rows with indexes (estimated).';
+
+COMMENT ON TYPE "public"."logloom_stream_settlement" IS 'more: true if the sender still holds its claim of the log stream after it settled a batch.';
 
 COMMENT ON TYPE "public"."logloom_success" IS 'The answer of an operation that returns nothing else.';
 
@@ -23824,7 +25037,7 @@ COMMENT ON TYPE "public"."logloom_usage" IS 'The usage of a tenant in the curren
 
 COMMENT ON TYPE "public"."logloom_usage_month" IS 'Accepted events and bytes of a UTC month (YYYY-MM).';
 
-COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, which is shown only now, and until when the previous one also signs.';
+COMMENT ON TYPE "public"."logloom_webhook_secret" IS 'The new secret of a rule, shown only now. The previous one also signs until previous_valid_until.';
 
 COMMENT ON TYPE "public"."logloom_writer_run" IS 'How many events a call of run_writer moved, and whether nothing was left to do.';
 
@@ -23846,6 +25059,8 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."alert_silence_state"(timestamp WITH
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."api_key_status"(timestamp WITH time zone, timestamp WITH time zone) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."audit_actions"() TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
@@ -23853,6 +25068,10 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb)
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text) TO "authenticated", "service_role";
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."completed_preview"(public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules, logloom_private.alert_band[])
+  FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
@@ -23864,9 +25083,19 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."log_view_of"(logloom.log_views) TO 
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."note_project"() TO "service_role";
 
+REVOKE ALL
+  ON FUNCTION "logloom_private"."preview_bands"(logloom_private.compiled_query, text, public.logloom_alert_preview, logloom_private.alert_window[], logloom.alert_rules, integer)
+  FROM PUBLIC;
+
+REVOKE ALL
+  ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
+  FROM PUBLIC;
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 
@@ -23874,7 +25103,17 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."service_operations"() TO "authentic
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."settle_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."shown_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."with_baseline"(logloom.alert_rules, jsonb, double precision) TO "authenticated", "service_role";
+
+GRANT EXECUTE
+  ON FUNCTION
+    "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
+    jsonb)
+  TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
@@ -23882,9 +25121,24 @@ GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO 
 
 GRANT EXECUTE ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."preview_alert_rule"(text, uuid, text, double precision, text, integer, integer, uuid, integer, jsonb) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."settle_log_stream_batch"(uuid, uuid, uuid, text, integer, text, integer, jsonb, integer, jsonb, boolean, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."update_alert_incident"(uuid[], boolean, text, text) TO "authenticated", "service_role";
+
+GRANT EXECUTE
+  ON FUNCTION
+    "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
+  TO "authenticated", "service_role";
+
+REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "authenticated";
+
+REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 
@@ -23894,6 +25148,9 @@ SELECT cron.schedule_in_database('logloom_write', '10 seconds', 'call logloom_pr
 
 ALTER TABLE "logloom"."alert_rules"
   ADD CONSTRAINT "alert_rules_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
+
+ALTER TABLE "logloom"."audit_events"
+  ADD CONSTRAINT "audit_events_action_is_known" CHECK ((action = ANY (logloom_private.audit_actions())));
 
 ALTER TABLE "logloom"."log_dashboards"
   ADD CONSTRAINT "log_dashboards_name_is_valid" CHECK (((name = logloom_private.trim_space(name)) AND ((length(name) >= 1) AND (length(name) <= 200))));
@@ -23936,5 +25193,11 @@ update logloom_private.settings set queue_hard_limit_bytes = null
 where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();
+
+-- How many rules with a baseline each plan of the first migration has.
+update logloom.plans p
+set max_baseline_rules = l.max_baseline_rules
+from (values ('free', 1), ('pro', 20), ('enterprise', 200)) l (plan_id, max_baseline_rules)
+where p.plan_id = l.plan_id;
 
 select logloom_private.finish_migration();

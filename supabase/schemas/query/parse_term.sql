@@ -81,7 +81,7 @@ begin
     );
     if v_meant is not null then
       perform logloom_private.refuse_at(
-        p_state.positions[v_first], 'query.comparison_has_blanks', ':', v_meant
+        p_state.positions[v_first], 'query.colon_has_blanks', v_meant
       );
     end if;
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');

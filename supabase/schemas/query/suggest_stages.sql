@@ -26,6 +26,30 @@ begin
 end;
 $$;
 
+-- Suggests fields for the names in a stage such as table host, message.
+create function logloom_private.query_meant_fields(p_names text[], p_plan jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_keys constant text[] := array(
+    select logloom_private.query_meant_name(t)
+    from unnest(p_names) with ordinality u (t, n)
+    where t ~ '^@?[[:alpha:]_]'
+    order by n
+    limit 3
+  );
+begin
+  if p_plan ? 'aggregates' then
+    return 'no stage: the columns are those of by, such as | count() by '
+      || coalesce(nullif(array_to_string(array_remove(v_keys, 'ts'), ', '), ''), 'service');
+  end if;
+  return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+end;
+$$;
+
 -- The first part of query_meant_stage.
 create function logloom_private.query_meant_plain_stage(p_texts text[], p_plan jsonb)
 returns text
@@ -45,7 +69,6 @@ declare
     (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
   );
   v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  v_keys text[];
 begin
   if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
     return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
@@ -95,20 +118,7 @@ begin
       when v_column is not null then v_column || ' > 10'
       else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
   elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
-    v_keys := array(
-      select logloom_private.query_meant_name(t)
-      from unnest(p_texts[2:]) t
-      where t ~ '^@?[[:alpha:]_]'
-      limit 3
-    );
-    if p_plan ? 'aggregates' then
-      return 'no stage: the columns are those of by, such as | count() by '
-        || coalesce(
-          nullif(array_to_string(array_remove(array_remove(v_keys, 'ts'), v_column), ', '), ''),
-          'service'
-        );
-    end if;
-    return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
+    return logloom_private.query_meant_fields(p_texts[2:], p_plan);
   elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
     return case
       when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')

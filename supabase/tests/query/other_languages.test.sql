@@ -128,11 +128,9 @@ insert into mistakes values
   ('@path:/time out/', 7,
     'Slashes do not mark a regular expression: /time out/ is read as a text', '@path:~"time out"'),
   ('@ip:[10.0.0.0 TO 10.0.255.255]', 6,
-    'An attribute is compared with a number, but this is not one: "10.0.0.0"',
-    'A network is a range of addresses: write @ip:10.0.0.0/16'),
+    'A range of addresses is a network', 'Write @ip:10.0.0.0/16'),
   ('service : "web" api', 9,
-    ': is only allowed at the start of a value',
-    'Write service:web: a colon after the field, and no blanks.'),
+    'A field is missing before the colon', 'Write service:web'),
   ('SELECT host, count(*) FROM logs WHERE level = ''error'' AND status IN (500, 502)'
     ' GROUP BY host ORDER BY count(*) DESC LIMIT 3', 1,
     'SQL is not supported: each word is searched for in msg',

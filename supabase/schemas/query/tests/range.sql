@@ -69,7 +69,6 @@ begin
   then
     perform logloom_private.refuse_at(
       p_range.lower_position, 'query.addresses_are_networks',
-      logloom_private.query_excerpt(p_range.lower_token),
       p_field ->> 'name' || ':' || inet_merge(p_range.lower_token::inet, p_range.upper_token::inet)
     );
   elsif v_name = 'attrs' then
