@@ -996,7 +996,13 @@ ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "exact" boolean CASCADE;
 
 ALTER TYPE "public"."logloom_log_field" ADD ATTRIBUTE "records" bigint CASCADE;
 
+ALTER TYPE "public"."logloom_log_overview" ADD ATTRIBUTE "silent_hosts" text[] CASCADE;
+
+ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_before_lately" bigint CASCADE;
+
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "errors_over_time" bigint[] CASCADE;
+
+ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_before_lately" bigint CASCADE;
 
 ALTER TYPE "public"."logloom_log_service" ADD ATTRIBUTE "records_over_time" bigint[] CASCADE;
 
@@ -6787,11 +6793,14 @@ begin
   cross join lateral logloom_private.surprise(
     least(c.after, p_records), p_records, least(c.before, p_records_before), p_records_before
   ) s (score)
+  -- The same for the count, as if each microsecond could have one record.
+  cross join lateral logloom_private.surprise(
+    c.after, (v_seconds * 1000000)::bigint, c.before, (v_seconds_before * 1000000)::bigint
+  ) r (score)
   where s.score >= 10.83
-    and (
-      c.after::double precision / p_records > c.before::double precision / p_records_before
-      or c.after * v_seconds_before < c.before * v_seconds
-    );
+    and r.score >= 10.83
+    and (c.after::double precision / p_records > c.before::double precision / p_records_before)
+      = (c.after * v_seconds_before > c.before * v_seconds);
 end;
 $function$;
 
@@ -8789,7 +8798,7 @@ CREATE OR REPLACE FUNCTION logloom_private.kept_window_end (
   RETURNS timestamp WITH time zone
   LANGUAGE sql
   IMMUTABLE
-RETURN date_bin('00:05:00'::interval, p_window_end, '1969-12-31 19:00:00-05'::timestamp WITH time zone);
+RETURN date_bin('00:05:00'::interval, p_window_end, '1970-01-01 00:00:00+00'::timestamp WITH time zone);
 
 CREATE OR REPLACE FUNCTION logloom_private.largest_groups (
   p_tenant_id text,
@@ -9509,7 +9518,8 @@ begin
       ), fields as (
         select
           p.field,
-          case count(distinct p.type) when 1 then min(p.type) else 'mixed' end as type,
+          -- count(distinct) would sort all cells.
+          case when min(p.type) = max(p.type) then min(p.type) else 'mixed' end as type,
           count(*) as count
         from present p
         where %10$s
@@ -9523,21 +9533,26 @@ begin
           row_number() over (
             partition by p.field order by count(*) desc, p.value collate "C"
           ) as place
-        from present p
+        from fields f
+        join present p using (field)
         where length(p.value) <= 200
         group by p.field, p.value
+      ), listed as (
+        select
+          v.field,
+          array_agg(
+            row(v.value, v.count)::public.logloom_log_field_value order by v.place
+          ) as values
+        from facets v
+        where v.place <= %3$s
+        group by v.field
       )
       select
-        f.field, f.type, f.count,
-        array(
-          select row(v.value, v.count)::public.logloom_log_field_value
-          from facets v
-          where v.field = f.field and v.place <= %3$s
-          order by v.place
-        ),
+        f.field, f.type, f.count, coalesce(v.values, '{}'),
         %9$L::boolean as exact,
         (select count(*) from sample) as records
       from fields f
+      left join listed v using (field)
       order by f.count desc, f.field collate "C"
     $query$,
     logloom_private.source_sql(p_sample),
@@ -17341,6 +17356,7 @@ declare
   v_shift constant interval := make_interval(hours => 24 * ceil(v_length / 86400)::integer);
   v_before constant tstzrange := tstzrange(lower(v_range) - v_shift, upper(v_range) - v_shift);
   v_seconds constant bigint := 60 * ceil(v_length / 86400)::bigint;
+  v_records_lately bigint;
   v_query logloom_private.compiled_query;
   v_answer public.logloom_log_overview;
 begin
@@ -17360,43 +17376,49 @@ begin
   execute format(
     $query$
       with counted as (
-        select
-          c.*,
-          least(
-            greatest(floor(24 * extract(epoch from c.ts - $2) / extract(epoch from $3 - $2)), 0), 23
-          ) as part
-        from (%s) c
+        select c.*, false as is_before, c.ts - $2 as age from (%s) c
         union all
-        -- The range before has no parts.
-        select c.*, null from (%s) c
+        select c.*, true, c.ts - $2 + $4 from (%s) c
       ), parts as (
         select
-          c.service, c.part, sum(c.count) as records,
+          c.service, c.is_before, p.part, sum(c.count) as records,
           coalesce(sum(c.count) filter (where c.level = 'error'), 0) as errors,
           max(c.ts) filter (where c.count > 0) as last_seen
         from counted c
-        group by c.service, c.part
+        cross join lateral (
+          select least(
+            greatest(floor(24 * extract(epoch from c.age) / extract(epoch from $3 - $2)), 0), 23
+          )
+        ) p (part)
+        group by c.service, c.is_before, p.part
       ), services as (
         select
           p.service,
-          coalesce(sum(p.records) filter (where p.part is not null), 0)::bigint as records,
-          coalesce(sum(p.errors) filter (where p.part is not null), 0)::bigint as errors,
-          coalesce(sum(p.records) filter (where p.part is null), 0)::bigint as records_before,
-          coalesce(sum(p.errors) filter (where p.part is null), 0)::bigint as errors_before,
+          coalesce(sum(p.records) filter (where not p.is_before), 0)::bigint as records,
+          coalesce(sum(p.errors) filter (where not p.is_before), 0)::bigint as errors,
+          coalesce(sum(p.records) filter (where p.is_before), 0)::bigint as records_before,
+          coalesce(sum(p.errors) filter (where p.is_before), 0)::bigint as errors_before,
           max(p.last_seen) as last_seen,
-          jsonb_object_agg(p.part, p.records) filter (where p.part is not null) as records_of,
-          jsonb_object_agg(p.part, p.errors) filter (where p.part is not null) as errors_of
+          jsonb_object_agg(p.part, p.records) filter (where not p.is_before) as records_of,
+          jsonb_object_agg(p.part, p.errors) filter (where not p.is_before) as errors_of,
+          coalesce(sum(p.records) filter (where p.is_before and p.part = 23), 0)::bigint
+            as records_before_lately,
+          coalesce(sum(p.errors) filter (where p.is_before and p.part = 23), 0)::bigint
+            as errors_before_lately
         from parts p
         group by p.service
       )
       select
         (select count(*) from services s where s.records > 0 or s.records_before > 0),
+        (select sum(p.records) from parts p where p.part = 23),
         array(
           select row(
             s.service, s.records, s.errors, s.records_before, s.errors_before, s.last_seen,
+            s.errors_before_lately,
             array(
               select coalesce((s.errors_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
             ),
+            s.records_before_lately,
             array(
               select coalesce((s.records_of ->> n::text)::bigint, 0) from generate_series(0, 23) n
             )
@@ -17410,8 +17432,13 @@ begin
     logloom_private.counts_sql(v_tenant_id, v_query, v_range, v_seconds, '{level,service}'),
     logloom_private.counts_sql(v_tenant_id, v_query, v_before, v_seconds, '{level,service}')
   )
-  into v_answer.total_services, v_answer.services
-  using v_limit, lower(v_range), upper(v_range);
+  into v_answer.total_services, v_records_lately, v_answer.services
+  using v_limit, lower(v_range), upper(v_range), v_shift;
+  -- Hosts are counted in the records themselves, so only in few.
+  -- Hosts are counted in the records themselves, so only in few.
+  if coalesce(v_records_lately, 0) <= 200000 then
+    v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
+  end if;
   return v_answer;
 exception when query_canceled or lock_not_available then
   perform logloom_private.refuse('search.took_too_long');
@@ -18576,7 +18603,9 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
-  p_rule logloom.alert_rules
+  p_tenant_id text,
+  p_baseline  jsonb,
+  p_rule_id   uuid  DEFAULT NULL::uuid
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -18588,14 +18617,13 @@ CREATE OR REPLACE FUNCTION logloom_private.require_room_for_baseline (
 declare
   v_max integer;
 begin
-  if p_rule.baseline_days is not null then
-    perform logloom_private.hold_tenant(p_rule.tenant_id);
-    v_max := (logloom_private.plan_of(p_rule.tenant_id)).max_baseline_rules;
+  if nullif(p_baseline, 'null') <> '{}' then
+    perform logloom_private.hold_tenant(p_tenant_id);
+    v_max := (logloom_private.plan_of(p_tenant_id)).max_baseline_rules;
     if v_max <= (
-      select count(*)
+      select case when bool_or(r.rule_id = p_rule_id) then -1 else count(*) end
       from logloom.alert_rules r
-      where r.tenant_id = p_rule.tenant_id and r.baseline_days is not null
-        and r.rule_id is distinct from p_rule.rule_id
+      where r.tenant_id = p_tenant_id and r.baseline_days is not null
     ) then
       perform logloom_private.refuse('alerts.no_room_for_baseline', v_max::text);
     end if;
@@ -20730,6 +20758,43 @@ CREATE OR REPLACE FUNCTION logloom_private.silence_since (
   LANGUAGE sql
   STABLE
 RETURN CASE WHEN (p_at <= (p_now + '00:00:05'::interval)) THEN GREATEST((p_now - p_at), '00:00:00'::interval) ELSE 'infinity'::interval END;
+
+CREATE OR REPLACE FUNCTION logloom_private.silent_hosts (
+  p_tenant_id text,
+  p_query     logloom_private.compiled_query,
+  p_range     tstzrange,
+  p_shift     interval
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_from constant timestamptz := upper(p_range) - (upper(p_range) - lower(p_range)) / 24;
+  v_lately constant tstzrange := tstzrange(v_from, upper(p_range));
+  v_before constant tstzrange := tstzrange(v_from - p_shift, upper(p_range) - p_shift);
+begin
+  if logloom_private.is_hidden('host', p_query.hidden_fields) then
+    return null;
+  end if;
+  return (
+    with after as materialized (
+      select f.* from logloom_private.facet_counts(p_tenant_id, p_query, v_lately, 'host') f
+    )
+    select case
+      when (select bool_or(a.is_cut) from after a) then null
+      else coalesce(
+        array_agg(b.value order by b.records desc, b.value collate "C")
+          filter (where a.value is null and b.value is not null and b.records >= 7),
+        '{}'
+      )
+    end
+    from logloom_private.facet_counts(p_tenant_id, p_query, v_before, 'host') b
+    left join after a using (value)
+  );
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.slice_counts (
   p_tenant_id text,
@@ -23164,8 +23229,7 @@ begin
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
   perform logloom_private.require_room_for('alerts', p_tenant_id);
-  v_row.tenant_id := v_tenant_id;
-  perform logloom_private.require_room_for_baseline(v_row);
+  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline);
   insert into logloom.alert_rules as r (
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
@@ -23698,13 +23762,13 @@ declare
   v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
   v_constraint text;
   v_row logloom.alert_rules;
-  v_had_baseline boolean;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
   if p_query_dsl is not null then
     perform logloom_private.check_rule_query(p_query_dsl);
   end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
+  perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   select r.* into v_row
   from logloom.alert_rules r
   where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id
@@ -23712,11 +23776,7 @@ begin
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
   end if;
-  v_had_baseline := v_row.baseline_days is not null;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
-  if not v_had_baseline then
-    perform logloom_private.require_room_for_baseline(v_row);
-  end if;
   -- An empty description removes it. notification_config is replaced as a whole.
   update logloom.alert_rules r
   set
@@ -24665,7 +24725,7 @@ COMMENT ON FUNCTION "public"."log_changes"(text, text, text, integer, text, text
 
 COMMENT ON FUNCTION "public"."log_histogram"(text, text, text, integer) IS 'Counts the records that match p_query_dsl over time and by level. Empty buckets are included. p_buckets 1 to 1000 (default 60). Errors: PT400, PT401, PT408.';
 
-COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its numbers of records and errors in the range, in the same hours of the day before (for a range of several days: as many days earlier) and in each of 24 equal parts of the range, and the time of its newest record. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
+COMMENT ON FUNCTION "public"."log_overview"(text, text, text, integer) IS 'Returns the services of the records in [p_ts_from, p_ts_to) that match p_query_dsl, the largest first. Each has its numbers of records and errors in the range, in the same hours of the day before (for a range of several days: as many days earlier) and in each of 24 equal parts of the range, and the time of its newest record. silent_hosts: the hosts without a record in the last of these parts. p_limit 1 to 1000 (default 100). Errors: PT400, PT401, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."log_series"(text, text, text, integer) IS 'Returns the result of the last math of p_query_dsl, or else its first aggregate (default count()), over time: {interval_seconds, series: [{group, points: [[ts, value], …]}], warnings}. Each of the largest 20 groups has a series. All other groups share one, with group null. An empty bucket has the value 0 for count, rate, sum and count_distinct, and null for others. rate is per minute of a bucket. p_buckets 1 to 1000 (default 60); a width in the query, such as by (5m), replaces it. Errors: PT400, PT401, PT408, PT429.';
 
@@ -24971,7 +25031,7 @@ COMMENT ON TYPE "public"."logloom_log_field" IS 'A field as a query names it. ty
 
 COMMENT ON TYPE "public"."logloom_log_level_counts" IS 'Numbers of records by level; none: records without a level.';
 
-COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first.';
+COMMENT ON TYPE "public"."logloom_log_overview" IS 'The services of [ts_from, ts_to), compared with [before_from, before_to). The largest comes first. silent_hosts: hosts without a record in the last 24th of the range that had at least seven in the same part before; null if hosts are hidden or have too many records.';
 
 COMMENT ON TYPE "public"."logloom_log_page" IS 'Records of [ts_from, ts_to), and the cursor of the next page. Any page may have fewer records than p_limit; only the last page has the cursor null. warnings: parts of the query that probably mean something else.';
 
@@ -24983,7 +25043,7 @@ COMMENT ON TYPE "public"."logloom_log_secret_scope" IS 'The tenant whose secrets
 
 COMMENT ON TYPE "public"."logloom_log_series" IS 'An aggregate of a group over time: points [[ts, value], …], one for each bucket, oldest first. group null: all other groups together.';
 
-COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and errors of a service (null: no service) in a range, and in the same hours of the days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range.';
+COMMENT ON TYPE "public"."logloom_log_service" IS 'The numbers of records and errors of a service (null: no service) in a range, and in the same hours of the days before. last_seen: the minute of the newest record (over a day: exact to 1/1,440 of the range). errors_over_time, records_over_time: in 24 equal parts of the range. …_before_lately: in the last of these parts, in the range before.';
 
 COMMENT ON TYPE "public"."logloom_log_stat" IS 'The aggregates of a group. group: {field: text}; the text is null for records without the field; ts is the beginning of a bucket. value: the result of the last math, or else the first aggregate. values: all results by name. total_groups: how many rows there would be without p_limit and the stage limit. warnings: parts of the query that probably mean something else; the same in each row.';
 
@@ -25095,7 +25155,7 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.r
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(logloom.alert_rules) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 
