@@ -22381,7 +22381,12 @@ declare
   v_name constant text := p_leaf ->> 'name';
   v_value constant text := p_leaf -> 'values' ->> 0;
   v_field constant text := p_leaf -> 'path' ->> 0;
-  v_found record;
+  v_events bigint;
+  v_is_there boolean;
+  v_is_number boolean;
+  v_other_case text;
+  v_is_pattern boolean;
+  v_is_part boolean;
 begin
   execute format(
     $query$
@@ -22398,25 +22403,25 @@ begin
     logloom_private.query_value_sql(p_leaf, 'l'), logloom_private.query_group_sql(p_leaf, 'l'),
     p_source
   )
-  into v_found;
+  into v_events, v_is_there, v_is_number, v_other_case, v_is_pattern, v_is_part;
   return case
-    when v_value is null then case when v_found.is_number then array[
+    when v_value is null then case when v_is_number then array[
       format('%s holds plain numbers, which have no unit', v_name),
       logloom_private.plain_comparison(p_leaf)
     ] end
-    when v_found.is_there then null
-    when v_found.events = 0 and v_field = any (logloom_private.query_field_names()) then array[
+    when v_is_there then null
+    when v_events = 0 and v_field = any (logloom_private.query_field_names()) then array[
       format('%s is an attribute, and no event has it: %s is a field', v_name, v_field),
       logloom_private.query_meant_comparison(v_field || '=' || v_value)
     ]
-    when v_found.other_case is not null then array[
-      format('%s has another letter case: %s', v_name, v_found.other_case),
-      logloom_private.query_meant_comparison(v_name || '=' || v_found.other_case)
+    when v_other_case is not null then array[
+      format('%s has another letter case: %s', v_name, v_other_case),
+      logloom_private.query_meant_comparison(v_name || '=' || v_other_case)
     ]
-    when v_found.is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
+    when v_is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
       'In quotes, * and ? are characters', v_name || ':' || v_value
     ]
-    when v_found.is_part and v_value <> '' then array[
+    when v_is_part and v_value <> '' then array[
       format('%s is compared with the whole value', v_name),
       v_name || ':*' || regexp_replace(v_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
     ]
