@@ -19,8 +19,9 @@ export async function cloneDatabase(stack: Stack, template: string, name: string
     await sql`create database ${sql(name)} template ${sql(template)} owner postgres`;
     // A clone does not inherit these settings.
     await sql`alter database ${sql(name)} set pgrst.db_schemas to 'public'`;
-    // The migration has days such as 05/01/1970 otherwise, which are other days elsewhere.
+    // With those of the stack, the migration would have other times on each machine. 05/01/1970 would be another day.
     await sql`alter database ${sql(name)} set datestyle to 'ISO, MDY'`;
+    await sql`alter database ${sql(name)} set timezone to 'UTC'`;
   } finally {
     await sql`alter database ${sql(template)} with allow_connections true`;
     await sql.end();

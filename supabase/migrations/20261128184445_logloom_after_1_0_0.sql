@@ -24002,8 +24002,8 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."alert_rules"
   ADD CONSTRAINT "alert_rules_baseline_is_valid"
     CHECK
-    (((baseline_days IS NULL) OR (((baseline_days >= 3) AND (baseline_days <= 7)) AND (threshold > (0)::double precision) AND (threshold <= (1000)::double precision) AND
-    (comparison = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
+    (((baseline_days IS NULL) OR ((baseline_days >= 3) AND (baseline_days <= 7) AND (threshold > (0)::double precision) AND (threshold <= (1000)::double precision) AND (comparison
+    = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));

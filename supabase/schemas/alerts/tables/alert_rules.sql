@@ -92,7 +92,8 @@ create table logloom.alert_rules (
   constraint alert_rules_group_wait_is_valid check (group_wait_seconds between 0 and 3600),
   constraint alert_rules_baseline_is_valid check (
     baseline_days is null
-    or baseline_days between 3 and 7 and threshold > 0 and threshold <= 1000
+    -- Not "between": PostgreSQL prints its "and" within another one as it does not read it again.
+    or baseline_days >= 3 and baseline_days <= 7 and threshold > 0 and threshold <= 1000
       and comparison in ('gt', 'gte', 'lt', 'lte')
   ),
   constraint alert_rules_view_is_of_tenant foreign key (tenant_id, view_id)
