@@ -136,6 +136,11 @@ Deno.test("a click adds a condition, replaces its opposite, and keeps the rest o
   assert.equal(aggregates("a\\|b | rate()"), true);
   assert.equal(aggregates("a | where b | sort by ts | limit 5"), false);
   assert.equal(aggregates("a | json msg | p95(@ms) by host"), true);
+  assert.equal(aggregates('a | extract "took <ms> ms" | limit 5'), false);
+  assert.equal(
+    filterOf('a | extract_regexp "(?P<b>c)" | count()'),
+    'a | extract_regexp "(?P<b>c)"',
+  );
   assert.equal(filterOf('a | where "b | c" | json msg | limit 5'), 'a | where "b | c" | json msg');
   assert.equal(
     seriesOf("a | where b | count() by host | limit 5"),

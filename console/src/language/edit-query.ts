@@ -8,7 +8,7 @@ export function splitQuery(query: string): { filter: string; rest: string } {
 }
 
 /** Stages that return records. Every other stage returns rows of numbers. */
-const ofRecords = /^(where|json|logfmt|sort|limit|fields)\b/;
+const ofRecords = /^(where|json|logfmt|extract|extract_regexp|sort|limit|fields)\b/;
 
 /** Whether the query asks for numbers instead of records. */
 export function aggregates(query: string): boolean {
@@ -34,7 +34,7 @@ export function seriesOf(query: string): string | null {
 export function filterOf(query: string): string {
   const kept: string[] = [];
   for (const stage of stagesOf(query)) {
-    if (!/^(where|json|logfmt)\b/.test(stage)) break;
+    if (!/^(where|json|logfmt|extract|extract_regexp)\b/.test(stage)) break;
     kept.push(stage);
   }
   return [splitQuery(query).filter.trim(), ...kept].join(" | ");

@@ -80,7 +80,7 @@ export function OverviewScreen() {
       <Loaded answer={overview} lines={8}>
         {(data) => (
           <>
-            <SilentHosts hosts={data.silent_hosts ?? []} range={range} {...lastPart(data, zone)} />
+            <SilentHosts hosts={data.silent_hosts} range={range} {...lastPart(data, zone)} />
             {data.warnings.map(({ message }) => (
               <p key={message} className="about">{say("Note: {what}.", { what: message })}</p>
             ))}

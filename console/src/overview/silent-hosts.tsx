@@ -8,13 +8,19 @@ const most = 8;
 
 /** Hosts that have gone silent. A click opens a host's records. */
 export function SilentHosts({ hosts, lately, range, part }: {
-  hosts: string[];
+  /** Null: too many to compare. */
+  hosts: string[] | null;
   /** When the last part of the range begins. */
   lately: string;
   range: { from: string; to: string };
   /** The last part of the range. */
   part: { from: string; to: string };
 }) {
+  if (hosts === null) {
+    return (
+      <p className="about">{say("Too many records or hosts to say which hosts are silent.")}</p>
+    );
+  }
   if (hosts.length === 0) return null;
   return (
     <section className="incident-strip" aria-label={say("Silent hosts")}>
