@@ -1625,10 +1625,10 @@ export type Database = {
         "records_before": number | null;
         "errors_before": number | null;
         "last_seen": string | null;
-        "errors_over_time": (number)[] | null;
-        "records_over_time": (number)[] | null;
         "errors_before_lately": number | null;
+        "errors_over_time": (number)[] | null;
         "records_before_lately": number | null;
+        "records_over_time": (number)[] | null;
       };
       "logloom_log_stat": {
         "group": Json | null;

@@ -61,6 +61,13 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("log_stats", { p_query_dsl: "| avg(@nothing)" });
   await call("log_series", { p_query_dsl: "| count() by service" });
   await call("log_overview", {});
+  // With more than 1,000 hosts, none is said to be silent.
+  for (const first of [0, 600]) {
+    const hosts = Array.from({ length: 600 }, (_, n) => ({ host: `h${first + n}` }));
+    await ingest(tenant.headers, hosts);
+  }
+  await queueIsEmpty(db);
+  await call("log_overview", {});
   await call("validate_query", { p_query_dsl: "level:error" });
 
   await call("create_log_view", { p_name: "n" });

@@ -25,7 +25,7 @@ begin
       select f.* from logloom_private.facet_counts(p_tenant_id, p_query, v_lately, 'host') f
     )
     select case
-      when (select bool_or(a.is_cut) from after a) then null
+      when (select bool_or(a.is_cut) from after a) or bool_or(b.is_cut) then null
       else coalesce(
         array_agg(b.value order by b.records desc, b.value collate "C")
           filter (where a.value is null and b.value is not null and b.records >= 7),
