@@ -1621,7 +1621,7 @@ begin
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
       'fire: the rule also fires when a group stops sending.', null),
     ('alerts.alert_rules_baseline_is_valid', 400,
-      'Invalid p_baseline: days 3 to 7, deviations above 0 to 1000, p_comparison not eq or neq',
+      'Invalid p_baseline: days 3 to 7, deviations 0.01 to 1000, p_comparison not eq or neq',
       'Send {"days": 7, "deviations": 4}, or {} to remove the baseline.', null),
     ('alerts.baseline_contradicts_threshold', 400,
       'p_threshold and the deviations of p_baseline differ',
@@ -22834,7 +22834,7 @@ begin
       || exists(@.keyvalue() ? (@.key != "days" && @.key != "deviations"
         || @.value.type() != "number"))
       || @.days < 3 || @.days > 7 || @.days.floor() != @.days
-      || @.deviations <= 0 || @.deviations > 1000)'
+      || @.deviations < 0.01 || @.deviations > 1000)'
   ) then
     perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
   end if;
@@ -22850,7 +22850,7 @@ begin
   p_rule.baseline_days := case
     when p_baseline = '{}' then null
     when p_baseline is null then p_rule.baseline_days
-    else coalesce((p_baseline ->> 'days')::integer, p_rule.baseline_days, 7)
+    else coalesce((p_baseline ->> 'days')::numeric::integer, p_rule.baseline_days, 7)
   end;
   return p_rule;
 end;
@@ -23643,7 +23643,7 @@ begin
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
   elsif v_rule.baseline_days is not null
-    and (v_rule.threshold not between 1e-300 and 1000 or v_rule.comparison in ('eq', 'neq'))
+    and (v_rule.threshold not between 0.01 and 1000 or v_rule.comparison in ('eq', 'neq'))
   then
     perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
   elsif v_rule.window_minutes not between 1 and 1440 then
@@ -24002,8 +24002,8 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."alert_rules"
   ADD CONSTRAINT "alert_rules_baseline_is_valid"
     CHECK
-    (((baseline_days IS NULL) OR ((baseline_days >= 3) AND (baseline_days <= 7) AND (threshold > (0)::double precision) AND (threshold <= (1000)::double precision) AND (comparison
-    = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
+    (((baseline_days IS NULL) OR ((baseline_days >= 3) AND (baseline_days <= 7) AND (threshold >= (0.01)::double precision) AND (threshold <= (1000)::double precision) AND
+    (comparison = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
 
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));

@@ -49,7 +49,7 @@ return coalesce(md5(p_group::text), '');
 -- p_values. A deviation is 1.4826 times the median absolute deviation, which estimates the standard
 -- deviation (Leys et al. 2013, https://doi.org/10.1016/j.jesp.2013.03.013), but at least the square
 -- root of the median, as of counts, and at least 1, so that a first error is not unusual. Both are
--- null for values of fewer than baseline_least_days().
+-- null if fewer than baseline_least_days() values are known.
 create function logloom_private.usual_band(
   p_values double precision[],
   p_comparison text,

@@ -20,7 +20,7 @@ begin
       || exists(@.keyvalue() ? (@.key != "days" && @.key != "deviations"
         || @.value.type() != "number"))
       || @.days < 3 || @.days > 7 || @.days.floor() != @.days
-      || @.deviations <= 0 || @.deviations > 1000)'
+      || @.deviations < 0.01 || @.deviations > 1000)'
   ) then
     perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
   end if;
@@ -36,7 +36,7 @@ begin
   p_rule.baseline_days := case
     when p_baseline = '{}' then null
     when p_baseline is null then p_rule.baseline_days
-    else coalesce((p_baseline ->> 'days')::integer, p_rule.baseline_days, 7)
+    else coalesce((p_baseline ->> 'days')::numeric::integer, p_rule.baseline_days, 7)
   end;
   return p_rule;
 end;

@@ -257,7 +257,7 @@ begin
   elsif v_rule.comparison not in ('gt', 'gte', 'lt', 'lte', 'eq', 'neq') then
     perform logloom_private.refuse('alerts.alert_rules_comparison_is_known');
   elsif v_rule.baseline_days is not null
-    and (v_rule.threshold not between 1e-300 and 1000 or v_rule.comparison in ('eq', 'neq'))
+    and (v_rule.threshold not between 0.01 and 1000 or v_rule.comparison in ('eq', 'neq'))
   then
     perform logloom_private.refuse('alerts.alert_rules_baseline_is_valid');
   elsif v_rule.window_minutes not between 1 and 1440 then

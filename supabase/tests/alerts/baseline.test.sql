@@ -1,7 +1,7 @@
 begin;
 \ir rounds.psql
 \ir ../actors.psql
-select plan(41);
+select plan(42);
 
 create function pg_temp.baseline_rule(
   p_query_dsl text, p_name text, p_comparison text default 'gt', p_days integer default 7
@@ -231,6 +231,7 @@ from (
     ('{"days": 3.5, "deviations": 4}', null, 'Invalid p_baseline: '),
     ('{"deviations": "4"}', null, 'Invalid p_baseline: '),
     ('{"deviations": 0}', null, 'Invalid p_baseline: '),
+    ('{"deviations": 1e-400}', null, 'Invalid p_baseline: '),
     ('{"deviations": 4, "weeks": 1}', null, 'Invalid p_baseline: '),
     ('[4]', null, 'Invalid p_baseline: '),
     ('"4"', null, 'Invalid p_baseline: ')
@@ -245,7 +246,7 @@ select is(
   'p_threshold changes the deviations'
 ) from rules r where r.baseline_days = 3;
 select is(
-  (public.update_alert_rule(p_rule_id => r.rule_id, p_baseline => '{"days": 4}')).baseline,
+  (public.update_alert_rule(p_rule_id => r.rule_id, p_baseline => '{"days": 4.0}')).baseline,
   '{"days": 4, "deviations": 5, "known_days": 0}', 'p_baseline changes the days alone'
 ) from rules r where r.baseline_days = 3;
 select throws_like(

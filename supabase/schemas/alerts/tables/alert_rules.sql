@@ -93,7 +93,7 @@ create table logloom.alert_rules (
   constraint alert_rules_baseline_is_valid check (
     baseline_days is null
     -- Not "between": PostgreSQL prints its "and" within another one as it does not read it again.
-    or baseline_days >= 3 and baseline_days <= 7 and threshold > 0 and threshold <= 1000
+    or baseline_days >= 3 and baseline_days <= 7 and threshold >= 0.01 and threshold <= 1000
       and comparison in ('gt', 'gte', 'lt', 'lte')
   ),
   constraint alert_rules_view_is_of_tenant foreign key (tenant_id, view_id)

@@ -52,7 +52,7 @@ begin
     ('alerts.alert_rules_on_absent_is_known', 400, 'Invalid p_on_absent: ignore or fire',
       'fire: the rule also fires when a group stops sending.', null),
     ('alerts.alert_rules_baseline_is_valid', 400,
-      'Invalid p_baseline: days 3 to 7, deviations above 0 to 1000, p_comparison not eq or neq',
+      'Invalid p_baseline: days 3 to 7, deviations 0.01 to 1000, p_comparison not eq or neq',
       'Send {"days": 7, "deviations": 4}, or {} to remove the baseline.', null),
     ('alerts.baseline_contradicts_threshold', 400,
       'p_threshold and the deviations of p_baseline differ',
