@@ -457,6 +457,10 @@ export type Database = {
         };
       };
       "health_report": { Args: Record<PropertyKey, never>; Returns: Json };
+      "ingest_signer": {
+        Args: { "p_key_id"?: string; "p_message"?: string; "p_signature"?: string };
+        Returns: Json;
+      };
       "ingest_text": { Args: { ""?: string }; Returns: Json };
       "list_alert_addresses": {
         Args: { "p_after"?: string; "p_limit"?: number };

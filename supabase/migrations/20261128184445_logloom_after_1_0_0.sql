@@ -3143,6 +3143,9 @@ begin
       'The API key was revoked: create_api_key makes another.', null),
     ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The API key has expired: create_api_key makes another.', null),
+    ('callers.signature_is_wrong', 401, 'Invalid token, API key, or missing tenant_id',
+      'The signature does not fit: key_id in the address names the key, and the secret of the '
+        'webhook is the hex SHA-256 of that key.', null),
     ('callers.ingest_token_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The ingest token has expired: create_ingest_token makes another.', null),
     ('callers.ingest_token_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',
@@ -5904,6 +5907,35 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.digest_of_signer (
+  p_key_id    uuid,
+  p_signature text,
+  p_message   bytea
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because service_role reads no digests
+declare
+  v_digest constant text := (
+    select encode(k.key_digest, 'hex') from logloom.api_keys k where k.key_id = p_key_id
+  );
+  v_signature constant text :=
+    encode(extensions.hmac(p_message, convert_to(v_digest, 'UTF8'), 'sha256'), 'hex');
+begin
+  -- Compares digests: how long that takes says nothing about the signature.
+  if (sha256(convert_to(v_signature, 'UTF8')) = sha256(convert_to(p_signature, 'UTF8'))) is not true
+  then
+    perform logloom_private.refuse('callers.signature_is_wrong');
+  end if;
+  return v_digest;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.due_alert_windows (
   p_rule_ids uuid[],
   p_round    logloom_private.alert_rounds
@@ -7688,10 +7720,10 @@ begin
       ]),
       ('service_role', array[
         'claim_archive_work', 'claim_due_notifications', 'claim_due_streams',
-        'complete_notification', 'ingest_each', 'match_archive', 'next_stream_batch',
-        'note_project', 'open_portal_session', 'put_sealed', 'read_by_key', 'read_health',
-        'run_writer_in_place', 'settle_archive_work', 'settle_claim', 'settle_stream_batch',
-        'unsealed_secrets'
+        'complete_notification', 'digest_of_signer', 'ingest_each', 'match_archive',
+        'next_stream_batch', 'note_project', 'open_portal_session', 'put_sealed', 'read_by_key',
+        'read_health', 'run_writer_in_place', 'settle_archive_work', 'settle_claim',
+        'settle_stream_batch', 'unsealed_secrets'
       ])
   ) g (roles, names)
   union all
@@ -11664,6 +11696,7 @@ begin
       ('get_tenant_settings', '{user,service_role}', null),
       ('get_tenant_usage', '{user,service_role}', null),
       ('health_report', '{service_role}', null),
+      ('ingest_signer', '{service_role}', null),
       ('ingest_text', '{service_role}', null),
       ('list_alert_addresses', '{user}', null),
       ('list_alert_deliveries', '{user}', null),
@@ -23388,6 +23421,26 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.ingest_signer (
+  p_key_id    uuid DEFAULT NULL::uuid,
+  p_signature text DEFAULT NULL::text,
+  p_message   text DEFAULT NULL::text
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '5s'
+  AS $function$
+begin
+  return to_json(
+    logloom_private.digest_of_signer(p_key_id, p_signature, decode(p_message, 'base64'))
+  );
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."ingest_signer"(uuid, text, text) FROM PUBLIC, "anon", "authenticated";
+
 CREATE OR REPLACE FUNCTION public.list_alert_incidents (
   p_tenant_id text    DEFAULT NULL::text,
   p_rule_id   uuid    DEFAULT NULL::uuid,
@@ -24682,6 +24735,8 @@ COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the t
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
+COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may be revoked or expired. Error: PT401.';
+
 COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
 COMMENT ON FUNCTION "public"."list_alert_addresses"(integer, text) IS 'The email addresses of the tenant''s alert rules, in alphabetical order, and whether notifications may be sent there. p_limit: 1 to 1000 (default 100). p_after: email of the last item of the page before. Errors: PT400, PT401.';
@@ -25140,6 +25195,8 @@ REVOKE ALL
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea) TO "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."late_seconds"(logloom.alert_rules) TO "authenticated", "service_role";
@@ -25181,6 +25238,8 @@ GRANT EXECUTE
   TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."ingest_signer"(uuid, text, text) TO "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
 

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
+import { createHash, createHmac } from "node:crypto";
 import { deflateSync, gzipSync } from "node:zlib";
-import { apiKey, assertAnswer, call, createKey, ingest, newTenant } from "../support/client.ts";
+import {
+  apiKey,
+  assertAnswer,
+  call,
+  createKey,
+  ingest,
+  newTenant,
+  rpc,
+} from "../support/client.ts";
 import {
   countRecords,
   type Database,
@@ -521,4 +530,52 @@ Deno.test("after a connection that was cut, a retry with the Idempotency-Key sto
   await using db = openDatabase();
   await queueIsEmpty(db);
   assert.equal(await countRecords(db, tenant.id), keys.length);
+});
+
+Deno.test("GitHub signs markers with the digest of a key, and only markers", async () => {
+  const tenant = await newTenant();
+  const { key_id, key_value } = await createKey(tenant);
+  const secret = createHash("sha256").update(key_value).digest("hex");
+  // The members of GitHub's documented event that a marker is made of.
+  const deployed = JSON.stringify({
+    deployment_status: { state: "success", created_at: new Date().toISOString() },
+    deployment: { sha: "9f1c2d3e4b5a6978", ref: "main", environment: "production" },
+    repository: { html_url: "https://github.com/acme/shop" },
+  });
+  const signed = (body: string, { key = secret, id = key_id, path = "/marker" } = {}) =>
+    call(`/functions/v1/ingest${path}?service=shop&key_id=${id}`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": body === "{}" ? "ping" : "deployment_status",
+        "X-Hub-Signature-256": `sha256=${createHmac("sha256", key).update(body).digest("hex")}`,
+      },
+      body,
+    });
+  const why = ({ headers }: { headers: Headers }) => headers.get("WWW-Authenticate") ?? "";
+  assertAnswer(await signed("{}"), 200, accepted(0));
+  assertAnswer(await signed(deployed), 200, accepted(1));
+  assertAnswer(await signed(deployed), 200, accepted(1));
+  for (const wrong of [{ key: key_value }, { id: crypto.randomUUID() }]) {
+    const answer = await signed(deployed, wrong);
+    assert.equal(answer.status, 401);
+    assert.match(why(answer), /The signature does not fit/);
+  }
+  assert.equal((await signed(deployed, { path: "" })).status, 400);
+  assert.equal((await signed(deployed, { path: "/lines" })).status, 401);
+
+  await using db = openDatabase();
+  const records = await recordsOf(db, tenant.id, 1);
+  assert.deepEqual(records.map(({ msg, service, env, attrs }) => [msg, service, env, attrs?.url]), [
+    [
+      "Release 9f1c2d3e4b5a",
+      "shop",
+      "production",
+      "https://github.com/acme/shop/commit/9f1c2d3e4b5a6978",
+    ],
+  ]);
+  await rpc(tenant.token, "revoke_api_key", { p_key_id: key_id });
+  const revoked = await signed(deployed);
+  assert.equal(revoked.status, 401);
+  assert.match(why(revoked), /The API key was revoked/);
 });

@@ -148,6 +148,7 @@ Deno.test("--help of each command has examples and exit codes, and does nothing"
     "stats",
     "fields",
     "ship",
+    "mark",
     "keys",
     "alerts",
     "console",
@@ -193,6 +194,7 @@ Deno.test("a wrong command line gives one sentence and exit code 1", async () =>
     ],
     [["search", "--profile", "no"], "there is no profile no: logloom login --profile no."],
     [["login", "--url", "x"], "x is not the address of a project, such as https://….supabase.co."],
+    [["mark"], 'name the release: logloom mark "$(git rev-parse --short=12 HEAD)".'],
     [["completion", "tcsh"], "there is bash, zsh and fish, not tcsh."],
   ];
   for (const [args, sentence] of cases) {

@@ -65,6 +65,14 @@ for (const away of ways) {
   });
 }
 
+Deno.test("curl: the marker of the page about deployments", async () => {
+  await withTrial("curl", async (trial) => {
+    await runBlock(trial, "deployments.md", "marker.sh");
+    const [log] = await found(trial, '@kind:marker @release:"1.2.3" service:shop');
+    assert.equal(log.msg, "Release 1.2.3");
+  });
+});
+
 Deno.test("the example on the page about Supabase's drain is stored", async () => {
   await withTrial("supabase", async (trial) => {
     await runBlock(trial, "supabase.md", "supabase-drain.sh");

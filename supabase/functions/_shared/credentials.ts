@@ -40,6 +40,9 @@ export function whereKeysGo(headers: Headers, query: URLSearchParams): string {
   if ([...query.values()].some((value) => value.startsWith(tokenPrefix))) {
     return "An ingest token is not taken from an address: send it as Authorization: Bearer";
   }
+  if (headers.has("X-GitHub-Event")) {
+    return "Set the webhook's secret, and name the API key by ?key_id= in its address";
+  }
   const place = "send the key as X-API-Key, or as Authorization: Bearer";
   return hasKeyPrefix(headers.get("apikey") ?? "")
     ? `The header apikey is Supabase's: ${place}`

@@ -42,6 +42,7 @@ import {
 } from "./protocol.ts";
 import { createOwnTraffic, type DrainSender } from "./own_drain_events.ts";
 import { pathBelowIngest, protocolOf } from "./routes.ts";
+import { findSigner } from "./signed_sender.ts";
 import { TenantEvents, tenantOfHeader } from "./tenant_events.ts";
 
 export interface IngestDependencies {
@@ -58,6 +59,7 @@ export interface IngestDependencies {
 /** The context of a request. */
 interface Context {
   readonly authenticate: Authenticate;
+  readonly callDatabase: CallDatabase;
   readonly commit: Commit;
   readonly rateLimits: RateLimitCache;
   readonly senderOf: (key: string) => DrainSender;
@@ -73,6 +75,7 @@ export function createIngestHandler(
 ): (request: Request) => Promise<Response> {
   const context: Context = {
     authenticate,
+    callDatabase,
     commit: createGroupCommit(callDatabase),
     rateLimits: createRateLimitCache(),
     senderOf: createOwnTraffic(deploymentId),
@@ -180,7 +183,7 @@ async function ingest(
   context: Context,
   seen: Seen,
 ): Promise<Answer> {
-  const { authenticate, commit, rateLimits, bodyTimeoutMs } = context;
+  const { authenticate, callDatabase, commit, rateLimits, bodyTimeoutMs } = context;
   let body: Result<Body> | undefined;
   const query = new URL(request.url).searchParams;
   const ownKey = protocol.ownKey?.(incoming);
@@ -188,7 +191,8 @@ async function ingest(
   if (credentials === undefined && protocol.isBeacon?.(incoming)) {
     ({ body, credentials } = takeToken(await readBody(request, beaconLimits, bodyTimeoutMs)));
   }
-  if (credentials === undefined) {
+  const signature = credentials === undefined ? protocol.signatureOf?.(incoming) : undefined;
+  if (credentials === undefined && signature === undefined) {
     return {
       failure: {
         status: protocol.statusWithoutCredentials,
@@ -197,7 +201,7 @@ async function ingest(
       },
     };
   }
-  const held = await heldAnswer(credentials, context);
+  const held = credentials && await heldAnswer(credentials, context);
   if (held !== undefined && protocol.refusedEach === undefined) return { failure: held };
   if (body === undefined) {
     body = await readBody(request, protocol.limits, bodyTimeoutMs);
@@ -206,7 +210,9 @@ async function ingest(
   }
   if (body.ok && "bytes" in body.value) seen.body = body.value.bytes;
   if (held !== undefined) return { failure: held };
-  const caller = await authenticate(credentials);
+  const caller = signature === undefined
+    ? await authenticate(credentials!)
+    : await findSigner(signature, body, callDatabase);
   if (!body.ok) {
     const known = caller.ok ? await askWho(caller.value, commit) : caller;
     return { failure: known.ok ? withNotes(body.failure, known.notes) : body.failure };

@@ -76,6 +76,12 @@ export interface Reading {
   readonly overloaded?: (outcome: Outcome, committed: number, failure: Failure) => Reply;
 }
 
+/** A signature in place of a key: the HMAC-SHA256 of the body, as hex, with the hex SHA-256 of a key. */
+export interface Signature {
+  readonly keyId: string;
+  readonly signature: string;
+}
+
 /** A protocol turns a request into events, and the outcome into the answer that its senders expect. */
 export interface Protocol {
   /** Allowed methods, for `Allow`. */
@@ -92,6 +98,8 @@ export interface Protocol {
   readonly greet?: (incoming: Incoming) => Reply | undefined;
   /** The key from a place that only this protocol has. */
   readonly ownKey?: (incoming: Incoming) => string | undefined;
+  /** The signature of a sender that cannot send a key. */
+  readonly signatureOf?: (incoming: Incoming) => Signature | undefined;
   /** Whether the request may come from `sendBeacon`, with a token in its body. */
   readonly isBeacon?: (incoming: Incoming) => boolean;
   readonly read: (incoming: Incoming, content: Content, events: EventCollector) => Result<Reading>;

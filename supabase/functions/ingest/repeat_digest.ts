@@ -7,6 +7,7 @@ const parameterNames = [
   "host",
   "hostname",
   "index",
+  "key_id",
   "service",
   "source",
   "sourcetype",

@@ -11,6 +11,7 @@ import { lines } from "./protocols/ndjson_and_text.ts";
 import { logdna } from "./protocols/logdna.ts";
 import { logflare } from "./protocols/logflare.ts";
 import { loki, lokiStatus } from "./protocols/loki.ts";
+import { marker } from "./protocols/markers.ts";
 import { nativeFor } from "./protocols/json_events.ts";
 import { otlp, otlpOther } from "./protocols/otlp.ts";
 
@@ -20,6 +21,7 @@ type Choose = (incoming: Incoming) => Protocol | undefined;
 const routes: readonly (readonly [RegExp, Choose])[] = [
   [/^$/, nativeFor],
   [/^\/lines$/, () => lines],
+  [/^\/marker$/, () => marker],
   [/^\/v1\/logs$/, () => otlp],
   [/^\/v1\/(?:traces|metrics)$/, () => otlpOther],
   [/^\/loki\/api\/v1\/push$/, () => loki],

@@ -55,6 +55,7 @@ begin
       ('get_tenant_settings', '{user,service_role}', null),
       ('get_tenant_usage', '{user,service_role}', null),
       ('health_report', '{service_role}', null),
+      ('ingest_signer', '{service_role}', null),
       ('ingest_text', '{service_role}', null),
       ('list_alert_addresses', '{user}', null),
       ('list_alert_deliveries', '{user}', null),

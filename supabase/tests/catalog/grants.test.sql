@@ -114,7 +114,7 @@ select set_eq(
     select array_agg(n.name)
     from unnest(
       array[
-        'ingest_text', 'run_writer', 'health_report',
+        'ingest_signer', 'ingest_text', 'run_writer', 'health_report',
         'claim_alert_notifications', 'claim_log_archive_work', 'claim_log_streams',
         'complete_alert_notification', 'list_unsealed_alert_secrets', 'match_log_archive',
         'open_log_portal_session', 'read_log_stream_batch', 'read_logs', 'seal_alert_secret',

@@ -7,6 +7,7 @@ import { fields } from "./commands/fields.ts";
 import { init, upgrade } from "./commands/init.ts";
 import { keys } from "./commands/keys.ts";
 import { login } from "./commands/login.ts";
+import { mark } from "./commands/mark.ts";
 import { search } from "./commands/search.ts";
 import { ship } from "./commands/ship.ts";
 import { stats } from "./commands/stats.ts";
@@ -21,6 +22,7 @@ const commands = [
   stats,
   fields,
   ship,
+  mark,
   keys,
   alerts,
   consoleCommand,

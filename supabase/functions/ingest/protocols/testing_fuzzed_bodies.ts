@@ -66,6 +66,12 @@ export const seeds: [string, Record<string, string>, Bytes][] = [
   ["/logflare/logs", {}, utf8(`{"batch":[{"message":"a","metadata":${event}}]}`)],
   ["/gelf", {}, utf8(`{"short_message":"a","level":3,"_a":1,"___proto__":2,"_":3}`)],
   ["/logs/ingest", {}, utf8(`{"lines":[{"line":"a","meta":"{\\"a\\":1}"}]}`)],
+  ["/marker", {}, utf8(`{"release":"1","service":"a","url":"https://a","ts":1}`)],
+  [
+    "/marker",
+    { "X-GitHub-Event": "deployment_status" },
+    utf8(`{"deployment_status":{"state":"success"},"deployment":{"sha":"a","ref":"v1.2"}}`),
+  ],
   ["/drain/supabase", {}, utf8(`[{"event_message":"a","metadata":${event}}]`)],
   ["/drain/vercel", {}, utf8(`[${event}]`)],
   ["/drain/cloudflare", {}, utf8(`{"EdgeResponseStatus":"x","ClientRequestMethod":{}}`)],

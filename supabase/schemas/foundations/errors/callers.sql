@@ -17,6 +17,9 @@ begin
       'The API key was revoked: create_api_key makes another.', null),
     ('callers.key_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The API key has expired: create_api_key makes another.', null),
+    ('callers.signature_is_wrong', 401, 'Invalid token, API key, or missing tenant_id',
+      'The signature does not fit: key_id in the address names the key, and the secret of the '
+        'webhook is the hex SHA-256 of that key.', null),
     ('callers.ingest_token_is_expired', 401, 'Invalid token, API key, or missing tenant_id',
       'The ingest token has expired: create_ingest_token makes another.', null),
     ('callers.ingest_token_is_revoked', 401, 'Invalid token, API key, or missing tenant_id',

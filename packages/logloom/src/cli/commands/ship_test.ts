@@ -370,3 +370,46 @@ Deno.test("following sends new lines except those about ship itself, and a stop 
   ]);
   await Deno.remove(folder, { recursive: true });
 });
+
+Deno.test("mark sends a release, again while the service is away, and says why it was refused", async () => {
+  const answers = [
+    Response.json({ error: "away" }, { status: 503 }),
+    Response.json({ success: true, ingested: 1, rejected: 0 }),
+    Response.json({ error: "url must be an http or https address" }, { status: 400 }),
+  ];
+  await using peer = startPeer(() => answers.shift()!);
+  const env = { LOGLOOM_URL: peer.url, LOGLOOM_API_KEY: "ll_key" };
+  const options = ["--service", "shop", "--env", "prod", "--link", "https://a.example/1"];
+  assert.deepEqual(await runCommand(["mark", "1.2.3", ...options], env), {
+    code: 0,
+    out: "Marked release 1.2.3.\n",
+    err: "",
+  });
+  assert.deepEqual(await runCommand(["mark", "1.2.3", "--link", "x"], env), {
+    code: 1,
+    out: "",
+    err: "logloom: 400 url must be an http or https address.\n",
+  });
+  for (const none of [[], [""]]) {
+    const { code, err } = await runCommand(["mark", ...none], env);
+    assert.deepEqual([code, err], [
+      1,
+      'logloom: name the release: npm run logloom -- mark "$(git rev-parse --short=12 HEAD)".\n',
+    ]);
+  }
+  const [first, second, third, ...more] = peer.requests;
+  assert.deepEqual(more, []);
+  assert.equal(first.path, "/functions/v1/ingest/marker");
+  assert.deepEqual([first.body, first.headers.get("Idempotency-Key")], [
+    second.body,
+    second.headers.get("Idempotency-Key"),
+  ]);
+  assert.equal(first.headers.get("X-API-Key"), "ll_key");
+  assert.deepEqual(JSON.parse(first.body), {
+    release: "1.2.3",
+    service: "shop",
+    env: "prod",
+    url: "https://a.example/1",
+  });
+  assert.deepEqual(JSON.parse(third.body), { release: "1.2.3", url: "x" });
+});
