@@ -130,7 +130,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   async function sendQueue(): Promise<void> {
     let count = queue.length;
-    while (left || count > 0 && queue.length > 0) {
+    while (left || count > 0 && queue.length) {
       if (!left) {
         left = take(batchBytes);
         count -= left.size;
@@ -152,7 +152,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       count++;
     }
     const texts = queue.splice(0, count).map(({ text }) => text);
-    if (dropped > 0) texts.unshift(options.noteOf(dropped));
+    if (dropped) texts.unshift(options.noteOf(dropped));
     // Pages over plain HTTP have no randomUUID.
     const key = `${Math.random()}-${Math.random()}`;
     const batch = { texts, key, size: count, bytes: total, dropped };

@@ -5,17 +5,23 @@ import { accepted, type Event, receiver, trial, withoutWaiting } from "./testing
 
 Deno.test("a logger obeys its level and samples, and adds the fields of with()", async () => {
   await using to = receiver();
-  await using from = trial(to.url, { level: "info", sample: { warn: 0 } });
+  await using from = trial(to.url, { level: "info", sample: { warn: 0 }, release: "1.2.3" });
   const request = from.log.with({ req_id: "r-1", cart: 7 });
   for (const level of ["debug", "info", "warn", "error"] as Level[]) request[level](level);
   request.info("own", { cart: 8, level: "mine", msg: "mine", ["__proto__"]: 1 });
   await from.log.flush();
   assert.deepEqual(
-    to.events().map(({ level, msg, req_id, attrs }) => [level, msg, req_id, attrs]),
+    to.events().map(({ level, msg, req_id, attrs, release }) => [
+      level,
+      msg,
+      req_id,
+      attrs,
+      release,
+    ]),
     [
-      ["info", "info", "r-1", { cart: 7 }],
-      ["error", "error", "r-1", { cart: 7 }],
-      ["info", "own", "r-1", JSON.parse('{ "cart": 8, "level": "mine", "__proto__": 1 }')],
+      ["info", "info", "r-1", { cart: 7 }, "1.2.3"],
+      ["error", "error", "r-1", { cart: 7 }, "1.2.3"],
+      ["info", "own", "r-1", JSON.parse('{ "cart": 8, "level": "mine", "__proto__": 1 }'), "1.2.3"],
     ],
   );
 });

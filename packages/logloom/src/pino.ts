@@ -7,7 +7,7 @@ import { createSender, type SenderOptions } from "./sender.ts";
 export interface PinoOptions extends
   Pick<
     SenderOptions,
-    "url" | "key" | "service" | "env" | "redact" | "maxDepth" | "maxSize"
+    "url" | "key" | "service" | "env" | "release" | "redact" | "maxDepth" | "maxSize"
   > {
   /** The logger's `messageKey`. Default: `msg`. */
   readonly messageKey?: string;

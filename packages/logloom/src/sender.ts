@@ -30,6 +30,8 @@ export interface SenderOptions extends ValueOptions {
   readonly supabase?: SupabaseClientLike;
   readonly service?: string;
   readonly env?: string;
+  /** What is deployed: a version or a commit. Each event without one gets it as its attribute `release`. */
+  readonly release?: string;
   /** Called with each event that the service refuses. */
   readonly onRejected?: (rejected: Rejected) => void;
   /** Called with each failure. Without it, new failures are shown as warnings on the console. */
@@ -65,7 +67,7 @@ export function createSender(
   options: SenderOptions,
   settled = (answer: Response, _body: string): Response | Promise<Response> => answer,
 ): Sender {
-  const { url, key, token, supabase, service, env, onRejected, onError } = options;
+  const { supabase, url, key, token, onRejected, onError, service, env, release } = options;
   const rest = supabase?.schema("public");
   const send = rest?.fetch ?? fetch;
   const project = (rest?.url ?? url ?? "").replace(/(\/rest\/v1)?\/*$/, "");
@@ -121,7 +123,7 @@ export function createSender(
     return isOld ? post(body, idempotencyKey, isSmall) : response;
   }
 
-  const textOf = (event: object) => JSON.stringify({ service, env, ...event });
+  const textOf = (event: object) => JSON.stringify({ service, env, release, ...event });
 
   const delivery = createDelivery({
     post,
