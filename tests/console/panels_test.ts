@@ -83,6 +83,52 @@ inBrowser("an error in a query is shown once, and a button corrects it", async (
   assert.deepEqual(await accessibilityFaults(page), []);
 });
 
+inBrowser("a deployment is a line on each chart, and What changed names it", async () => {
+  const user = await withLogs();
+  const release = (name: string, minutes: number, more = {}) => ({
+    ts: at(minutes),
+    level: "info",
+    msg: `Release ${name}`,
+    ...more,
+    attrs: {
+      kind: "marker",
+      release: name,
+      url: minutes > 15 ? "https://ci.example/7" : "ftp://x",
+    },
+  });
+  await store(user, [
+    release("1.2.3", 20, { service: "shop" }),
+    release("1.2.4", 10.1),
+    release("1.2.5", 10, { service: "api" }),
+  ]);
+  await using tab = await browser.open(user.token);
+  const { page } = tab;
+  const flags = page.locator(".histogram .chart-marker");
+  await flags.nth(1).waitFor();
+  const named = (version: string) =>
+    new RegExp(`Release ${version} was deployed at .*\\d\\d:\\d\\d`);
+  const labels = await flags.evaluateAll((all) => all.map((one) => one.ariaLabel ?? ""));
+  assert.equal(labels.length, 2);
+  assert.match(labels[0] ?? "", named("1.2.3 of shop"));
+  assert.match(
+    labels[1] ?? "",
+    new RegExp(`${named("1.2.4").source}.*${named("1.2.5 of api").source}`),
+  );
+  const link = flags.first();
+  assert.equal(await link.getAttribute("href"), "https://ci.example/7");
+  assert.equal(await flags.last().getAttribute("href"), null);
+  await flags.last().focus();
+  await flags.last().getByText(named("1.2.4")).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+
+  await search(page, "| count() by level");
+  await page.locator(".series .chart-marker").nth(1).waitFor();
+  await search(page, "service:shop");
+  await page.getByRole("tab", { name: "What changed?" }).click();
+  await page.getByRole("tabpanel").getByRole("link", { name: named("1.2.3 of shop") }).waitFor();
+  await page.getByRole("tabpanel").getByText(named("1.2.5 of api")).waitFor();
+});
+
 inBrowser(
   "the overview compares services with the day before, and a click opens their records",
   async () => {

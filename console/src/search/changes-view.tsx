@@ -6,6 +6,7 @@ import type { LogChange } from "../service/logloom.ts";
 import { Badge, Empty } from "../shared/basic-controls.tsx";
 import { count, percent } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
+import { MarkerNote } from "../shared/markers.tsx";
 import { shifted } from "../shared/earlier-periods.ts";
 import { PanelNote } from "../shared/panel-note.tsx";
 import { oneLine } from "../shared/safe-text.ts";
@@ -53,6 +54,7 @@ export function ChangesView({ run, label }: { run: Run; label?: string }) {
               })} {warnings.map(({ message }) => `${say("Note: {what}.", { what: message })} `)}
               <PanelNote answer={changes.data} isBusy={changes.isFetching} />
             </p>
+            {run.instants && <MarkerNote {...run.instants} zone={zone} />}
             {found.length === 0 ? <NoChange before={records_before} /> : (
               <Table
                 label={say("What changed?")}

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import "uplot/dist/uPlot.min.css";
 import { bucketUnder, type ChartSeries, drawChart, type Drawing } from "./chart-plot.ts";
 import { measure } from "./format-number.ts";
+import { ChartMarkers } from "./markers.tsx";
 import { usePreferences } from "./preferences.ts";
 import { say } from "./translate.ts";
 
@@ -103,6 +104,7 @@ export function TimeChart(props: Props) {
           : label}
         data-unfinished={isUnfinished || undefined}
       />
+      <ChartMarkers range={range} zone={zone} />
       {tip && tip.index < times.length && <ChartTip {...props} tip={tip} />}
     </div>
   );
