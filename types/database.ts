@@ -76,12 +76,13 @@ export type Database = {
       "create_alert_rule": {
         Args: {
           "p_baseline"?: Json;
-          "p_comparison": Database["public"]["Enums"]["logloom_alert_comparison"];
-          "p_cooldown_minutes": number;
+          "p_comparison"?: Database["public"]["Enums"]["logloom_alert_comparison"];
+          "p_cooldown_minutes"?: number;
           "p_description"?: string;
           "p_enabled": boolean;
           "p_for_minutes"?: number;
           "p_group_wait_seconds"?: number;
+          "p_kind"?: string;
           "p_name"?: string;
           "p_notification_config"?: Json;
           "p_notification_destinations"?: (string)[];
@@ -93,7 +94,7 @@ export type Database = {
           "p_tenant_id"?: string;
           "p_threshold"?: number;
           "p_view_id"?: string;
-          "p_window_minutes": number;
+          "p_window_minutes"?: number;
         };
         Returns: Database["public"]["CompositeTypes"]["logloom_alert_rule"];
         SetofOptions: {
@@ -374,6 +375,16 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "get_error_group": {
+        Args: { "p_fingerprint"?: string; "p_id"?: string; "p_ts"?: string };
+        Returns: Database["public"]["CompositeTypes"]["logloom_error_group_details"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_error_group_details";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "get_log": {
         Args: { "p_id": string; "p_ts"?: string };
         Returns: Database["public"]["CompositeTypes"]["logloom_log_record"];
@@ -547,6 +558,28 @@ export type Database = {
         SetofOptions: {
           from: "*";
           to: "logloom_api_key";
+          isOneToOne: false;
+          isSetofReturn: true;
+        };
+      };
+      "list_error_groups": {
+        Args: {
+          "p_after"?: string;
+          "p_assigned_to"?: string;
+          "p_first_release"?: string;
+          "p_limit"?: number;
+          "p_new_since"?: string;
+          "p_order"?: string;
+          "p_service"?: string;
+          "p_state"?: (string)[];
+          "p_tenant_id"?: string;
+          "p_ts_from"?: string;
+          "p_ts_to"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_error_group"][];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_error_group";
           isOneToOne: false;
           isSetofReturn: true;
         };
@@ -1118,6 +1151,24 @@ export type Database = {
           isSetofReturn: false;
         };
       };
+      "update_error_group": {
+        Args: {
+          "p_assigned_to"?: string;
+          "p_fingerprints": (string)[];
+          "p_ignored_until"?: string;
+          "p_merge_into"?: string;
+          "p_note"?: string;
+          "p_release"?: string;
+          "p_state"?: string;
+        };
+        Returns: Database["public"]["CompositeTypes"]["logloom_success"];
+        SetofOptions: {
+          from: "*";
+          to: "logloom_success";
+          isOneToOne: true;
+          isSetofReturn: false;
+        };
+      };
       "update_log_dashboard": {
         Args: {
           "p_dashboard_id": string;
@@ -1383,6 +1434,7 @@ export type Database = {
         "group_wait_seconds": number | null;
         "notification_secrets": Json | null;
         "baseline": Json | null;
+        "kind": string | null;
         "late_seconds": number | null;
       };
       "logloom_alert_silence": {
@@ -1496,6 +1548,57 @@ export type Database = {
         "token": string | null;
         "url": string | null;
         "expires_at": string | null;
+      };
+      "logloom_error_count": {
+        "at": string | null;
+        "records": number | null;
+      };
+      "logloom_error_frame": {
+        "line": string | null;
+        "is_own": boolean | null;
+      };
+      "logloom_error_group": {
+        "fingerprint": string | null;
+        "tenant_id": string | null;
+        "service": string | null;
+        "error_type": string | null;
+        "title": string | null;
+        "state": string | null;
+        "first_seen": string | null;
+        "last_seen": string | null;
+        "records": number | null;
+        "users": number | null;
+        "first_release": string | null;
+        "last_release": string | null;
+        "assigned_to": string | null;
+        "note": string | null;
+        "ignored_until": string | null;
+        "resolved_at": string | null;
+        "resolved_release": string | null;
+        "hours": (number)[] | null;
+      };
+      "logloom_error_group_details": {
+        "group": Database["public"]["CompositeTypes"]["logloom_error_group"] | null;
+        "hours": (Database["public"]["CompositeTypes"]["logloom_error_count"])[] | null;
+        "days": (Database["public"]["CompositeTypes"]["logloom_error_count"])[] | null;
+        "stack": (Database["public"]["CompositeTypes"]["logloom_error_frame"])[] | null;
+        "releases": (Database["public"]["CompositeTypes"]["logloom_error_release"])[] | null;
+        "tags": (Database["public"]["CompositeTypes"]["logloom_error_tag"])[] | null;
+        "newest": (Database["public"]["CompositeTypes"]["logloom_log_record"])[] | null;
+        "sampled_records": number | null;
+        "merged": (string)[] | null;
+      };
+      "logloom_error_release": {
+        "release": string | null;
+        "first_seen": string | null;
+        "last_seen": string | null;
+        "records": number | null;
+      };
+      "logloom_error_tag": {
+        "field": string | null;
+        "value": string | null;
+        "share": number | null;
+        "share_of_others": number | null;
       };
       "logloom_ingest_token": {
         "token": string | null;

@@ -740,6 +740,72 @@ DROP TABLE "logloom_private"."job_heartbeats";
 
 DROP TABLE "logloom_private"."job_limits";
 
+CREATE TABLE "logloom"."error_groups" (
+  "tenant_id"        text                     NOT NULL,
+  "fingerprint"      text                     NOT NULL,
+  "service"          text,
+  "error_type"       text,
+  "title"            text,
+  "first_seen"       timestamp with time zone NOT NULL,
+  "last_seen"        timestamp with time zone NOT NULL,
+  "records"          bigint                   NOT NULL DEFAULT 0,
+  "users"            bigint[]                 NOT NULL DEFAULT '{}'::bigint[],
+  "first_release"    text,
+  "last_release"     text,
+  "state"            text                     NOT NULL DEFAULT 'open'::text,
+  "opened_at"        timestamp with time zone NOT NULL DEFAULT now(),
+  "is_regressed"     boolean                  NOT NULL DEFAULT false,
+  "ignored_until"    timestamp with time zone,
+  "resolved_at"      timestamp with time zone,
+  "resolved_release" text,
+  "assigned_to"      text,
+  "note"             text,
+  "merged_into"      text,
+  "updated_at"       timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT "error_groups_merges_into_another" CHECK ((merged_into <> fingerprint)),
+  CONSTRAINT "error_groups_pkey" PRIMARY KEY (tenant_id, fingerprint),
+  CONSTRAINT "error_groups_resolution_is_whole" CHECK (((state = 'resolved'::text) = (resolved_at IS NOT NULL))),
+  CONSTRAINT "error_groups_state_is_known" CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text, 'ignored'::text])))
+);
+
+ALTER TABLE "logloom"."error_groups"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom"."error_groups"
+  FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom"."error_groups"
+  SET (fillfactor=70);
+
+CREATE TABLE "logloom_private"."error_counts" (
+  "tenant_id"   text                     NOT NULL,
+  "fingerprint" text                     NOT NULL,
+  "is_day"      boolean                  NOT NULL,
+  "at"          timestamp with time zone NOT NULL,
+  "records"     bigint                   NOT NULL,
+  CONSTRAINT "error_counts_pkey" PRIMARY KEY (tenant_id, fingerprint, is_day, at)
+);
+
+ALTER TABLE "logloom_private"."error_counts"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."error_counts"
+  FORCE ROW LEVEL SECURITY;
+
+CREATE TABLE "logloom_private"."error_progress" (
+  "singleton"    boolean NOT NULL DEFAULT true,
+  "counted_from" bigint  NOT NULL,
+  "write_seq"    bigint  NOT NULL,
+  CONSTRAINT "error_progress_pkey" PRIMARY KEY (singleton),
+  CONSTRAINT "error_progress_singleton_check" CHECK (singleton)
+);
+
+ALTER TABLE "logloom_private"."error_progress"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."error_progress"
+  FORCE ROW LEVEL SECURITY;
+
 CREATE TABLE "logloom_private"."jobs" (
   "name"              text                     NOT NULL,
   "lane"              text                     NOT NULL,
@@ -769,6 +835,19 @@ ALTER TABLE "logloom_private"."jobs"
 
 ALTER TABLE "logloom_private"."jobs"
   SET (autovacuum_analyze_threshold=10000);
+
+CREATE TABLE "logloom_private"."releases" (
+  "tenant_id"  text                     NOT NULL,
+  "release"    text                     NOT NULL,
+  "first_seen" timestamp with time zone NOT NULL,
+  CONSTRAINT "releases_pkey" PRIMARY KEY (tenant_id, release)
+);
+
+ALTER TABLE "logloom_private"."releases"
+  ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE "logloom_private"."releases"
+  FORCE ROW LEVEL SECURITY;
 
 CREATE TABLE "logloom_private"."rule_values" (
   "rule_id"    uuid                     NOT NULL,
@@ -842,6 +921,9 @@ ALTER TABLE "logloom"."alert_incidents"
 ALTER TABLE "logloom"."alert_rules"
   ADD COLUMN "baseline_days" integer;
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD COLUMN "kind" text NOT NULL DEFAULT 'query'::text;
+
 ALTER TABLE "logloom"."log_streams"
   ADD COLUMN "last_answer" text;
 
@@ -856,6 +938,9 @@ ALTER TABLE "logloom"."log_streams"
 
 ALTER TABLE "logloom"."plans"
   ADD COLUMN "max_baseline_rules" integer NOT NULL DEFAULT 10;
+
+ALTER TABLE "logloom"."plans"
+  ADD COLUMN "max_error_groups" integer NOT NULL DEFAULT 1000;
 
 ALTER TABLE "logloom_private"."alert_groups"
   ADD COLUMN "parts" text[];
@@ -909,7 +994,36 @@ CREATE TYPE "logloom_private"."alert_band" AS (
   "threshold"  double precision
 );
 
+CREATE TYPE "logloom_private"."error_arrival" AS (
+  "tenant_id"   text,
+  "fingerprint" text,
+  "service"     text,
+  "error_type"  text,
+  "title"       text,
+  "hour"        timestamp WITH time zone,
+  "release"     text,
+  "records"     bigint,
+  "first_seen"  timestamp WITH time zone,
+  "last_seen"   timestamp WITH time zone,
+  "users"       bigint[],
+  "ids"         uuid[],
+  "times"       timestamp WITH time zone[]
+);
+
+CREATE TYPE "logloom_private"."error_event" AS (
+  "tenant_id"   text,
+  "fingerprint" text,
+  "records"     bigint,
+  "ids"         uuid[],
+  "times"       timestamp WITH time zone[]
+);
+
 ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'lane' AFTER 'archive';
+
+
+SET local check_function_bodies = off;
+
+ALTER TYPE "logloom_private"."lock_name" ADD VALUE 'errors' AFTER 'lane';
 
 
 SET local check_function_bodies = off;
@@ -952,6 +1066,63 @@ CREATE TYPE "public"."logloom_alert_preview_band" AS (
   "threshold" double precision
 );
 
+CREATE TYPE "public"."logloom_error_count" AS (
+  "at"      timestamp WITH time zone,
+  "records" bigint
+);
+
+CREATE TYPE "public"."logloom_error_frame" AS (
+  "line"   text,
+  "is_own" boolean
+);
+
+CREATE TYPE "public"."logloom_error_group" AS (
+  "fingerprint"      text,
+  "tenant_id"        text,
+  "service"          text,
+  "error_type"       text,
+  "title"            text,
+  "state"            text,
+  "first_seen"       timestamp WITH time zone,
+  "last_seen"        timestamp WITH time zone,
+  "records"          bigint,
+  "users"            bigint,
+  "first_release"    text,
+  "last_release"     text,
+  "assigned_to"      text,
+  "note"             text,
+  "ignored_until"    timestamp WITH time zone,
+  "resolved_at"      timestamp WITH time zone,
+  "resolved_release" text,
+  "hours"            bigint[]
+);
+
+CREATE TYPE "public"."logloom_error_release" AS (
+  "release"    text,
+  "first_seen" timestamp WITH time zone,
+  "last_seen"  timestamp WITH time zone,
+  "records"    bigint
+);
+
+CREATE TYPE "public"."logloom_error_tag" AS (
+  "field"           text,
+  "value"           text,
+  "share"           double precision,
+  "share_of_others" double precision
+);
+
+CREATE TYPE "public"."logloom_error_group_details" AS (
+  "group"           public.logloom_error_group,
+  "hours"           public.logloom_error_count[],
+  "days"            public.logloom_error_count[],
+  "stack"           public.logloom_error_frame[],
+  "releases"        public.logloom_error_release[],
+  "tags"            public.logloom_error_tag[],
+  "newest"          public.logloom_log_record[],
+  "sampled_records" integer,
+  "merged"          text[]
+);
+
 ALTER TYPE "logloom_private"."counted_source" ALTER ATTRIBUTE "rows_sql" TYPE logloom_private.sql_source CASCADE;
 
 ALTER TYPE "logloom_private"."ingest_state" ADD ATTRIBUTE "storage_is_full" boolean CASCADE;
@@ -987,6 +1158,8 @@ ALTER TYPE "public"."logloom_alert_preview" ADD ATTRIBUTE "band" public.logloom_
 ALTER TYPE "public"."logloom_alert_preview_group" ADD ATTRIBUTE "band" public.logloom_alert_preview_band[] CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "baseline" jsonb CASCADE;
+
+ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "kind" text CASCADE;
 
 ALTER TYPE "public"."logloom_alert_rule" ADD ATTRIBUTE "late_seconds" double precision CASCADE;
 
@@ -1067,6 +1240,58 @@ CREATE OR REPLACE FUNCTION logloom_private.absent_value (
 RETURN CASE WHEN
   ((NOT COALESCE((p_results ? 'math'::text), false)) AND (COALESCE((((p_results -> 'aggregates'::text) -> '-1'::integer) ->> 'kind'::text), p_aggregate) = ANY (ARRAY['count'::text,
   'count_distinct'::text, 'rate'::text, 'sum'::text]))) THEN 0 ELSE NULL::integer END;
+
+CREATE OR REPLACE FUNCTION logloom_private.add_error_groups (
+  p_arrivals logloom_private.error_arrival[],
+  p_now      timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  with missing as materialized (
+    select
+      a.tenant_id, a.fingerprint, min(a.service) as service, min(a.error_type) as error_type,
+      min(a.title) as title, min(a.first_seen) as first_seen, max(a.last_seen) as last_seen,
+      row_number() over (
+        partition by a.tenant_id order by sum(a.records) desc, a.fingerprint
+      ) as n
+    from unnest(p_arrivals) a
+    join logloom.tenants t on t.tenant_id = a.tenant_id
+    where not exists (
+      select from logloom.error_groups g
+      where g.tenant_id = a.tenant_id and g.fingerprint = a.fingerprint
+    )
+    group by a.tenant_id, a.fingerprint
+  ), rooms as (
+    select
+      m.tenant_id,
+      (logloom_private.plan_of(m.tenant_id)).max_error_groups - (
+        select count(*) from logloom.error_groups g
+        where g.tenant_id = m.tenant_id and g.fingerprint <> 'others'
+      ) as room
+    from (select distinct m.tenant_id from missing m) m
+  )
+  insert into logloom.error_groups (
+    tenant_id, fingerprint, service, error_type, title, first_seen, last_seen, opened_at
+  )
+  select m.tenant_id, m.fingerprint, m.service, m.error_type, m.title, m.first_seen, m.last_seen,
+    p_now
+  from missing m
+  join rooms r on r.tenant_id = m.tenant_id
+  where m.n <= r.room and m.fingerprint <> 'others'
+  union all
+  select m.tenant_id, 'others', null, null, 'Errors beyond the limit of the plan',
+    min(m.first_seen), max(m.last_seen), p_now
+  from missing m
+  join rooms r on r.tenant_id = m.tenant_id
+  where m.n > r.room or m.fingerprint = 'others'
+  group by m.tenant_id
+  order by 1, 2
+  on conflict (tenant_id, fingerprint) do nothing;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.addresses_in_incidents (
   p_tenant_id    text,
@@ -1267,7 +1492,9 @@ CREATE OR REPLACE FUNCTION logloom_private.alert_health (
 declare
   v_limit constant interval := logloom_private.alert_round_limit();
   v_round logloom_private.alert_rounds;
-  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
+  v_has_rules constant boolean := exists (
+    select from logloom.alert_rules r where r.enabled and r.kind = 'query'
+  );
   v_waits boolean;
   v_late_rules bigint;
   v_late interval;
@@ -1283,7 +1510,7 @@ begin
     select
       v_round.window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
   ) l
-  where r.enabled;
+  where r.enabled and r.kind = 'query';
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then
@@ -1623,6 +1850,14 @@ begin
     ('alerts.alert_rules_baseline_is_valid', 400,
       'Invalid p_baseline: days 3 to 7, deviations 0.01 to 1000, p_comparison not eq or neq',
       'Send {"days": 7, "deviations": 4}, or {} to remove the baseline.', null),
+    ('alerts.alert_rules_kind_is_known', 400, 'Invalid p_kind: query or new_error',
+      'new_error fires for each error group that is new or regressed.', null),
+    ('alerts.alert_rules_new_error_has_no_condition', 400,
+      'A rule of the kind new_error has no condition',
+      'Leave out p_threshold, p_comparison, p_window_minutes, p_for_minutes, p_on_absent and '
+        'p_baseline.', null),
+    ('alerts.new_error_has_no_preview', 400, 'A rule of the kind new_error has no preview',
+      'list_error_groups with p_new_since shows which groups were new.', null),
     ('alerts.baseline_contradicts_threshold', 400,
       'p_threshold and the deviations of p_baseline differ',
       'The threshold of a rule with a baseline counts deviations: send only one of them.', null),
@@ -2407,6 +2642,7 @@ RETURN ARRAY['alert_incident.changed'::text,
   'dashboard.created'::text,
   'dashboard.changed'::text,
   'dashboard.deleted'::text,
+  'error_group.changed'::text,
   'logs.deletion_requested'::text, 'logs.deletion_finished'::text, 'logs.day_dropped'::text, 'logs.restore_requested'::text, 'logs.restore_finished'::text];
 
 CREATE OR REPLACE FUNCTION logloom_private.audit_alert_incidents()
@@ -2432,6 +2668,29 @@ begin
     )
   ) c (changes)
   where c.changes <> '{}';
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.audit_error_groups()
+  RETURNS TRIGGER
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role writes audit events
+begin
+  insert into logloom.audit_events (tenant_id, actor, action, subject, details)
+  select new.tenant_id, logloom_private.actor(), 'error_group.changed', new.fingerprint, c.changes
+  from logloom_private.changed_members(
+    to_jsonb(old), jsonb_build_object(
+      'state', new.state, 'ignored_until', new.ignored_until,
+      'resolved_release', new.resolved_release, 'assigned_to', new.assigned_to,
+      'merged_into', new.merged_into
+    )
+  ) c (changes)
+  where c.changes <> '{}' or new.note is distinct from old.note;
   return null;
 end;
 $function$;
@@ -2602,7 +2861,8 @@ begin
       asked_at = least(r.asked_at, p_now)
     where r.last_evaluated_at > p_now or r.asked_at > p_now;
   end if;
-  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
+  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r
+  where r.enabled and r.kind = 'query';
   v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null
@@ -3412,6 +3672,135 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.change_error_counts (
+  p_arrivals logloom_private.error_arrival[],
+  p_sign     integer,
+  p_now      timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+begin
+  with changes as (
+    select
+      a.tenant_id, a.fingerprint, u.is_day,
+      case when u.is_day then date_trunc('day', a.hour) else a.hour end as at,
+      sum(a.records) as records
+    from unnest(p_arrivals) a
+    cross join (values (true), (false)) u (is_day)
+    where a.hour > p_now - case when u.is_day then interval '366 days' else '14 days' end
+    group by 1, 2, 3, 4
+  ), subtracted as (
+    update logloom_private.error_counts c
+    set records = greatest(c.records - x.records, 0)
+    from changes x
+    where p_sign < 0 and c.tenant_id = x.tenant_id and c.fingerprint = x.fingerprint
+      and c.is_day = x.is_day and c.at = x.at
+  )
+  insert into logloom_private.error_counts as c (tenant_id, fingerprint, is_day, at, records)
+  select x.tenant_id, x.fingerprint, x.is_day, x.at, x.records
+  from changes x
+  where p_sign > 0
+  order by 1, 2, 3, 4
+  on conflict (tenant_id, fingerprint, is_day, at) do update
+  set records = c.records + excluded.records;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.change_error_groups (
+  p_fingerprints  text[],
+  p_state         text,
+  p_ignored_until text,
+  p_release       text,
+  p_assigned_to   text,
+  p_note          text,
+  p_merge_into    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because email addresses are in a table of Auth, and no API role changes groups
+declare
+  v_tenant_id constant text := logloom_private.resolve_tenant_to_change();
+  v_user_id constant text := logloom_private.require_user_id();
+  v_until constant timestamptz :=
+    logloom_private.time_parameter('p_ignored_until', p_ignored_until);
+  v_release constant text := nullif(logloom_private.trim_space(p_release), '');
+  v_note constant text := logloom_private.trim_space(p_note);
+  v_assignee text;
+  v_held text[];
+begin
+  perform logloom_private.require_parameter('p_fingerprints', p_fingerprints is null);
+  if cardinality(p_fingerprints) not between 1 and 1000 then
+    perform logloom_private.refuse('error_groups.too_many_groups');
+  elsif num_nonnulls(
+    p_state, p_ignored_until, p_release, p_assigned_to, p_note, p_merge_into
+  ) = 0 then
+    perform logloom_private.refuse('error_groups.no_change');
+  elsif p_state not in ('open', 'resolved', 'ignored') then
+    perform logloom_private.refuse('error_groups.state_cannot_be_set');
+  elsif p_ignored_until is not null and (p_state = 'ignored' and v_until > now()) is not true then
+    perform logloom_private.refuse('error_groups.ignored_until_needs_ignored');
+  elsif p_release is not null
+    and (p_state = 'resolved' and length(v_release) <= 200) is not true
+  then
+    perform logloom_private.refuse('error_groups.release_needs_resolved');
+  elsif length(v_note) > 2000 then
+    perform logloom_private.refuse('alerts.incident_note_is_too_long');
+  elsif p_merge_into = any (p_fingerprints) then
+    perform logloom_private.refuse('error_groups.merge_into_itself');
+  elsif p_assigned_to <> '' then
+    v_assignee := logloom_private.assignee_named(v_tenant_id, v_user_id, p_assigned_to);
+    if v_assignee is null then
+      perform logloom_private.refuse('alerts.assignee_is_unknown');
+    end if;
+  end if;
+  -- Locked in order, so that two callers and the job cannot deadlock.
+  v_held := array(
+    select g.fingerprint
+    from logloom.error_groups g
+    where g.tenant_id = v_tenant_id and g.merged_into is null and g.fingerprint <> 'others'
+      and g.fingerprint = any (p_fingerprints || p_merge_into)
+    order by g.fingerprint
+    for no key update
+  );
+  if not v_held @> array_remove(p_fingerprints || p_merge_into, null) then
+    perform logloom_private.refuse('error_groups.group_not_found');
+  end if;
+  update logloom.error_groups g
+  set
+    state = coalesce(p_state, g.state),
+    is_regressed = g.is_regressed and p_state is distinct from 'resolved',
+    ignored_until = case when p_state is null then g.ignored_until else v_until end,
+    resolved_at = case
+      when p_state is null then g.resolved_at
+      when p_state = 'resolved' then coalesce(g.resolved_at, now())
+    end,
+    resolved_release = case when p_state is null then g.resolved_release else v_release end,
+    assigned_to = case when p_assigned_to is null then g.assigned_to else v_assignee end,
+    note = case when v_note is null then g.note when v_note <> '' then v_note end,
+    updated_at = now()
+  where g.tenant_id = v_tenant_id and g.fingerprint = any (p_fingerprints);
+  if v_release is not null then
+    insert into logloom_private.releases (tenant_id, release, first_seen)
+    values (v_tenant_id, v_release, now())
+    on conflict (tenant_id, release) do nothing;
+  end if;
+  if p_state in ('resolved', 'ignored') then
+    perform logloom_private.end_error_incidents(v_tenant_id, p_fingerprints, now());
+  end if;
+  if p_merge_into is not null then
+    perform logloom_private.merge_error_groups(v_tenant_id, p_fingerprints, p_merge_into);
+    perform logloom_private.end_error_incidents(v_tenant_id, p_fingerprints, now());
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.change_log_stream (
   p_tenant_id text,
   p_stream_id uuid,
@@ -3547,7 +3936,8 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.check_rule_query (
-  p_query_dsl text
+  p_query_dsl text,
+  p_kind      text DEFAULT 'query'::text
 )
   RETURNS void
   LANGUAGE plpgsql
@@ -3560,7 +3950,7 @@ declare
   v_query constant logloom_private.compiled_query := logloom_private.checked_query(p_query_dsl);
 begin
   if v_query.plan ? 'first' and (
-    not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
+    p_kind = 'new_error' or not v_query.plan ? 'aggregates' or v_query.plan ? 'bucket'
     or (v_query.plan -> 'count')::integer
       > 1 + coalesce(jsonb_array_length(v_query.plan -> 'math'), 0)
   ) then
@@ -3653,11 +4043,12 @@ begin
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
   -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
-  -- portal sessions, which customers use, it must also name the operations on saved searches.
+  -- portal sessions, which customers use, it must also name those on saved searches and errors.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
-        then '{list_alert_rules,list_alert_history,list_saved_searches}'::text[]
+        then '{list_alert_rules,list_alert_history,list_saved_searches,list_error_groups,'
+          'get_error_group}'::text[]
       when p_scope.view_id is not null then '{list_alert_rules,list_alert_history}'
       else '{}'
     end)
@@ -4963,6 +5354,106 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.count_errors (
+  p_arrivals logloom_private.error_arrival[],
+  p_now      timestamp with time zone
+)
+  RETURNS logloom_private.error_event[]
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_arrivals logloom_private.error_arrival[];
+  v_events logloom_private.error_event[];
+begin
+  perform logloom_private.add_error_groups(p_arrivals, p_now);
+  perform logloom_private.note_releases(p_arrivals);
+  -- From now on with the groups that count them.
+  v_arrivals := array(
+    select row(
+      a.tenant_id, coalesce(g.merged_into, g.fingerprint, 'others'), a.service, a.error_type,
+      a.title, a.hour, a.release, a.records, a.first_seen, a.last_seen, a.users, a.ids, a.times
+    )::logloom_private.error_arrival
+    from unnest(p_arrivals) a
+    join logloom.tenants t on t.tenant_id = a.tenant_id
+    left join logloom.error_groups g
+      on g.tenant_id = a.tenant_id and g.fingerprint = a.fingerprint
+  );
+  -- Locked in order, so that two callers cannot deadlock.
+  perform
+  from logloom.error_groups g
+  where (g.tenant_id, g.fingerprint) in (
+    select a.tenant_id, a.fingerprint from unnest(v_arrivals) a
+  )
+  order by g.tenant_id, g.fingerprint
+  for no key update;
+  with arrivals as materialized (
+    select a.* from unnest(v_arrivals) a
+  ), users as (
+    select a.tenant_id, a.fingerprint, array_agg(distinct u) as hashes
+    from arrivals a
+    cross join lateral unnest(a.users) u
+    group by 1, 2
+  ), keys as (
+    select
+      a.tenant_id, a.fingerprint, (array_agg(i.id))[:20] as ids,
+      (array_agg(i.ts))[:20] as times
+    from arrivals a
+    cross join lateral unnest(a.ids, a.times) i (id, ts)
+    group by 1, 2
+  ), seen as (
+    select
+      a.tenant_id, a.fingerprint, sum(a.records) as records, min(a.first_seen) as first_seen,
+      max(a.last_seen) as last_seen, array_agg(distinct a.release) as releases,
+      (array_agg(a.release order by a.first_seen) filter (where a.release is not null))[1]
+        as first_release,
+      (array_agg(a.release order by a.last_seen desc) filter (where a.release is not null))[1]
+        as last_release,
+      min(a.title) as title
+    from arrivals a
+    group by 1, 2
+  ), changed as (
+    update logloom.error_groups g
+    set
+      title = coalesce(g.title, s.title),
+      first_seen = least(g.first_seen, s.first_seen),
+      last_seen = greatest(g.last_seen, s.last_seen),
+      records = g.records + s.records,
+      users = case when w.hashes is null then g.users else array(
+        select distinct u from unnest(g.users || w.hashes) u
+        order by u limit logloom_private.error_users_kept()
+      ) end,
+      first_release = case when s.first_seen <= g.first_seen or g.first_release is null
+        then coalesce(s.first_release, g.first_release) else g.first_release end,
+      last_release = case when s.last_seen >= g.last_seen or g.last_release is null
+        then coalesce(s.last_release, g.last_release) else g.last_release end,
+      state = case when r.regresses then 'open' else g.state end,
+      is_regressed = g.is_regressed or r.regresses,
+      opened_at = case when r.regresses then p_now else g.opened_at end,
+      ignored_until = case when not r.regresses then g.ignored_until end,
+      resolved_at = case when not r.regresses then g.resolved_at end,
+      resolved_release = case when not r.regresses then g.resolved_release end
+    from seen s
+    join logloom.error_groups b on b.tenant_id = s.tenant_id and b.fingerprint = s.fingerprint
+    cross join lateral logloom_private.error_regresses(b, s.releases, s.last_seen, p_now)
+      r (regresses)
+    left join users w on w.tenant_id = s.tenant_id and w.fingerprint = s.fingerprint
+    where g.tenant_id = s.tenant_id and g.fingerprint = s.fingerprint
+    -- A new group has counted nothing yet.
+    returning g.tenant_id, g.fingerprint, r.regresses or g.records = s.records as has_happened,
+      s.records
+  )
+  select array_agg(row(c.tenant_id, c.fingerprint, c.records, k.ids, k.times)
+    ::logloom_private.error_event)
+  into v_events
+  from changed c
+  join keys k on k.tenant_id = c.tenant_id and k.fingerprint = c.fingerprint
+  where c.has_happened and c.fingerprint <> 'others';
+  perform logloom_private.change_error_counts(v_arrivals, 1, p_now);
+  return coalesce(v_events, '{}');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.counted_columns (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -5725,6 +6216,73 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.delete_from_block (
+  p_block_id bigint,
+  p_run      logloom.retention_runs,
+  p_query    logloom_private.compiled_query
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_block logloom_private.blocks;
+  v_bits varbit;
+  v_deleted integer;
+begin
+  select c.* into v_block
+  from logloom_private.blocks c
+  where c.tenant_id = p_run.tenant_id and c.block_id = p_block_id
+  for update;
+  if not found then
+    return 0;
+  end if;
+  perform logloom_private.can_read(v_block.format);
+  -- A damaged block cannot tell which records match. The receipt lists the block.
+  if not logloom_private.block_is_intact(v_block) then
+    update logloom_private.blocks c
+    set damaged_at = coalesce(c.damaged_at, now())
+    where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+    return 0;
+  end if;
+  v_bits := logloom_private.block_bits(v_block, p_query.tree, p_run.ts_from, p_run.ts_to);
+  v_deleted := bit_count(v_bits);
+  if v_deleted = 0 then
+    return 0;
+  end if;
+  if not v_block.holds_counts then
+    perform logloom_private.count_sealed(v_block, logloom_private.bit_positions(v_bits), -1);
+  end if;
+  insert into logloom_private.log_removals (tenant_id)
+  select v_block.tenant_id
+  -- Alert windows are at most a day, so older removals change no alert.
+  where v_block.last_ts > now() - interval '3 days';
+  perform logloom_private.uncount_errors(
+    v_block.tenant_id,
+    format(
+      'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+      v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(v_bits)
+    )
+  );
+  -- The remaining records become a new block. write_block compares the block with them.
+  if v_deleted < v_block.records then
+    perform logloom_private.write_block(
+      v_block.tenant_id,
+      logloom_private.read_records(
+        format(
+          'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+          v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(~v_bits)
+        )
+      ),
+      v_block.holds_counts
+    );
+  end if;
+  delete from logloom_private.blocks c
+  where c.tenant_id = v_block.tenant_id and c.block_id = v_block.block_id;
+  return v_deleted;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
   p_rows   logloom_private.sql_source,
   p_end    logloom_private.log_key,
@@ -5737,11 +6295,9 @@ CREATE OR REPLACE FUNCTION logloom_private.delete_to_end (
 declare
   v_deleted integer;
 begin
-  p_rows.where_sql := format(
-    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
-    p_rows.where_sql, p_end.ts, p_end.id, p_filter
-  );
-  execute logloom_private.removed_records_sql('delete ' || logloom_private.source_sql(p_rows))
+  execute logloom_private.removed_records_sql(
+    'delete ' || logloom_private.source_sql(logloom_private.rows_to_end(p_rows, p_end, p_filter))
+  )
   into v_deleted;
   return v_deleted;
 end;
@@ -5801,6 +6357,12 @@ begin
       -- The day has no more rows. The next step begins with the next day.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
+      perform logloom_private.uncount_errors(
+        v_run.tenant_id,
+        'select l.* ' || logloom_private.source_sql(
+          logloom_private.rows_to_end(v_rows, v_end, v_query.filter)
+        )
+      );
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
     end if;
   else
@@ -6238,6 +6800,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.end_error_incidents (
+  p_tenant_id    text,
+  p_fingerprints text[],
+  p_now          timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom.alert_incidents i
+  set resolved_at = p_now, resolution = 'recovered', quiet_from = p_now
+  from logloom.alert_rules r
+  where r.rule_id = i.rule_id and r.kind = 'new_error'
+    and i.tenant_id = p_tenant_id and i.resolved_at is null
+    and i."group" ->> 'fingerprint' = any (p_fingerprints);
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.end_retention (
   p_error text
 )
@@ -6482,6 +7063,478 @@ CREATE OR REPLACE FUNCTION logloom_private.enqueue_wait()
   LANGUAGE sql
   IMMUTABLE
 RETURN '00:00:00.2'::interval;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_alert_group (
+  p_rule  logloom.alert_rules,
+  p_group logloom.error_groups
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_build_object('fingerprint', p_group.fingerprint) || case
+    when p_rule.view_id is null
+      then jsonb_build_object('error', p_group.title, 'service', p_group.service)
+    when exists (
+      select from logloom.log_views v where v.view_id = p_rule.view_id and v.hidden_fields <> '{}'
+    ) then '{}'
+    else jsonb_build_object('error', p_group.error_type, 'service', p_group.service)
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_attrs (
+  p_attrs jsonb
+)
+  RETURNS jsonb
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN CASE WHEN
+  (p_attrs ?| ARRAY['error'::text, 'err'::text, 'exception'::text, 'error.type'::text, 'error.name'::text, 'error.stack'::text, 'error.stack_trace'::text, 'err.name'::text,
+  'err.stack'::text,
+  'exception.type'::text,
+  'exception.stacktrace'::text,
+  'stack'::text,
+  'stacktrace'::text,
+  'stack_trace'::text,
+  'release'::text,
+  'version'::text,
+  'service'::text, 'service.version'::text, 'user'::text, 'user.id'::text, 'userId'::text, 'enduser.id'::text, 'usr'::text, 'kind'::text]) THEN p_attrs ELSE NULL::jsonb END;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_fingerprint (
+  p_service    text,
+  p_error_type text,
+  p_place      text,
+  p_template   text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return left(encode(sha256(convert_to(
+    jsonb_build_array(
+      p_service, p_error_type, p_place, case when p_place is null then p_template end
+    )::text, 'UTF8'
+  )), 'hex'), 16);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_groups_errors()
+  RETURNS SETOF logloom_private.error
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query values
+    ('error_groups.state_is_unknown', 400,
+      'Invalid p_state: any of new, regressed, open, resolved, ignored',
+      'Leave it out for the groups that are not resolved or ignored.', null),
+    ('error_groups.state_cannot_be_set', 400, 'Invalid p_state: open, resolved or ignored',
+      'A group becomes new or regressed by itself.', null),
+    ('error_groups.order_is_unknown', 400,
+      'Invalid p_order: priority, last_seen, first_seen or records',
+      'priority lists new and regressed groups first.', null),
+    ('error_groups.group_or_record', 400, 'Send either p_fingerprint or p_id',
+      'p_fingerprint names a group of list_error_groups, p_id a record of level error.', null),
+    ('error_groups.record_is_no_error', 400, 'The record belongs to no error group',
+      'Only records of level error belong to groups, and no spans.', null),
+    ('error_groups.too_many_groups', 400, 'Invalid p_fingerprints: 1 to 1000 fingerprints',
+      'Send several requests.', null),
+    ('error_groups.no_change', 400,
+      'Nothing to change: send p_state, p_assigned_to, p_note or p_merge_into',
+      'An empty p_assigned_to or p_note removes it.', null),
+    ('error_groups.ignored_until_needs_ignored', 400,
+      'Invalid p_ignored_until: a time in the future, together with p_state ignored',
+      'Leave it out to ignore the group until somebody opens it.', null),
+    ('error_groups.release_needs_resolved', 400,
+      'Invalid p_release: at most 200 characters, together with p_state resolved',
+      'It names the last release that has the error.', null),
+    ('error_groups.merge_into_itself', 400, 'Invalid p_merge_into: it is one of p_fingerprints',
+      'Name another group that shall count their records.', null),
+    ('error_groups.view_cannot_tell_new', 400,
+      'p_new_since does not work in a view or with a portal session',
+      'Use p_ts_from: groups that the reader''s records make have no history.', null),
+    ('error_groups.view_hides_what_groups_need', 403,
+      'This view hides fields that decide the error groups',
+      'Ask the tenant''s admin for a view that shows level, service, msg and the attributes of '
+        'errors.',
+      'A view that hides level, service, msg, or attributes such as error or stack.'),
+    ('error_groups.group_not_found', 404, 'Error group not found',
+      'list_error_groups shows the groups. A merged group is no longer one of its own.',
+      'It does not exist, was merged, belongs to another tenant, or none of the last day''s '
+        'records that the reader may see belong to it.');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_groups_in (
+  p_scope     logloom_private.reading_scope,
+  p_service   text,
+  p_range     tstzrange,
+  p_new_since timestamp with time zone,
+  p_now       timestamp with time zone
+)
+  RETURNS SETOF public.logloom_error_group
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if logloom_private.makes_own_groups(p_scope) then
+    if p_new_since is not null then
+      -- When a group was new is known of all records only.
+      perform logloom_private.refuse('error_groups.view_cannot_tell_new');
+    end if;
+    perform logloom_private.take_search_slot(p_scope);
+    return query
+    select o.*
+    from logloom_private.own_error_groups(
+      p_scope.tenant_id,
+      logloom_private.grouped_errors(logloom_private.newest_errors_sql(
+        p_scope,
+        tstzrange(
+          coalesce(lower(p_range), p_now - interval '24 hours'), coalesce(upper(p_range), p_now)
+        ),
+        p_service, 10000
+      )),
+      p_now
+    ) o;
+    return;
+  end if;
+  return query
+  select e.*
+  from logloom.error_groups g
+  -- The hours and addresses of a page are added later, which is quicker than for all groups.
+  cross join lateral logloom_private.error_group_of(g, null, null, p_now) e
+  where g.tenant_id = p_scope.tenant_id and g.merged_into is null
+    and (p_service is null or coalesce(g.service, '') = p_service)
+    and (lower(p_range) is null or g.last_seen >= lower(p_range))
+    and (upper(p_range) is null or g.first_seen < upper(p_range))
+    and (p_new_since is null or g.opened_at >= p_new_since);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_hours (
+  p_tenant_id   text,
+  p_fingerprint text,
+  p_now         timestamp with time zone
+)
+  RETURNS bigint[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last constant timestamptz := date_bin('1 hour', p_now, 'epoch');
+begin
+  return array(
+    select coalesce(c.records, 0)
+    from generate_series(v_last - interval '23 hours', v_last, interval '1 hour') h (at)
+    left join logloom_private.error_counts c
+      on c.tenant_id = p_tenant_id and c.fingerprint = p_fingerprint and not c.is_day
+      and c.at = h.at
+    order by h.at
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_place (
+  p_stack text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    with frames as materialized (
+      select f.* from logloom_private.stack_frames(p_stack) f
+    ), places as (
+      select btrim(regexp_replace(
+        regexp_replace(
+          f.line, '[?#][^:) ]*|[.-][0-9A-Za-z_]*[0-9][0-9A-Za-z_]{6,}(?=[.])', '', 'g'
+        ),
+        ':\d+(:\d+)?|, line \d+|[(]\d+[)]| [+]0x[0-9a-f]+|0x[0-9a-f]+|\d+', '', 'g'
+      )) as place, f.n
+      from frames f
+      where f.is_own or not exists (select from frames o where o.is_own)
+      order by f.n
+      limit 3
+    )
+    select string_agg(p.place, E'\n' order by p.n) from places p
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_place_in_list (
+  p_item  public.logloom_error_group,
+  p_order text
+)
+  RETURNS double precision
+  LANGUAGE sql
+  STABLE
+RETURN CASE p_order WHEN 'records'::text THEN ((p_item).records)::numeric WHEN 'first_seen'::text THEN EXTRACT(epoch FROM (p_item).first_seen) WHEN 'last_seen'::text THEN
+  EXTRACT(epoch FROM (p_item).last_seen) ELSE
+  (EXTRACT(epoch FROM (p_item).last_seen) + CASE WHEN ((p_item).state = ANY (ARRAY['new'::text, 'regressed'::text])) THEN '1000000000000'::numeric ELSE (0)::numeric END) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_regresses (
+  p_group     logloom.error_groups,
+  p_releases  text[],
+  p_last_seen timestamp with time zone,
+  p_now       timestamp with time zone
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return case
+    when p_group.state = 'ignored' then p_group.ignored_until <= p_now
+    when p_group.state = 'open' then false
+    when p_last_seen <= p_group.resolved_at then false
+    when p_group.resolved_release is null or array_position(p_releases, null) is not null then true
+    else exists (
+      select
+      from logloom_private.releases r
+      left join logloom_private.releases s
+        on s.tenant_id = p_group.tenant_id and s.release = p_group.resolved_release
+      where r.tenant_id = p_group.tenant_id and r.release = any (p_releases)
+        and r.release <> p_group.resolved_release
+        and r.first_seen > coalesce(s.first_seen, p_group.resolved_at)
+    )
+  end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_stack (
+  p_msg   text,
+  p_attrs jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN
+  "left"(COALESCE((p_attrs #>> '{error,stack}'::text[]), (p_attrs ->> 'error.stack'::text), (p_attrs #>> '{err,stack}'::text[]), (p_attrs ->> 'err.stack'::text), (p_attrs #>>
+  '{exception,stacktrace}'::text[]),
+  (p_attrs ->> 'exception.stacktrace'::text),
+  (p_attrs #>> '{error,stack_trace}'::text[]),
+  (p_attrs ->> 'error.stack_trace'::text), (p_attrs ->> 'stack'::text), (p_attrs ->> 'stacktrace'::text), (p_attrs ->> 'stack_trace'::text), CASE WHEN (strpos(p_msg, '
+'::text) > 0) THEN p_msg ELSE NULL::text END), 8000);
+
+CREATE OR REPLACE FUNCTION logloom_private.error_state (
+  p_group logloom.error_groups,
+  p_now   timestamp with time zone
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN ((p_group).state = 'resolved'::text) THEN 'resolved'::text WHEN (((p_group).state = 'ignored'::text) AND (((p_group).ignored_until <= p_now) IS
+  NOT TRUE)) THEN 'ignored'::text WHEN (((p_group).state = 'ignored'::text) OR ((p_group).opened_at < (p_now - '7 days'::interval))) THEN 'open'::text WHEN (p_group).is_regressed
+  THEN 'regressed'::text ELSE 'new'::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_step_end (
+  p_from  bigint,
+  p_to    bigint,
+  p_range tstzrange
+)
+  RETURNS bigint
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET enable_seqscan TO 'off'
+  AS $function$
+declare
+  v_last bigint;
+begin
+  select e.write_seq into v_last
+  from (
+    select l.write_seq
+    from logloom.logs l
+    where l.write_seq > p_from and l.write_seq <= p_to
+      and l.ts >= lower(p_range) and l.ts < upper(p_range)
+      and l.level = 'error'
+    order by l.write_seq
+    limit logloom_private.error_step_records() + 1
+  ) e
+  offset logloom_private.error_step_records();
+  return case when v_last is null then p_to else greatest(v_last - 1, p_from + 1) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_step_kinds()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 1000;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_step_records()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 50000;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_tags (
+  p_sample text,
+  p_ids    uuid[]
+)
+  RETURNS public.logloom_error_tag[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_tags public.logloom_error_tag[];
+begin
+  execute format(
+    $query$
+      with sample as materialized (
+        select s.id = any ($1) as is_in, s.env, s.route, s.host, s.user_id, s.attrs from (%s) s
+      ), tagged as (
+        select t.field, t.value, count(*) filter (where s.is_in) as records,
+          count(*) filter (where not s.is_in) as others
+        from sample s
+        cross join lateral (
+          select * from (
+            values ('env', s.env), ('route', s.route), ('host', s.host), ('user_id', s.user_id)
+          ) f (field, value)
+          where f.value is not null
+          union all
+          select '@' || a.key, a.value #>> '{}'
+          from jsonb_each(s.attrs) a
+          where jsonb_typeof(a.value) in ('string', 'number', 'boolean')
+            and a.key !~ '^(error|err|exception|stack)'
+        ) t (field, value)
+        where length(t.field) <= 100 and length(t.value) <= 200
+        group by 1, 2
+      ), totals as (
+        select count(*) filter (where s.is_in) as records,
+          count(*) filter (where not s.is_in) as others
+        from sample s
+      )
+      select array_agg(row(b.field, b.value, b.share, b.share_of_others)
+        ::public.logloom_error_tag order by b.share - b.share_of_others desc, b.field)
+      from (
+        select t.field, t.value, round(t.records::numeric / n.records, 4) as share,
+          round(t.others::numeric / nullif(n.others, 0), 4) as share_of_others
+        from tagged t
+        cross join totals n
+        where t.records > 0 and n.others > 0
+          and t.records::float8 / n.records - t.others::float8 / n.others >= 0.2
+        order by t.records::float8 / n.records - t.others::float8 / n.others desc, t.field
+        limit 10
+      ) b
+    $query$,
+    p_sample
+  )
+  into v_tags
+  using p_ids;
+  return coalesce(v_tags, '{}');
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_template (
+  p_shape text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  PARALLEL SAFE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_template text := logloom_private.shape(p_shape);
+begin
+  if v_template ~ '["''`]' then
+    v_template := regexp_replace(
+      v_template, '"[^"]*"|`[^`]*`|(?<!\w)''[^'']*''(?!\w)', '<*>', 'g'
+    );
+  end if;
+  if strpos(v_template, '@') > 0 then
+    v_template := regexp_replace(v_template, '[^\s@,;:<>()]+@[\w-]+[.][\w.-]+', '<*>', 'g');
+  end if;
+  return left(v_template, 200);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_title (
+  p_error_type text,
+  p_template   text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  "left"(CASE WHEN ((p_template = ''::text) OR (p_template IS NULL)) THEN COALESCE(p_error_type, 'Error without a message'::text) WHEN ((p_error_type IS NULL) OR
+  starts_with(p_template, (p_error_type || ':'::text))) THEN p_template ELSE ((p_error_type || ': '::text) || p_template) END, 300);
+
+CREATE OR REPLACE FUNCTION logloom_private.error_type (
+  p_msg   text,
+  p_attrs jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN
+  "left"(COALESCE(NULLIF(COALESCE((p_attrs #>> '{error,type}'::text[]), (p_attrs ->> 'error.type'::text), (p_attrs #>> '{exception,type}'::text[]), (p_attrs ->>
+  'exception.type'::text),
+  (p_attrs #>> '{err,name}'::text[]),
+  (p_attrs ->> 'err.name'::text),
+  (p_attrs #>> '{err,type}'::text[]),
+  (p_attrs #>> '{error,name}'::text[]), (p_attrs ->> 'error.name'::text)), ''::text), "substring"("left"(p_msg, 102), '^([A-Za-z_][A-Za-z0-9_.$]*): '::text)), 100);
+
+CREATE OR REPLACE FUNCTION logloom_private.error_user (
+  p_user_id text,
+  p_attrs   jsonb
+)
+  RETURNS bigint
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN
+  hashtextextended(COALESCE(p_user_id, (p_attrs #>> '{user,id}'::text[]), (p_attrs ->> 'user.id'::text), (p_attrs ->> 'userId'::text), (p_attrs ->> 'enduser.id'::text), (p_attrs
+  #>> '{usr,id}'::text[])), (0)::bigint);
+
+CREATE OR REPLACE FUNCTION logloom_private.error_users_kept()
+  RETURNS integer
+  LANGUAGE sql
+  IMMUTABLE
+RETURN 256;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_users (
+  p_users bigint[]
+)
+  RETURNS bigint
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (cardinality(p_users) < logloom_private.error_users_kept()) THEN (cardinality(p_users))::numeric ELSE
+  round((((cardinality(p_users) - 1))::numeric / ((((p_users)[cardinality(p_users)])::numeric + '9223372036854775808'::numeric) / '18446744073709551616'::numeric))) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.error_group_of (
+  p_group     logloom.error_groups,
+  p_hours     bigint[],
+  p_addresses jsonb,
+  p_now       timestamp with time zone
+)
+  RETURNS public.logloom_error_group
+  LANGUAGE sql
+  STABLE
+RETURN
+  ROW((p_group).fingerprint, (p_group).tenant_id, (p_group).service, (p_group).error_type, (p_group).title, logloom_private.error_state(p_group, p_now), (p_group).first_seen,
+  (p_group).last_seen,
+  (p_group).records,
+  logloom_private.error_users((p_group).users),
+  (p_group).first_release,
+  (p_group).last_release,
+  COALESCE((p_addresses ->> (p_group).assigned_to), (p_group).assigned_to), (p_group).note, (p_group).ignored_until, (p_group).resolved_at, (p_group).resolved_release, p_hours);
 
 CREATE OR REPLACE FUNCTION logloom_private.evaluate_alerts()
   RETURNS interval
@@ -7055,6 +8108,23 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.fingerprint_of_record (
+  p_log public.logloom_log_record
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.error_fingerprint(
+    left(p_log.service, 200), logloom_private.error_type(p_log.msg, p_log.attrs),
+    logloom_private.error_place(logloom_private.error_stack(p_log.msg, p_log.attrs)),
+    logloom_private.error_template(logloom_private.error_shape(p_log.msg))
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.finish_deletion (
   p_run_id uuid,
   p_error  text
@@ -7197,6 +8267,90 @@ begin
   )
   on conflict (rule_id, window_end, (coalesce(md5("group"::text), ''))) do nothing;
   return found;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.fire_error_rules (
+  p_events logloom_private.error_event[],
+  p_now    timestamp with time zone
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  AS $function$
+declare
+  v_max constant integer := (select s.alert_groups from logloom_private.settings s);
+  v_minute constant timestamptz := date_trunc('minute', p_now);
+  v_rule logloom.alert_rules;
+  v_found integer[];
+  v_n integer;
+  v_fired integer := 0;
+begin
+  for v_rule in
+    select r.*
+    from logloom.alert_rules r
+    where r.kind = 'new_error' and r.enabled
+      and r.tenant_id in (select e.tenant_id from unnest(p_events) e)
+    order by r.rule_id
+    for no key update
+  loop
+    begin
+      execute format(
+        $query$
+          select coalesce(array_agg(e.n order by e.records desc, e.n), '{}')
+          from unnest($1) with ordinality e (tenant_id, fingerprint, records, ids, times, n)
+          where e.tenant_id = $2 and exists (
+            select
+            from logloom.logs l
+            where l.tenant_id = $2 and l.level = 'error'
+              and l.ts >= $3 and l.ts <= $4
+              and (l.ts, l.id) in (select k.ts, k.id from unnest(e.times, e.ids) k (ts, id))
+              and (%s)
+          )
+        $query$,
+        logloom_private.query_sql(
+          (logloom_private.compile_rule(
+            v_rule.tenant_id, v_rule.query_dsl, v_rule.view_id, p_now
+          )).tree,
+          'l'
+        )
+      )
+      into v_found
+      using p_events, v_rule.tenant_id,
+        (select min(t) from unnest(p_events) e, unnest(e.times) t),
+        (select max(t) from unnest(p_events) e, unnest(e.times) t);
+      foreach v_n in array v_found[:v_max] loop
+        v_fired := v_fired + logloom_private.fire_alert(
+          v_rule,
+          (
+            select row(
+              v_rule.rule_id, v_minute, v_minute + interval '1 minute', p_events[v_n].records,
+              null, logloom_private.error_alert_group(v_rule, g), null
+            )::logloom_private.alert_window
+            from logloom.error_groups g
+            where g.tenant_id = v_rule.tenant_id and g.fingerprint = p_events[v_n].fingerprint
+          ),
+          p_now
+        )::integer;
+      end loop;
+      update logloom.alert_rules r
+      set
+        last_evaluated_at = v_minute,
+        last_value = cardinality(v_found),
+        last_error = case when cardinality(v_found) > v_max then format(
+          '%s more groups were new: list_error_groups shows them', cardinality(v_found) - v_max
+        ) end
+      where r.rule_id = v_rule.rule_id and v_found <> '{}';
+    exception
+      when lock_not_available or disk_full then
+        raise;
+      when others then
+        update logloom.alert_rules r set last_error = sqlerrm where r.rule_id = v_rule.rule_id;
+    end;
+  end loop;
+  return v_fired;
 end;
 $function$;
 
@@ -7475,6 +8629,30 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.forget_gone_errors (
+  p_tenant_id    text,
+  p_fingerprints text[] DEFAULT NULL::text[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  update logloom.error_groups g
+  set title = null, users = '{}'
+  where g.tenant_id = p_tenant_id and g.title is not null and g.fingerprint <> 'others'
+    and (p_fingerprints is null or g.fingerprint = any (p_fingerprints))
+    and g.merged_into is null
+    and not exists (
+      select
+      from logloom_private.error_counts c
+      where c.tenant_id = g.tenant_id and c.fingerprint = g.fingerprint and c.is_day
+        and c.records > 0
+        and c.at >= date_trunc('day', logloom_private.kept_from(p_tenant_id), 'UTC')
+    );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.forget_tenants_day (
   p_tenant_ids text[],
   p_day        date,
@@ -7695,12 +8873,13 @@ begin
         'abolish_tenant', 'acting_role', 'addresses_in_incidents', 'alert_entry_of',
         'alert_incident_of', 'alert_incident_state', 'alert_rule_of', 'alert_silence_of',
         'alert_silence_state', 'api_key_status', 'audit_actions', 'change_alert_incidents',
-        'change_log_stream', 'change_log_view', 'change_member', 'changed_rule_secrets',
-        'changed_secrets', 'check_query', 'check_rule_query', 'check_settings', 'checked_panels',
-        'choose_tenant', 'confirm_address', 'current_admin_tenant_id', 'deliveries_of_incident',
-        'distinct_destinations', 'effective_settings', 'end_alert_silence', 'end_portal_session',
-        'enqueue_rule_test', 'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted',
-        'is_viewer', 'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
+        'change_error_groups', 'change_log_stream', 'change_log_view', 'change_member',
+        'changed_rule_secrets', 'changed_secrets', 'check_query', 'check_rule_query',
+        'check_settings', 'checked_panels', 'choose_tenant', 'confirm_address',
+        'current_admin_tenant_id', 'deliveries_of_incident', 'distinct_destinations',
+        'effective_settings', 'end_alert_silence', 'end_portal_session', 'enqueue_rule_test',
+        'enroll_member', 'found_tenant', 'hold_view', 'is_being_deleted', 'is_viewer',
+        'iso_instant', 'issue_api_key', 'issue_ingest_token', 'issue_portal_session',
         'late_seconds', 'list_bytes', 'list_limit', 'log_dashboard_of', 'log_view_of',
         'make_alert_silence', 'make_log_stream', 'make_log_view', 'my_key_reads', 'my_stored',
         'my_usage', 'new_api_key', 'note_saved_search_run', 'page_of_addresses',
@@ -7732,6 +8911,64 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.group_errors()
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return logloom_private.group_errors_at(clock_timestamp());
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.group_errors_at (
+  p_now timestamp with time zone
+)
+  RETURNS interval
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET "DateStyle" TO 'ISO'
+  SET enable_seqscan TO 'off'
+  AS $function$
+declare
+  v_progress logloom_private.error_progress;
+  v_to bigint;
+  v_end bigint;
+  v_range tstzrange;
+  v_events logloom_private.error_event[];
+begin
+  -- A deletion waits for this lock, so that it knows which records are counted.
+  if not pg_try_advisory_xact_lock(logloom_private.lock_key('errors')) then
+    return interval '1 second';
+  end if;
+  select p.* into v_progress from logloom_private.error_progress p;
+  select
+    max(w.write_seq),
+    tstzrange(
+      logloom_private.day_start(min(w.day)), logloom_private.day_start(max(w.day) + 1)
+    )
+  into v_to, v_range
+  from logloom_private.log_writes w
+  where w.write_seq > v_progress.write_seq;
+  if v_to is null then
+    return null;
+  end if;
+  v_end := logloom_private.error_step_end(v_progress.write_seq, v_to, v_range);
+  v_events := logloom_private.count_errors(
+    logloom_private.grouped_errors(format(
+      'select l.* from logloom.logs l where l.write_seq > %s and l.write_seq <= %s '
+        'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and l.level = ''error''',
+      v_progress.write_seq, v_end, lower(v_range), upper(v_range)
+    )),
+    p_now
+  );
+  perform logloom_private.fire_error_rules(v_events, p_now);
+  update logloom_private.error_progress p set write_seq = v_end where p.singleton;
+  return case when v_end < v_to then interval '0' end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.group_key (
   p_group jsonb
 )
@@ -7739,6 +8976,90 @@ CREATE OR REPLACE FUNCTION logloom_private.group_key (
   LANGUAGE sql
   IMMUTABLE
 RETURN COALESCE(md5((p_group)::text), ''::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.grouped_errors (
+  p_source text,
+  p_ids    integer DEFAULT 20
+)
+  RETURNS logloom_private.error_arrival[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET enable_nestloop TO 'off'
+  SET jit TO 'off'
+  SET work_mem TO '32MB'
+  AS $function$
+declare
+  v_arrivals logloom_private.error_arrival[];
+begin
+  -- What takes long is done once for each distinct stack trace and shape, so that it is bounded.
+  execute format(
+    $query$
+      with found as materialized (
+        %1$s
+      ), shapes as materialized (
+        select m.msg, logloom_private.error_shape(m.msg) as shape
+        from (select distinct f.msg from found f where f.msg is not null) m
+      ), told as (
+        select f.*, a.a
+        from found f
+        cross join lateral (select logloom_private.error_attrs(f.attrs) as a offset 0) a
+        where (a.a ->> 'kind' = 'span') is not true
+      ), traits as (
+        select
+          t.tenant_id, t.ts, t.id, t.msg, left(t.service, 200) as service,
+          logloom_private.error_type(t.msg, t.a) as error_type,
+          logloom_private.error_stack(t.msg, t.a) as stack,
+          logloom_private.release_of(t.a) as release,
+          logloom_private.error_user(t.user_id, t.a) as user_hash
+        from told t
+        offset 0
+      ), rough as materialized (
+        select
+          t.tenant_id, t.service, t.error_type, t.release,
+          concat(t.stack, E'\n\n', s.shape) as kind, t.stack, s.shape,
+          date_bin('1 hour', t.ts, 'epoch') as hour, count(*) as records, min(t.ts) as first_seen,
+          max(t.ts) as last_seen,
+          array_agg(t.user_hash) filter (where t.user_hash is not null) as users,
+          (array_agg(t.id))[:%2$s] as ids, (array_agg(t.ts))[:%2$s] as times
+        from traits t
+        left join shapes s on s.msg = t.msg
+        group by t.tenant_id, t.service, t.error_type, t.release, t.stack, s.shape, hour
+      ), kinds as (
+        select
+          r.tenant_id, r.kind, min(r.stack) as stack, min(r.shape) as shape,
+          row_number() over (partition by r.tenant_id order by sum(r.records) desc) as n
+        from rough r
+        group by r.tenant_id, r.kind
+      ), known as materialized (
+        select
+          k.tenant_id, k.kind, logloom_private.error_place(k.stack) as place,
+          logloom_private.error_template(k.shape) as template
+        from kinds k
+        where k.n <= %3$s
+      ), named as (
+        select
+          r.*,
+          case when k.kind is null then 'others' else logloom_private.error_fingerprint(
+            r.service, r.error_type, k.place, k.template
+          ) end as fingerprint,
+          logloom_private.error_title(r.error_type, k.template) as title
+        from rough r
+        left join known k on k.tenant_id = r.tenant_id and k.kind = r.kind
+      )
+      select array_agg(row(
+        n.tenant_id, n.fingerprint, n.service, n.error_type, n.title, n.hour, n.release,
+        n.records, n.first_seen, n.last_seen, n.users, n.ids, n.times
+      )::logloom_private.error_arrival)
+      from named n
+    $query$,
+    p_source, p_ids, logloom_private.error_step_kinds()
+  )
+  into v_arrivals;
+  return coalesce(v_arrivals, '{}');
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.groups_source (
   p_tenant_id text,
@@ -9002,7 +10323,7 @@ begin
         select greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
           as window_end
       ) l
-      where p_rule.enabled
+      where p_rule.enabled and p_rule.kind = 'query'
     ),
     0
   );
@@ -10291,6 +11612,14 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.makes_own_groups (
+  p_scope logloom_private.reading_scope
+)
+  RETURNS boolean
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (((p_scope).filter IS NOT NULL) OR ((p_scope).hidden_fields IS NOT NULL));
+
 CREATE OR REPLACE FUNCTION logloom_private.masked_attrs_sql (
   p_attrs text,
   p_paths text[]
@@ -10538,6 +11867,59 @@ begin
       or i.inhparent in ('logloom.logs'::regclass, 'logloom_private.queue'::regclass)
     );
   reusable_bytes := reusable_bytes - least(bytes, reusable_bytes);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.merge_error_groups (
+  p_tenant_id    text,
+  p_fingerprints text[],
+  p_into         text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom_private.error_counts as c (tenant_id, fingerprint, is_day, at, records)
+  select p_tenant_id, p_into, o.is_day, o.at, sum(o.records)
+  from logloom_private.error_counts o
+  where o.tenant_id = p_tenant_id and o.fingerprint = any (p_fingerprints)
+  group by o.is_day, o.at
+  on conflict (tenant_id, fingerprint, is_day, at) do update
+  set records = c.records + excluded.records;
+  delete from logloom_private.error_counts o
+  where o.tenant_id = p_tenant_id and o.fingerprint = any (p_fingerprints);
+  update logloom.error_groups g
+  set
+    title = coalesce(g.title, s.title),
+    records = g.records + s.records,
+    first_seen = least(g.first_seen, s.first_seen),
+    last_seen = greatest(g.last_seen, s.last_seen),
+    first_release = case when s.first_seen < g.first_seen
+      then coalesce(s.first_release, g.first_release) else g.first_release end,
+    last_release = case when s.last_seen > g.last_seen
+      then coalesce(s.last_release, g.last_release) else g.last_release end,
+    users = array(
+      select distinct u
+      from logloom.error_groups o
+      cross join lateral unnest(o.users) u
+      where o.tenant_id = p_tenant_id and o.fingerprint = any (p_into || p_fingerprints)
+      order by u limit logloom_private.error_users_kept()
+    )
+  from (
+    select
+      sum(o.records) as records, min(o.first_seen) as first_seen, max(o.last_seen) as last_seen,
+      min(o.title) as title,
+      (array_agg(o.first_release order by o.first_seen))[1] as first_release,
+      (array_agg(o.last_release order by o.last_seen desc))[1] as last_release
+    from logloom.error_groups o
+    where o.tenant_id = p_tenant_id and o.fingerprint = any (p_fingerprints)
+  ) s
+  where g.tenant_id = p_tenant_id and g.fingerprint = p_into;
+  update logloom.error_groups g
+  set merged_into = p_into, records = 0, users = '{}', updated_at = now()
+  where g.tenant_id = p_tenant_id
+    and (g.fingerprint = any (p_fingerprints) or g.merged_into = any (p_fingerprints));
 end;
 $function$;
 
@@ -10859,6 +12241,83 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.newest_errors_sql (
+  p_scope   logloom_private.reading_scope,
+  p_range   tstzrange,
+  p_service text,
+  p_records integer
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+begin
+  if exists (
+    select
+    from unnest(p_scope.hidden_fields) h
+    where h in ('level', 'service', 'msg', 'attrs', 'attrs.kind', 'attrs.stack', 'attrs.stacktrace',
+        'attrs.stack_trace')
+      or split_part(h, '.', 2) in ('error', 'err', 'exception')
+  ) then
+    perform logloom_private.refuse('error_groups.view_hides_what_groups_need');
+  end if;
+  v_query := logloom_private.search_query(
+    p_scope,
+    'level:error' || case
+      when p_service is null then ''
+      when p_service = '' then ' -service:*'
+      else ' service:="' || replace(replace(p_service, '\', '\\'), '"', '\"') || '"'
+    end,
+    now(), 'filter'
+  );
+  return 'select l.* ' || logloom_private.source_sql(logloom_private.first_records_sql(
+    p_scope.tenant_id,
+    logloom_private.bound_query(p_scope.tenant_id, v_query, p_range), p_records, 'desc'
+  ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.newest_of_group (
+  p_sample text,
+  p_ids    uuid[]
+)
+  RETURNS public.logloom_log_record[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_logs public.logloom_log_record[];
+begin
+  execute format(
+    $query$
+      select array_agg(n.log order by n.ts desc, n.id desc)
+      from (
+        select
+          l.ts, l.id, row(%s)::public.logloom_log_record as log,
+          sum(octet_length(to_json(l)::text)) over (order by l.ts desc, l.id desc) as bytes,
+          row_number() over (order by l.ts desc, l.id desc) as n
+        from (%s) l
+        where l.id = any ($1)
+      ) n
+      where n.n <= 10 and (n.n = 1 or n.bytes <= $2)
+    $query$,
+    logloom_private.shown_columns_sql(), p_sample
+  )
+  into v_logs
+  using p_ids, logloom_private.list_bytes();
+  if logloom_private.answered_bytes(v_logs[:1]) > logloom_private.list_bytes() then
+    v_logs[1] := logloom_private.cut_record(
+      v_logs[1], logloom_private.answered_bytes(v_logs[:1])
+    );
+  end if;
+  return coalesce(v_logs, '{}');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.newest_records (
   p_tenant_id text,
   p_view_id   uuid,
@@ -10930,6 +12389,30 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.next_alert_rules (
+  p_after uuid,
+  p_limit integer,
+  p_round logloom_private.alert_rounds
+)
+  RETURNS uuid[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select r.rule_id
+    from logloom.alert_rules r
+    where r.enabled and r.kind = 'query'
+      and r.asked_at < p_round.window_end
+      and r.last_evaluated_at is distinct from p_round.window_end
+      and (p_after is null or r.rule_id > p_after)
+    order by r.rule_id
+    limit p_limit
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.next_day_to_seal (
   p_now timestamp with time zone
 )
@@ -10948,6 +12431,15 @@ begin
       and (
         d.checked_at is null or d.checked_through is not null
         or d.checked_at <= p_now - logloom_private.seal_again_after()
+      )
+      and (
+        p.day < logloom_private.utc_day(p_now) - 2
+        or not exists (
+          select
+          from logloom_private.log_writes w
+          join logloom_private.error_progress e on w.write_seq > e.write_seq
+          where w.day = p.day
+        )
       )
   );
 end;
@@ -11440,6 +12932,41 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.note_releases (
+  p_arrivals logloom_private.error_arrival[]
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  insert into logloom_private.releases as r (tenant_id, release, first_seen)
+  select a.tenant_id, a.release, min(a.first_seen)
+  from unnest(p_arrivals) a
+  join logloom.tenants t on t.tenant_id = a.tenant_id
+  where a.release is not null
+  group by 1, 2
+  order by 1, 2
+  on conflict (tenant_id, release) do update set first_seen = excluded.first_seen
+  where r.first_seen > excluded.first_seen;
+  if found then
+    delete from logloom_private.releases r
+    using (
+      select n.tenant_id, n.release
+      from (
+        select
+          o.tenant_id, o.release,
+          row_number() over (partition by o.tenant_id order by o.first_seen desc) as n
+        from logloom_private.releases o
+        where o.tenant_id in (select a.tenant_id from unnest(p_arrivals) a)
+      ) n
+      where n.n > 1000
+    ) old
+    where r.tenant_id = old.tenant_id and r.release = old.release;
+  end if;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.note_session_use (
   p_session logloom.portal_sessions
 )
@@ -11685,6 +13212,7 @@ begin
       ('get_alert_rule', '{user}', null),
       ('get_api_key_usage', '{user,service_role}', null),
       ('get_current_tenant', '{user,service_role}', null),
+      ('get_error_group', '{user,viewer}', 'read_error_group'),
       ('get_log', '{user,viewer}', 'read_log'),
       ('get_log_context', '{user,viewer}', 'read_log_context'),
       ('get_log_dashboard', '{user,viewer}', null),
@@ -11705,6 +13233,7 @@ begin
       ('list_alert_rules', '{user,viewer,service_role}', 'read_alert_rules'),
       ('list_alert_silences', '{user,service_role}', null),
       ('list_api_keys', '{user,service_role}', null),
+      ('list_error_groups', '{user,viewer,service_role}', 'read_error_groups'),
       ('list_log_archive', '{user,service_role}', null),
       ('list_log_archive_restores', '{user,service_role}', null),
       ('list_log_dashboards', '{user,viewer}', null),
@@ -11750,6 +13279,7 @@ begin
       ('test_log_stream', '{user,service_role}', null),
       ('update_alert_incident', '{user}', null),
       ('update_alert_rule', '{user}', null),
+      ('update_error_group', '{user}', null),
       ('update_log_dashboard', '{user}', null),
       ('update_log_stream', '{user,service_role}', null),
       ('update_log_view', '{user,service_role}', null),
@@ -11773,6 +13303,61 @@ CREATE OR REPLACE FUNCTION logloom_private.origin_of (
   LANGUAGE sql
   IMMUTABLE
 RETURN regexp_replace(regexp_replace(lower("substring"(p_url, '^[^/]*//[^/?#]*'::text)), '^(https://.*):443$'::text, '\1'::text), '^(http://.*):80$'::text, '\1'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.own_error_groups (
+  p_tenant_id text,
+  p_arrivals  logloom_private.error_arrival[],
+  p_now       timestamp with time zone
+)
+  RETURNS SETOF public.logloom_error_group
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_last constant timestamptz := date_bin('1 hour', p_now, 'epoch');
+begin
+  return query
+  with arrivals as materialized (
+    select a.*, coalesce(m.merged_into, a.fingerprint) as target
+    from unnest(p_arrivals) a
+    left join logloom.error_groups m
+      on m.tenant_id = p_tenant_id and m.fingerprint = a.fingerprint
+  ), groups as (
+    select
+      a.target, min(a.service) as service, min(a.error_type) as error_type, min(a.title) as title,
+      min(a.first_seen) as first_seen, max(a.last_seen) as last_seen,
+      sum(a.records)::bigint as records,
+      (array_agg(a.release order by a.first_seen) filter (where a.release is not null))[1]
+        as first_release,
+      (array_agg(a.release order by a.last_seen desc) filter (where a.release is not null))[1]
+        as last_release
+    from arrivals a
+    group by a.target
+  )
+  select
+    o.target, p_tenant_id, o.service, o.error_type, o.title,
+    case logloom_private.error_state(g, p_now)
+      when 'resolved' then 'resolved' when 'ignored' then 'ignored' else 'open' end,
+    o.first_seen, o.last_seen, o.records,
+    (
+      select count(distinct u) from arrivals a cross join lateral unnest(a.users) u
+      where a.target = o.target
+    ),
+    o.first_release, o.last_release, null::text, null::text, null::timestamptz, null::timestamptz,
+    null::text,
+    array(
+      select coalesce((
+        select sum(a.records)::bigint from arrivals a where a.target = o.target and a.hour = h.at
+      ), 0)
+      from generate_series(v_last - interval '23 hours', v_last, interval '1 hour') h (at)
+      order by h.at
+    )
+  from groups o
+  left join logloom.error_groups g
+    on g.tenant_id = p_tenant_id and g.fingerprint = o.target;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.page_of_addresses (
   p_limit integer,
@@ -12325,7 +13910,7 @@ begin
   for v_rule in
     select r.*
     from logloom.alert_rules r
-    where r.enabled
+    where r.enabled and r.kind = 'query'
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )
@@ -12839,6 +14424,7 @@ declare
   v_rows integer;
 begin
   select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.resolve_quiet_errors(now());
   for v_old in
     select o.name::regclass as name, o.is_old, o.lifetime
     from (
@@ -12849,6 +14435,10 @@ begin
         -- An incident is resolved after its last alert, so its alerts are deleted first.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
         ('logloom_private.rule_values', 'r.window_end < $1', '8 days'),
+        ('logloom_private.error_counts', 'not r.is_day and r.at < $1', '14 days'),
+        ('logloom_private.error_counts', 'r.is_day and r.at < $1', '366 days'),
+        ('logloom.error_groups',
+          'r.last_seen < $1 and r.merged_into is null and r.fingerprint <> ''others''', '366 days'),
         -- Ended silences are listed for this time.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',
@@ -16823,6 +18413,265 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.read_error (
+  p_scope logloom_private.reading_scope,
+  p_id    uuid,
+  p_ts    timestamp with time zone
+)
+  RETURNS public.logloom_log_record
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_log constant public.logloom_log_record := logloom_private.read_log(p_scope, p_id, p_ts);
+begin
+  if v_log.level is distinct from 'error' or v_log.attrs ->> 'kind' = 'span' then
+    perform logloom_private.refuse('error_groups.record_is_no_error');
+  end if;
+  return v_log;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_error_group (
+  p_scope       logloom_private.reading_scope,
+  p_fingerprint text,
+  p_id          uuid,
+  p_ts          timestamp with time zone
+)
+  RETURNS public.logloom_error_group_details
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because callers who may only read reach no table
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'get_error_group');
+  v_is_own constant boolean := logloom_private.makes_own_groups(v_scope);
+  v_sees_people constant boolean := logloom_private.sees_addresses(v_scope);
+  v_now constant timestamptz := now();
+  v_log public.logloom_log_record;
+  v_group logloom.error_groups;
+  v_to timestamptz := v_now;
+  v_sample text;
+  v_arrivals logloom_private.error_arrival[];
+  v_members text[];
+  v_ids uuid[];
+  v_details public.logloom_error_group_details;
+begin
+  if num_nonnulls(p_fingerprint, p_id) <> 1 then
+    perform logloom_private.refuse('error_groups.group_or_record');
+  end if;
+  if p_id is null then
+    perform logloom_private.take_search_slot(v_scope);
+  else
+    v_log := logloom_private.read_error(p_scope, p_id, p_ts);
+    p_fingerprint := logloom_private.fingerprint_of_record(v_log);
+    v_to := v_log.ts + interval '1 microsecond';
+  end if;
+  select g.* into v_group
+  from logloom.error_groups g
+  where g.tenant_id = v_scope.tenant_id and g.fingerprint = coalesce(
+    (
+      select m.merged_into from logloom.error_groups m
+      where m.tenant_id = v_scope.tenant_id and m.fingerprint = p_fingerprint
+    ),
+    p_fingerprint
+  );
+  v_group.fingerprint := coalesce(v_group.fingerprint, p_fingerprint);
+  if not v_is_own and p_id is null then
+    v_to := v_group.last_seen + interval '1 microsecond';
+  end if;
+  v_members := v_group.fingerprint || array(
+    select g.fingerprint
+    from logloom.error_groups g
+    where g.tenant_id = v_scope.tenant_id and g.merged_into = v_group.fingerprint
+    order by 1
+  );
+  v_sample := logloom_private.newest_errors_sql(
+    v_scope, tstzrange(v_to - interval '24 hours', v_to),
+    -- In a view, the service of a group that others have is not told.
+    case when v_log.id is not null then coalesce(v_log.service, '')
+      when not v_is_own and v_group.fingerprint <> 'others' and cardinality(v_members) = 1
+        then coalesce(v_group.service, '') end,
+    2000
+  );
+  v_arrivals := array(
+    select a from unnest(logloom_private.grouped_errors(v_sample, 2000)) a
+    where a.fingerprint = any (v_members)
+  );
+  v_ids := array(select i from unnest(v_arrivals) a cross join lateral unnest(a.ids) i);
+  if v_group.tenant_id is null or v_is_own then
+    select o into v_details."group"
+    from logloom_private.own_error_groups(v_scope.tenant_id, v_arrivals, v_now) o;
+    if not found then
+      perform logloom_private.refuse('error_groups.group_not_found');
+    end if;
+    v_details.hours := array(
+      select row(a.hour, sum(a.records))::public.logloom_error_count
+      from unnest(v_arrivals) a group by a.hour order by a.hour
+    );
+  else
+    if not v_sees_people then
+      v_group.assigned_to := null;
+      v_group.note := null;
+    end if;
+    v_details."group" := logloom_private.error_group_of(
+      v_group, logloom_private.error_hours(v_scope.tenant_id, v_group.fingerprint, v_now),
+      logloom_private.addresses_of_users(
+        v_scope.tenant_id, array_remove(array[v_group.assigned_to], null)
+      ),
+      v_now
+    );
+    select
+      coalesce(array_agg(row(c.at, c.records)::public.logloom_error_count order by c.at)
+        filter (where not c.is_day), '{}'),
+      coalesce(array_agg(row(c.at, c.records)::public.logloom_error_count order by c.at)
+        filter (where c.is_day), '{}')
+    into v_details.hours, v_details.days
+    from logloom_private.error_counts c
+    where c.tenant_id = v_scope.tenant_id and c.fingerprint = v_group.fingerprint
+      and c.records > 0;
+    v_details.merged := v_members[2:];
+  end if;
+  v_details.releases := array(
+    select row(a.release, min(a.first_seen), max(a.last_seen), sum(a.records))
+      ::public.logloom_error_release
+    from unnest(v_arrivals) a
+    where a.release is not null
+    group by a.release
+    order by max(a.last_seen) desc, a.release
+    limit 50
+  );
+  v_details.sampled_records := cardinality(v_ids);
+  v_details.newest := logloom_private.newest_of_group(v_sample, v_ids);
+  v_details.tags := logloom_private.error_tags(v_sample, v_ids);
+  v_details.stack := array(
+    select row(f.line, f.is_own)::public.logloom_error_frame
+    from logloom_private.stack_frames((
+      select logloom_private.error_stack(n.msg, n.attrs)
+      from unnest(v_details.newest) with ordinality n
+      where logloom_private.error_stack(n.msg, n.attrs) is not null
+      order by n.ordinality
+      limit 1
+    )) f
+    order by f.n
+    limit 50
+  );
+  return v_details;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_error_groups (
+  p_scope         logloom_private.reading_scope,
+  p_tenant_id     text,
+  p_state         text[],
+  p_service       text,
+  p_first_release text,
+  p_assigned_to   text,
+  p_new_since     text,
+  p_ts_from       text,
+  p_ts_to         text,
+  p_order         text,
+  p_limit         integer,
+  p_after         text
+)
+  RETURNS SETOF public.logloom_error_group
+  LANGUAGE plpgsql
+  STABLE
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  SET jit TO 'off'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because callers who may only read reach no table
+declare
+  v_scope constant logloom_private.reading_scope :=
+    logloom_private.checked_scope(p_scope, 'list_error_groups', p_tenant_id);
+  v_is_own constant boolean := logloom_private.makes_own_groups(v_scope);
+  v_sees_people constant boolean := logloom_private.sees_addresses(v_scope);
+  v_limit constant integer := logloom_private.list_limit(p_limit);
+  v_from constant timestamptz := logloom_private.time_parameter('p_ts_from', p_ts_from);
+  v_to constant timestamptz := logloom_private.time_parameter('p_ts_to', p_ts_to);
+  v_now constant timestamptz := now();
+  v_new_since constant timestamptz :=
+    logloom_private.time_parameter('p_new_since', p_new_since);
+  v_place double precision;
+  v_addresses jsonb;
+begin
+  if p_state = '{}' or not p_state <@ '{new,regressed,open,resolved,ignored}' then
+    perform logloom_private.refuse('error_groups.state_is_unknown');
+  elsif p_order not in ('priority', 'last_seen', 'first_seen', 'records') then
+    perform logloom_private.refuse('error_groups.order_is_unknown');
+  elsif v_from >= v_to then
+    perform logloom_private.refuse('search.range_is_empty');
+  end if;
+  if p_after is not null then
+    -- Also finds a group that the filters no longer choose.
+    select logloom_private.error_place_in_list(e, p_order) into v_place
+    from logloom_private.error_groups_in(v_scope, null, tstzrange(null, null), null, v_now) e
+    where e.fingerprint = p_after;
+    if not found then
+      perform logloom_private.refuse('parameters.no_such_place', 'error group', 'fingerprint');
+    end if;
+  end if;
+  if v_sees_people and not v_is_own then
+    v_addresses := logloom_private.addresses_of_users(
+      v_scope.tenant_id,
+      array(
+        select distinct g.assigned_to from logloom.error_groups g
+        where g.tenant_id = v_scope.tenant_id and g.assigned_to is not null
+      )
+    );
+  end if;
+  return query
+  with chosen as materialized (
+    select e as item, logloom_private.error_place_in_list(e, p_order) as place
+    from logloom_private.error_groups_in(
+      v_scope, p_service, tstzrange(v_from, v_to), v_new_since, v_now
+    ) e
+    where e.state = any (coalesce(p_state, '{new,regressed,open}'))
+      and (p_first_release is null or e.first_release = p_first_release)
+      and (
+        p_assigned_to is null
+        or coalesce(e.assigned_to, '') in (p_assigned_to, (
+          select a.key from jsonb_each_text(v_addresses) a
+          where lower(a.value) = lower(p_assigned_to)
+        ))
+      )
+  ), page as (
+    select c.*
+    from chosen c
+    where p_after is null or (c.place, (c.item).fingerprint) < (v_place, p_after)
+    order by c.place desc, (c.item).fingerprint desc
+    limit v_limit
+  )
+  select
+    (p.item).fingerprint, (p.item).tenant_id, (p.item).service, (p.item).error_type,
+    (p.item).title, (p.item).state, (p.item).first_seen, (p.item).last_seen, (p.item).records,
+    (p.item).users, (p.item).first_release, (p.item).last_release,
+    case when v_sees_people
+      then coalesce(v_addresses ->> (p.item).assigned_to, (p.item).assigned_to) end,
+    case when v_sees_people then (p.item).note end,
+    (p.item).ignored_until, (p.item).resolved_at, (p.item).resolved_release,
+    case when v_is_own then (p.item).hours
+      else logloom_private.error_hours(v_scope.tenant_id, (p.item).fingerprint, v_now) end
+  from page p
+  order by p.place desc, (p.item).fingerprint desc;
+exception when query_canceled or lock_not_available then
+  perform logloom_private.refuse('search.took_too_long');
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.read_health()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -16920,6 +18769,74 @@ begin
       )
     )
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.read_in_scope (
+  p_scope      logloom_private.reading_scope,
+  p_operation  text,
+  p_parameters jsonb
+)
+  RETURNS json
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_reader text;
+  v_operation pg_proc;
+  v_unknown text;
+  v_arguments text;
+  v_invalid record;
+  v_answer json;
+begin
+  select o.reader into v_reader
+  from logloom_private.reading_operations() o
+  where o.operation = p_operation;
+  if not found then
+    perform logloom_private.refuse('reading.operation_is_unknown', p_operation);
+  elsif jsonb_typeof(p_parameters) <> 'object' then
+    perform logloom_private.refuse('reading.parameters_are_no_object');
+  end if;
+  select p.* into v_operation
+  from pg_proc p
+  where p.pronamespace = 'public'::regnamespace and p.proname = p_operation;
+  select min(n) into v_unknown
+  from jsonb_object_keys(p_parameters) n
+  where n <> all (v_operation.proargnames);
+  if v_unknown is not null then
+    perform logloom_private.refuse(
+      'reading.parameter_is_unknown', left(v_unknown, 60),
+      array_to_string(v_operation.proargnames, ', ')
+    );
+  end if;
+  -- A JSON array becomes PostgreSQL's text of an array.
+  select p_parameters || coalesce(jsonb_object_agg(
+    a.name, array(select jsonb_array_elements_text(p_parameters -> a.name))::text
+  ), '{}')
+  into p_parameters
+  from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
+  where format_type(a.type, null) like '%[]' and jsonb_typeof(p_parameters -> a.name) = 'array';
+  select a.name, format_type(a.type, null) as type into v_invalid
+  from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
+  where jsonb_typeof(p_parameters -> a.name) in ('array', 'object')
+    or not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null));
+  if found then
+    perform logloom_private.refuse(
+      'reading.parameter_is_invalid', v_invalid.name, v_invalid.type
+    );
+  end if;
+  select string_agg(format(', ($2 ->> %L)::%s', a.name, format_type(a.type, null)), '' order by a.n)
+  into v_arguments
+  from unnest(v_operation.proargnames, v_operation.proargtypes) with ordinality a (name, type, n);
+  execute format(
+    case when v_operation.proretset
+      then 'select coalesce(json_agg(r), ''[]'') from logloom_private.%I($1%s) r'
+      else 'select to_json(r) from logloom_private.%I($1%s) r' end,
+    v_reader, v_arguments
+  )
+  into v_answer
+  using p_scope, p_parameters;
+  return v_answer;
 end;
 $function$;
 
@@ -18254,6 +20171,17 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.release_of (
+  p_attrs jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN
+  "left"(NULLIF(COALESCE((p_attrs ->> 'release'::text), (p_attrs ->> 'service.version'::text), (p_attrs #>> '{service,version}'::text[]), (p_attrs ->> 'version'::text)), ''::text),
+  200);
+
 CREATE OR REPLACE FUNCTION logloom_private.remainder_name (
   p_day date
 )
@@ -18720,6 +20648,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.resolve_quiet_errors (
+  p_now timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_quiet record;
+begin
+  for v_quiet in
+    with quiet as (
+      update logloom.error_groups g
+      set state = 'resolved', resolved_at = p_now, is_regressed = false
+      where g.state = 'open' and g.merged_into is null and g.fingerprint <> 'others'
+        and greatest(g.last_seen, g.opened_at) < p_now - interval '14 days'
+      returning g.tenant_id, g.fingerprint
+    )
+    select q.tenant_id, array_agg(q.fingerprint) as fingerprints from quiet q group by 1
+  loop
+    perform logloom_private.end_error_incidents(v_quiet.tenant_id, v_quiet.fingerprints, p_now);
+  end loop;
+  perform logloom_private.forget_gone_errors(t.tenant_id)
+  from (
+    select distinct g.tenant_id
+    from logloom.error_groups g
+    where g.title is not null and g.last_seen < p_now - interval '1 day'
+  ) t;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.rest_alert_group (
   p_group        logloom_private.alert_groups,
   p_now          timestamp with time zone,
@@ -18929,13 +20888,24 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.rough_shape_sql (
+CREATE OR REPLACE FUNCTION logloom_private.rough_shape (
   p_value text
 )
   RETURNS text
   LANGUAGE sql
   IMMUTABLE
-RETURN ((('regexp_replace(left('::text || p_value) || ', 1000) collate "C", '::text) || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')'::text);
+  PARALLEL SAFE
+RETURN regexp_replace(("left"(p_value, 1000) COLLATE "C"), '[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'::text, '<*>'::text, 'g'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.error_shape (
+  p_msg text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+  PARALLEL SAFE
+RETURN logloom_private.rough_shape(split_part("left"(p_msg, 300), '
+'::text, 1));
 
 CREATE OR REPLACE FUNCTION logloom_private.rough_shapes_sql (
   p_tenant_id text,
@@ -18972,17 +20942,16 @@ begin
       p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
     );
   end if;
-  return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
-    || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
+  return 'select logloom_private.rough_shape(r.msg) as shape, count(*) as count, '
+    || '(extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
     || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
     || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
     || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
     || logloom_private.source_sql(logloom_private.staged_sql(p_query, v_rows))
     || ') r group by 1'
     || case when v_is_counted then ' union all select '
-      || logloom_private.rough_shape_sql('t.template')
-      || ', t.count, t.first, t.last, null, t.place, t.is_cut '
-      || 'from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
+      || 'logloom_private.rough_shape(t.template), t.count, t.first, t.last, null, t.place, '
+      || 't.is_cut from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
       || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
       || ' as is_cut from logloom_private.sealed_patterns('
@@ -19100,6 +21069,25 @@ begin
     'logloom_private.rows_by_day(%L, %L, %L, %L, %L, %L, %L) l',
     p_tenant_id, v_parts, p_filter, p_reads, p_order, p_limit, p_bytes
   ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.rows_to_end (
+  p_rows   logloom_private.sql_source,
+  p_end    logloom_private.log_key,
+  p_filter text
+)
+  RETURNS logloom_private.sql_source
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  p_rows.where_sql := format(
+    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
+    p_rows.where_sql, p_end.ts, p_end.id, p_filter
+  );
+  return p_rows;
 end;
 $function$;
 
@@ -19456,6 +21444,7 @@ begin
       ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
       -- A round begins when the watermark has passed a full minute.
       ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
+      ('group_errors', 'send', 'group_errors', '10 seconds', '10 minutes'),
       ('send_notifications', 'send', 'send_notifications', '2 seconds', '3 minutes'),
       ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
       ('archive_logs', 'send', 'archive_step', '5 seconds', '10 minutes'),
@@ -20770,7 +22759,7 @@ RETURN
   (p_row).notify_on_recovery,
   (p_row).for_minutes,
   (p_row).on_absent,
-  (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.shown_baseline(p_row), logloom_private.late_seconds(p_row));
+  (p_row).group_wait_seconds, logloom_private.shown_secrets((p_row).notification_secrets), logloom_private.shown_baseline(p_row), (p_row).kind, logloom_private.late_seconds(p_row));
 
 CREATE OR REPLACE FUNCTION logloom_private.silence_reason (
   p_what    text,
@@ -21052,6 +23041,44 @@ begin
     ),
     'l.is_sampled'
   );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.stack_frames (
+  p_stack text
+)
+  RETURNS TABLE (
+    line   text,
+    is_own boolean,
+    n      bigint
+  )
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return query
+  select
+    s.line,
+    s.line !~ (
+      '(node_modules|node:|/deno:|ext:|site-packages|dist-packages|/lib/python|<frozen |/gems/|'
+      '/ruby/|/vendor/|/usr/local/go/|/usr/lib/go|/go/pkg/mod/|/rustc/|/.cargo/|<anonymous>$|'
+      'internal/(process|modules|timers)|//(esm[.]sh|deno[.]land|jsr[.]io|cdn[.]))'
+    )
+    and s.line !~ (
+      '^at (java|javax|jdk|sun|jakarta|kotlin|scala|org[.]springframework|org[.]apache|'
+      'org[.]hibernate|System|Microsoft)[./]'
+    ),
+    -- Python writes the innermost call last.
+    row_number() over (order by case when p_stack like '%Traceback (most%' then -s.n else s.n end)
+  from (
+    select left(btrim(l.line, E' \t\r'), 300) as line, l.n
+    from regexp_split_to_table(left(p_stack, 8000), E'\n') with ordinality l (line, n)
+    where l.line ~ (
+      '^\s*at |^\s*File ".*", line \d|^#\d+ .*[(]\d+[)]: |^\s*\S+[.](go|rb|php):\d+'
+      '|^\s*[^\s@]*@\S+:\d+:\d+$'
+    )
+  ) s;
 end;
 $function$;
 
@@ -22228,6 +24255,49 @@ CREATE OR REPLACE FUNCTION logloom_private.truncate_age()
   IMMUTABLE
 RETURN '00:01:00'::interval;
 
+CREATE OR REPLACE FUNCTION logloom_private.uncount_errors (
+  p_tenant_id text,
+  p_source    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_progress logloom_private.error_progress;
+  v_arrivals logloom_private.error_arrival[];
+begin
+  perform pg_advisory_xact_lock(logloom_private.lock_key('errors'));
+  if not exists (select from logloom.error_groups g where g.tenant_id = p_tenant_id) then
+    return;
+  end if;
+  select p.* into v_progress from logloom_private.error_progress p;
+  v_arrivals := logloom_private.grouped_errors(format(
+    'select e.* from (%s) e where e.level = ''error'' and e.write_seq > %s and e.write_seq <= %s',
+    p_source, v_progress.counted_from, v_progress.write_seq
+  ));
+  v_arrivals := array(
+    select row(
+      a.tenant_id, coalesce(g.merged_into, g.fingerprint, 'others'), null, null, null, a.hour, null,
+      a.records, null, null, null, null, null
+    )::logloom_private.error_arrival
+    from unnest(v_arrivals) a
+    left join logloom.error_groups g
+      on g.tenant_id = a.tenant_id and g.fingerprint = a.fingerprint
+  );
+  perform logloom_private.change_error_counts(v_arrivals, -1, now());
+  update logloom.error_groups g
+  set records = greatest(g.records - s.records, 0)
+  from (
+    select a.fingerprint, sum(a.records) as records from unnest(v_arrivals) a group by 1
+  ) s
+  where g.tenant_id = p_tenant_id and g.fingerprint = s.fingerprint;
+  perform logloom_private.forget_gone_errors(
+    p_tenant_id, array(select distinct a.fingerprint from unnest(v_arrivals) a)
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.unhealthy_checks (
   p_checks jsonb
 )
@@ -23233,7 +25303,8 @@ CREATE OR REPLACE FUNCTION public.create_alert_rule (
   p_group_wait_seconds        integer          DEFAULT NULL::integer,
   p_secrets                   jsonb            DEFAULT NULL::jsonb,
   p_saved_search_id           uuid             DEFAULT NULL::uuid,
-  p_baseline                  jsonb            DEFAULT NULL::jsonb
+  p_baseline                  jsonb            DEFAULT NULL::jsonb,
+  p_kind                      text             DEFAULT NULL::text
 )
   RETURNS public.logloom_alert_rule
   LANGUAGE plpgsql
@@ -23256,13 +25327,22 @@ begin
   v_search.name := coalesce(p_name, v_search.name);
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
-  perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
+  if p_kind = 'new_error' then
+    v_search.query_dsl := coalesce(v_search.query_dsl, '*');
+    p_threshold := coalesce(p_threshold, 0);
+    p_comparison := coalesce(p_comparison, 'gt');
+    p_window_minutes := coalesce(p_window_minutes, 1);
+    p_cooldown_minutes := coalesce(p_cooldown_minutes, 0);
+  else
+    perform
+      logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null),
+      logloom_private.require_parameter('p_comparison', p_comparison is null),
+      logloom_private.require_parameter('p_window_minutes', p_window_minutes is null),
+      logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  end if;
   v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
-  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
-  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
-  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
-  perform logloom_private.check_rule_query(v_search.query_dsl);
+  perform logloom_private.check_rule_query(v_search.query_dsl, p_kind);
   perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
@@ -23272,7 +25352,7 @@ begin
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
     notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
-    baseline_days
+    baseline_days, kind
   )
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
@@ -23283,7 +25363,8 @@ begin
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
     coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
-    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days
+    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days,
+    coalesce(p_kind, 'query')
   )
   returning r.* into v_row;
   return logloom_private.alert_rule_of(v_row);
@@ -23297,7 +25378,7 @@ $function$;
 REVOKE ALL
   ON FUNCTION
     "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
-    jsonb)
+    jsonb, text)
   FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.create_api_key (
@@ -23409,6 +25490,24 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.get_error_group (
+  p_fingerprint text                     DEFAULT NULL::text,
+  p_id          uuid                     DEFAULT NULL::uuid,
+  p_ts          timestamp with time zone DEFAULT NULL::timestamp WITH time zone
+)
+  RETURNS public.logloom_error_group_details
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return logloom_private.read_error_group(null, p_fingerprint, p_id, p_ts);
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) FROM PUBLIC, "anon";
+
 CREATE OR REPLACE FUNCTION public.health_report()
   RETURNS jsonb
   LANGUAGE plpgsql
@@ -23433,6 +25532,10 @@ CREATE OR REPLACE FUNCTION public.ingest_signer (
   SET statement_timeout TO '5s'
   AS $function$
 begin
+  perform
+    logloom_private.require_parameter('p_key_id', p_key_id is null),
+    logloom_private.require_parameter('p_signature', p_signature is null),
+    logloom_private.require_parameter('p_message', p_message is null);
   return to_json(
     logloom_private.digest_of_signer(p_key_id, p_signature, decode(p_message, 'base64'))
   );
@@ -23507,6 +25610,37 @@ begin
   order by (p.incident).opened_at desc, (p.incident).incident_id desc;
 end;
 $function$;
+
+CREATE OR REPLACE FUNCTION public.list_error_groups (
+  p_tenant_id     text    DEFAULT NULL::text,
+  p_state         text[]  DEFAULT NULL::text[],
+  p_service       text    DEFAULT NULL::text,
+  p_first_release text    DEFAULT NULL::text,
+  p_assigned_to   text    DEFAULT NULL::text,
+  p_new_since     text    DEFAULT NULL::text,
+  p_ts_from       text    DEFAULT NULL::text,
+  p_ts_to         text    DEFAULT NULL::text,
+  p_order         text    DEFAULT NULL::text,
+  p_limit         integer DEFAULT NULL::integer,
+  p_after         text    DEFAULT NULL::text
+)
+  RETURNS SETOF public.logloom_error_group
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET statement_timeout TO '15s'
+  AS $function$
+begin
+  return query
+  select e.*
+  from logloom_private.read_error_groups(
+    null, p_tenant_id, p_state, p_service, p_first_release, p_assigned_to, p_new_since, p_ts_from,
+    p_ts_to, p_order, p_limit, p_after
+  ) e;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE FUNCTION public.list_log_fields (
   p_query_dsl text DEFAULT NULL::text,
@@ -23679,6 +25813,8 @@ begin
     where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
     if not found then
       perform logloom_private.refuse('alerts.rule_not_found');
+    elsif v_rule.kind = 'new_error' then
+      perform logloom_private.refuse('alerts.new_error_has_no_preview');
     end if;
   end if;
   v_rule.view_id := coalesce(p_view_id, v_rule.view_id);
@@ -23822,9 +25958,6 @@ declare
   v_row logloom.alert_rules;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  if p_query_dsl is not null then
-    perform logloom_private.check_rule_query(p_query_dsl);
-  end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   select r.* into v_row
@@ -23833,6 +25966,9 @@ begin
   for no key update;
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  if p_query_dsl is not null then
+    perform logloom_private.check_rule_query(p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
   -- An empty description removes it. notification_config is replaced as a whole.
@@ -23889,6 +26025,29 @@ REVOKE ALL
   ON FUNCTION
     "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
   FROM PUBLIC, "anon";
+
+CREATE OR REPLACE FUNCTION public.update_error_group (
+  p_fingerprints  text[] DEFAULT NULL::text[],
+  p_state         text   DEFAULT NULL::text,
+  p_ignored_until text   DEFAULT NULL::text,
+  p_release       text   DEFAULT NULL::text,
+  p_assigned_to   text   DEFAULT NULL::text,
+  p_note          text   DEFAULT NULL::text,
+  p_merge_into    text   DEFAULT NULL::text
+)
+  RETURNS public.logloom_success
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.change_error_groups(
+    p_fingerprints, p_state, p_ignored_until, p_release, p_assigned_to, p_note, p_merge_into
+  );
+  return row(true)::public.logloom_success;
+end;
+$function$;
+
+REVOKE ALL ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) FROM PUBLIC, "anon";
 
 CREATE OR REPLACE PROCEDURE logloom_private.run_job (
   IN p_name text
@@ -24058,8 +26217,26 @@ ALTER TABLE "logloom"."alert_rules"
     (((baseline_days IS NULL) OR ((baseline_days >= 3) AND (baseline_days <= 7) AND (threshold >= (0.01)::double precision) AND (threshold <= (1000)::double precision) AND
     (comparison = ANY (ARRAY['gt'::text, 'gte'::text, 'lt'::text, 'lte'::text])))));
 
+ALTER TABLE "logloom"."alert_rules"
+  ADD CONSTRAINT "alert_rules_kind_is_known" CHECK ((kind = ANY (ARRAY['query'::text, 'new_error'::text])));
+
+ALTER TABLE "logloom"."alert_rules"
+  ADD CONSTRAINT "alert_rules_new_error_has_no_condition"
+    CHECK
+    (((kind <> 'new_error'::text) OR ((threshold = (0)::double precision) AND (comparison = 'gt'::text) AND (window_minutes = 1) AND (for_minutes = 0) AND (on_absent =
+    'ignore'::text) AND (baseline_days IS NULL))));
+
+ALTER TABLE "logloom"."error_groups"
+  ADD CONSTRAINT "error_groups_merge_is_of_tenant" FOREIGN KEY (tenant_id, merged_into) REFERENCES logloom.error_groups(tenant_id, fingerprint) ON DELETE CASCADE;
+
+ALTER TABLE "logloom"."error_groups"
+  ADD CONSTRAINT "error_groups_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
+
 ALTER TABLE "logloom"."plans"
   ADD CONSTRAINT "plans_max_baseline_rules_is_not_negative" CHECK ((max_baseline_rules >= 0));
+
+ALTER TABLE "logloom"."plans"
+  ADD CONSTRAINT "plans_max_error_groups_is_not_negative" CHECK ((max_error_groups >= 0));
 
 ALTER TABLE "logloom"."retention_runs"
   ADD CONSTRAINT "retention_runs_erasure_has_query" CHECK (((kind <> 'erasure'::text) OR ((query_dsl IS NOT NULL) AND (ts_from IS NOT NULL))));
@@ -24072,6 +26249,12 @@ ALTER TABLE "logloom_private"."alert_groups"
 
 ALTER TABLE "logloom_private"."alert_partials"
   ADD CONSTRAINT "alert_partials_pkey" PRIMARY KEY (group_id, minute, part);
+
+ALTER TABLE "logloom_private"."error_counts"
+  ADD CONSTRAINT "error_counts_tenant_id_fingerprint_fkey" FOREIGN KEY (tenant_id, fingerprint) REFERENCES logloom.error_groups(tenant_id, fingerprint) ON DELETE CASCADE;
+
+ALTER TABLE "logloom_private"."releases"
+  ADD CONSTRAINT "releases_tenant_id_fkey" FOREIGN KEY (tenant_id) REFERENCES logloom.tenants(tenant_id) ON DELETE CASCADE;
 
 ALTER TABLE "logloom_private"."rule_values"
   ADD CONSTRAINT "rule_values_rule_id_fkey" FOREIGN KEY (rule_id) REFERENCES logloom.alert_rules(rule_id) ON DELETE CASCADE;
@@ -24107,10 +26290,19 @@ CREATE VIEW "logloom_private"."planned_alert_rules" WITH (security_invoker=true)
 CREATE INDEX alert_rules_baseline_idx ON logloom.alert_rules USING btree (tenant_id)
   WHERE (baseline_days IS NOT NULL);
 
+CREATE INDEX error_groups_merged_into_idx ON logloom.error_groups USING btree (tenant_id, merged_into);
+
+CREATE INDEX error_groups_tenant_id_last_seen_idx ON logloom.error_groups USING btree (tenant_id, last_seen DESC, fingerprint DESC);
+
+CREATE INDEX logs_errors_idx ON ONLY logloom.logs USING btree (write_seq)
+  WHERE (level = 'error'::text);
+
 CREATE UNIQUE INDEX retention_runs_retention_idx ON logloom.retention_runs USING btree (tenant_id, ts_to, kind)
   WHERE ((kind <> 'erasure'::text) AND (status = 'running'::text));
 
 CREATE INDEX blocks_last_ts_idx ON logloom_private.blocks USING btree (last_ts) INCLUDE (bytes);
+
+CREATE INDEX error_counts_at_idx ON logloom_private.error_counts USING btree (is_day, at);
 
 CREATE INDEX rule_values_window_end_idx ON logloom_private.rule_values USING brin (window_end);
 
@@ -24126,6 +26318,16 @@ CREATE TRIGGER alert_rules_renew_webhook_secret
     ((((old.notification_config ->> 'webhook_url'::text) IS DISTINCT FROM (new.notification_config ->> 'webhook_url'::text)) AND ((old.notification_config ->> 'webhook_url'::text)
     IS NOT NULL)))
   EXECUTE FUNCTION logloom_private.renew_webhook_secret();
+
+CREATE TRIGGER audit_error_groups
+  AFTER UPDATE OF updated_at ON logloom.error_groups
+  FOR EACH ROW
+  EXECUTE FUNCTION logloom_private.audit_error_groups();
+
+CREATE POLICY "error_groups_select_tenant" ON "logloom"."error_groups"
+  FOR SELECT
+  TO "authenticated"
+  USING ((tenant_id = ( SELECT logloom_private.current_tenant_id() AS current_tenant_id)));
 
 CREATE POLICY "log_dashboards_delete_creator" ON "logloom"."log_dashboards"
   FOR DELETE
@@ -24213,6 +26415,8 @@ COMMENT ON COLUMN "logloom"."alert_rules"."for_minutes" IS 'How long the conditi
 
 COMMENT ON COLUMN "logloom"."alert_rules"."group_wait_seconds" IS 'How long notifications of several groups are collected into one.';
 
+COMMENT ON COLUMN "logloom"."alert_rules"."kind" IS 'query: compares the value of the query. new_error: fires for each error group that is new or regressed, and whose records the query finds; its value is how many records the group has had since the last look.';
+
 COMMENT ON COLUMN "logloom"."alert_rules"."last_evaluated_at" IS 'End of the last evaluated window.';
 
 COMMENT ON COLUMN "logloom"."alert_rules"."last_value" IS 'Value of that window; null: no data.';
@@ -24240,6 +26444,20 @@ COMMENT ON COLUMN "logloom"."archive_parts"."write_seq" IS 'The greatest write s
 COMMENT ON COLUMN "logloom"."audit_events"."actor" IS 'The claim sub of the request, or else its role, or else the database user.';
 
 COMMENT ON COLUMN "logloom"."audit_events"."client_id" IS 'The OAuth client of the token, if it has one.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."fingerprint" IS 'Sixteen hexadecimal digits that service, type and place (or template) of the error decide.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."merged_into" IS 'The fingerprint of the group that counts the records of this one.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."opened_at" IS 'When the group was made or regressed.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."records" IS 'How many records arrived. Retention does not lower it; a deletion does.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."resolved_release" IS 'The release that has the mend: only a later release makes the group regress.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."title" IS 'Type and template of the messages. Null once all records of the group are gone.';
+
+COMMENT ON COLUMN "logloom"."error_groups"."users" IS 'The smallest hashes of the users, at most error_users_kept(): a sketch of how many there are (Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002). It cannot forget one.';
 
 COMMENT ON COLUMN "logloom"."log_dashboards"."created_by" IS 'The claim sub of its creator.';
 
@@ -24306,6 +26524,8 @@ COMMENT ON COLUMN "logloom"."plans"."max_alert_silences" IS 'Silences of a tenan
 COMMENT ON COLUMN "logloom"."plans"."max_api_keys" IS 'API keys that a tenant may have, not counting revoked and expired keys.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_baseline_rules" IS 'Alert rules with a baseline. The values of one take 1 MB; with by up to 4 MB.';
+
+COMMENT ON COLUMN "logloom"."plans"."max_error_groups" IS 'Error groups of a tenant. Errors beyond them are counted together. A group takes 2 to 30 kB.';
 
 COMMENT ON COLUMN "logloom"."plans"."max_ingest_tokens" IS 'Ingest tokens of a tenant that may be valid at once; a further one gets PT429.';
 
@@ -24678,8 +26898,8 @@ COMMENT ON FUNCTION "public"."complete_alert_notification"(uuid, uuid) IS 'The e
 COMMENT ON FUNCTION "public"."confirm_alert_address"(text, text) IS 'Confirms the email address of an alert rule by the six digits that were mailed to it. Returns {"success": true}. A code is valid for 24 hours and five attempts. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION
-  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid, jsonb)
-  IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may then be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
+  "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid, jsonb,
+  text) IS 'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: email and webhook, with addresses in p_notification_config (email, webhook_url); slack, discord, teams and pagerduty, with sealed addresses in p_secrets (slack_url, discord_url, teams_url, pagerduty_key). p_view_id: the view that the rule is evaluated in; for admins. p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to 1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to 7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may then be left out. p_kind: query, or new_error for a rule that fires for each error group that is new or regressed and whose records p_query_dsl finds (default: all); it takes no condition. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
 
 COMMENT ON FUNCTION "public"."create_alert_silence"(jsonb, text, text, text, text) IS 'Alerts that match p_matcher are not sent from p_from (default: now) to p_to. p_matcher: {"rule_id": …}, {"group": {field: text}}, both, or {} for all. Rules are still evaluated, and their alerts recorded. Errors: PT400 (also the plan''s limit), PT401, PT403, PT404.';
 
@@ -24715,6 +26935,8 @@ COMMENT ON FUNCTION "public"."export_logs"(text, text, text, text, text, text, t
 
 COMMENT ON FUNCTION "public"."get_api_key_usage"(text, uuid) IS 'When an API key was created and last used, the whole days since each, and its reads by operation and day. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."get_error_group"(text, uuid, timestamp with time zone) IS 'An error group with its course, releases, tags, newest records and stack: the group p_fingerprint, or the group of the record p_id (faster with p_ts, its time). In a view it is made from the newest 2000 errors of the last 24 hours. Errors: PT400, PT401, PT403, PT404, PT408, PT429.';
+
 COMMENT ON FUNCTION "public"."get_log"(uuid, timestamp with time zone) IS 'Returns one record. With p_ts (the record''s time) the search is faster. Without p_ts it begins at the time of receipt, which the id contains. Errors: PT400, PT401, PT404, PT408.';
 
 COMMENT ON FUNCTION "public"."get_log_context"(uuid, timestamp with time zone, integer, integer) IS 'Returns a record and its neighbours in time order. Neighbours have the same host and service as the record (none if the record has none) and are at most a day away. p_before, p_after: how many to return, each 0 to 499 (default 20) and about 4 MB. With p_ts (the record''s time) the search is faster. Errors: PT400, PT401, PT404, PT408, PT429.';
@@ -24735,7 +26957,7 @@ COMMENT ON FUNCTION "public"."get_tenant_usage"(text, integer) IS 'Returns the t
 
 COMMENT ON FUNCTION "public"."health_report"() IS 'Returns the answer of the edge function health: status, timestamp, the checks, and the answer of each endpoint (available: 200, otherwise 503). The checks are database, queue (events, seconds), writer (milliseconds, seconds), partitions, alerts, sealing, verification, canary (milliseconds), streams, archive (bytes), storage (bytes), pre_request, project, installation and jobs, each with a reason if it is not healthy. Thresholds: logloom_private.settings and logloom_private.jobs.';
 
-COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may be revoked or expired. Error: PT401.';
+COMMENT ON FUNCTION "public"."ingest_signer"(uuid, text, text) IS 'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may be revoked or expired. Errors: PT400, PT401.';
 
 COMMENT ON FUNCTION "public"."ingest_text"(text) IS 'For the edge function ingest. Runs requests of one caller in one transaction. The body is plain text: requests separated by U+001C. A request is the JSON of logloom_private.ingest_request; its columns may instead follow the JSON (see logloom_private.request_of_text). Returns one answer for each request, in the same order: {status, headers: {name: value}, body: text}. body is JSON: {success, ingested, rejected, cut, errors}, or for an error {code, message, hint} with PT401, PT403, PT404, PT409, PT413, PT429 or PT503. A refused request does not affect the others. The watermark assumes that a call ends within its statement_timeout.';
 
@@ -24752,6 +26974,8 @@ COMMENT ON FUNCTION "public"."list_alert_rules"(text, integer, uuid) IS 'Alert r
 COMMENT ON FUNCTION "public"."list_alert_silences"(text, integer, uuid) IS 'Silences of the tenant, newest first, including those that ended in the last 30 days. p_limit: 1 to 1000 (default 100). p_after: silence_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
 COMMENT ON FUNCTION "public"."list_api_keys"(text, integer, uuid) IS 'API keys of the tenant, newest first, without their values. p_limit: 1 to 1000 (default 100). p_after: key_id of the last item of the page before. Errors: PT400, PT401, PT403.';
+
+COMMENT ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) IS 'Error groups of the tenant. p_state: any of new, regressed, open, resolved, ignored (default: the first three). p_service: empty for groups without a service. p_first_release: first seen in this release. p_assigned_to: user_id or email address, empty for nobody. p_new_since: became new or regressed since. p_ts_from, p_ts_to: seen in this range. p_order: priority (new and regressed first, the default), last_seen, first_seen or records; each falls. p_limit: 1 to 1000 (default 100). p_after: fingerprint of the last item of the page before. In a view, groups are made from the newest 10,000 errors of the range (default: 24 hours). Errors: PT400, PT401, PT403, PT408, PT429.';
 
 COMMENT ON FUNCTION "public"."list_log_archive"(text, integer, uuid) IS 'Lists the files of the tenant''s archive; files of the latest days come first. For members. p_limit 1 to 1000 (default 100), p_after: part_id of the last item of the page before. Errors: PT400, PT401, PT403.';
 
@@ -24843,6 +27067,8 @@ COMMENT ON FUNCTION
   "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb) IS
   'Changes the given parts of an alert rule and returns it. An empty p_description removes it. p_notification_config is replaced as a whole. Each member of p_secrets replaces one secret, null removes it. p_view_id: the view that the rule is evaluated in; for admins. p_baseline: as in create_alert_rule; {} removes it. Errors: PT400, PT401, PT403, PT404.';
 
+COMMENT ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) IS 'Changes 1 to 1000 error groups; null leaves a part as it is. If one group is not the tenant''s, nothing changes. p_state: open, resolved or ignored. p_ignored_until: with ignored, until when. p_release: with resolved, the last release that has the error; only a later one makes the group regress. p_assigned_to: user_id or email address of a member, empty for nobody. p_note: at most 2000 characters, empty for none. p_merge_into: fingerprint of the group that counts their records from now on; this cannot be undone. Errors: PT400, PT401, PT403, PT404.';
+
 COMMENT ON FUNCTION "public"."update_log_dashboard"(uuid, text, jsonb, boolean, timestamp with time zone) IS 'Changes the given members and returns the dashboard. p_panels replaces all panels. p_updated_at: updated_at as the caller read it. If it is given, the call is refused if somebody else changed the dashboard since. Errors: PT400, PT401, PT403 (a colleague''s), PT404, PT409 (changed since p_updated_at).';
 
 COMMENT ON FUNCTION "public"."update_log_stream"(uuid, text, text, jsonb, jsonb, boolean, uuid, text) IS 'Changes the given parts of a log stream and returns it. p_config replaces the whole config. Each member of p_secrets replaces one secret; null removes it. If p_config has another scheme, host or port, p_secrets must have all secrets. An empty p_query_dsl sends all records. p_enabled true also ends a pause and makes the caller the maker; the stream continues where it was. For admins. Errors: PT400, PT401, PT403, PT404, PT409 (the name is taken).';
@@ -24870,6 +27096,8 @@ COMMENT ON TABLE "logloom"."archive_parts" IS 'The files of the archive, one for
 COMMENT ON TABLE "logloom"."archive_restores" IS 'Restores of days from the archive. Kept for settings.audit_lifetime.';
 
 COMMENT ON TABLE "logloom"."audit_events" IS 'Changes of keys, tokens, portal sessions, members, incidents, silences, views, log streams, dashboards, settings and plans, and deletions and restores of records. Nobody can change an event, or delete it within settings.audit_lifetime.';
+
+COMMENT ON TABLE "logloom"."error_groups" IS 'Errors that have the same cause, found by the job group_errors. The group "others" counts the errors beyond the plan''s max_error_groups.';
 
 COMMENT ON TABLE "logloom"."log_dashboards" IS 'Dashboards. A dashboard is private to its creator, or shared with the tenant to look at. Each reader sees the records of their own scope in it.';
 
@@ -24937,6 +27165,10 @@ COMMENT ON TABLE "logloom_private"."confirmation_mails" IS 'A row for each mail 
 
 COMMENT ON TABLE "logloom_private"."dead_letters" IS 'Events that could not be written, and why. logloom_private.replay_dead_letters() tries to write them again.';
 
+COMMENT ON TABLE "logloom_private"."error_counts" IS 'Records of an error group by the hour of their ts for 14 days, and by the UTC day for a year.';
+
+COMMENT ON TABLE "logloom_private"."error_progress" IS 'The records with a write sequence above counted_from and up to write_seq are counted in groups.';
+
 COMMENT ON TABLE "logloom_private"."idempotency_keys" IS 'First answers to requests with an Idempotency-Key, so that a repeat stores nothing.';
 
 COMMENT ON TABLE "logloom_private"."ingest_tokens" IS 'Tokens with which pages send. Only the SHA-256 of a token is stored.';
@@ -24979,6 +27211,8 @@ COMMENT ON TABLE "logloom_private"."queue_slots" IS 'How much of each slot has b
 
 COMMENT ON TABLE "logloom_private"."rate_buckets" IS 'Token buckets of tenants whose plan has a rate: the tokens at filled_at. A negative number is a debt.';
 
+COMMENT ON TABLE "logloom_private"."releases" IS 'When each release was first seen, in an error or a marker. It orders the releases.';
+
 COMMENT ON TABLE "logloom_private"."retention_place" IS 'The progress of the day''s retention, for the next run of the job.';
 
 COMMENT ON TABLE "logloom_private"."rule_values" IS 'The values of rules with a baseline, in one window of every five minutes. values: the value by group, as group_key() writes it. others: the value of every other group; null: unknown.';
@@ -25013,13 +27247,17 @@ COMMENT ON TYPE "logloom_private"."counted_source" IS 'The source of an aggregat
 
 COMMENT ON TYPE "logloom_private"."error" IS 'An error of a register. message and hint are formats for format(). explanation replaces the hint in docs/reference/errors.md. The name begins with the register.';
 
+COMMENT ON TYPE "logloom_private"."error_arrival" IS 'Records of a group that arrived: those of one hour and release. ids and times: up to 20 of them.';
+
+COMMENT ON TYPE "logloom_private"."error_event" IS 'A group that is new or regressed, and up to 20 of the records that made it so.';
+
 COMMENT ON TYPE "logloom_private"."ingest_answer" IS 'The answer 200 to a request: body, headers {name: value}, and how many events it added to the queue (0 for a repeat).';
 
 COMMENT ON TYPE "logloom_private"."ingest_request" IS 'One request of ingest. The caller is p_key_digest (hex SHA-256 of an API key or ingest token), or p_claims (of a verified token), or p_tenant_id. Events are parallel arrays. p_ts has a value for each event, null if the event has no time; without p_ts the request only authenticates and asks for the limits. p_positions: the index of each event in the request; null if the function ingest rejected none. p_rejected, p_errors: the events that the function ingest rejected. p_slice: the number, from 0, of this part of a request that comes in several calls; the first one decides whether the limits of the plan allow the request. p_cut: events that were cut to max_record_bytes or max_record_values. p_all_errors: errors list every rejected event instead of the first hundred. p_guessed: events whose ts had a name that may mean something else, as {place: {name: value}}; places count from 1. If such a ts is out of range, it becomes an attribute.';
 
 COMMENT ON TYPE "logloom_private"."ingest_state" IS 'A sender and its limits, read once per call for all requests of a caller. keeps_from, takes_to: the allowed range of ts. events, bytes: used in the month; complete if a limit is near. batches: how many batches of the queue may be missing from events and bytes. headers: sent with every answer; X-Logloom-Writer if pg_cron does not run the writer. service: the only service that the sender may send for; null: any.';
 
-COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time.';
+COMMENT ON TYPE "logloom_private"."lock_name" IS 'The advisory locks of Logloom, and what the holder does. deletion: seals or deletes records of past days. writer: adds records or moves the queue. partitions: creates or drops a day. log_counts: adds up or deletes counts. queue: enqueues (shared) or switches the slot (exclusive). notifications, streams, archive: claims work; limits hold because claims are made one at a time. Some locks have a second key, a hash of the lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: counts errors in their groups; a deletion that subtracts some takes it after its own.';
 
 COMMENT ON TYPE "logloom_private"."log_key" IS 'A position in the order of a tenant''s records.';
 
@@ -25053,7 +27291,7 @@ COMMENT ON TYPE "public"."logloom_alert_preview_group" IS 'A group of a rule wit
 
 COMMENT ON TYPE "public"."logloom_alert_preview_point" IS 'The value of the window that ends at ts; null if it has none.';
 
-COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits.';
+COMMENT ON TYPE "public"."logloom_alert_rule" IS 'An alert rule. Windows and cooldowns are in minutes. view_id: the rule is evaluated within this view; null: all records. notification_secrets: which secrets are set, such as {"slack_url": {"set": true}}. late_seconds: how far evaluation is behind; 0 if it is on time. baseline: null, or {days, deviations, known_days}: the threshold counts deviations from what is usual. While known_days is less than 3, the rule waits. kind: query, or new_error: fires for error groups that are new or regressed.';
 
 COMMENT ON TYPE "public"."logloom_alert_silence" IS 'A time in which matching alerts are not sent. matcher: {rule_id, group}, either, both or none. state: scheduled, active or expired.';
 
@@ -25072,6 +27310,18 @@ COMMENT ON TYPE "public"."logloom_claimed_notification" IS 'A notification to de
 COMMENT ON TYPE "public"."logloom_created_api_key" IS 'A new API key. key_value is shown only now.';
 
 COMMENT ON TYPE "public"."logloom_created_portal_session" IS 'A new portal session. token, or url if p_link, is shown only once; the other is null.';
+
+COMMENT ON TYPE "public"."logloom_error_count" IS 'The records of an error group in the hour or UTC day that begins at this time.';
+
+COMMENT ON TYPE "public"."logloom_error_frame" IS 'A call of a stack trace, the innermost first. is_own: not of a runtime or a library.';
+
+COMMENT ON TYPE "public"."logloom_error_group" IS 'An error group. state: new (in the last seven days), regressed (likewise), open, resolved or ignored. records: how many arrived; in a view: how many there are in the range. users: how many users it touched, about. first_release, last_release: of its records. hours: records in each of the last 24 hours, the last one is the current one. assigned_to: email address or user_id.';
+
+COMMENT ON TYPE "public"."logloom_error_group_details" IS 'An error group with its course: records by hour (14 days) and by UTC day (a year), without hours and days that have none. stack: the newest stack trace; is_own: not of a library. releases, tags and newest (at most 10 records) come from sampled_records records: those of the group among the newest 2000 errors of its service in a day. merged: the groups that were merged into this one.';
+
+COMMENT ON TYPE "public"."logloom_error_release" IS 'A release of a program in which an error was seen, and how many of the sampled records are its.';
+
+COMMENT ON TYPE "public"."logloom_error_tag" IS 'A value that records of the group have more often than other errors: its shares, 0 to 1.';
 
 COMMENT ON TYPE "public"."logloom_ingest_token" IS 'A new ingest token, which can send for one service. It is shown only now.';
 
@@ -25183,19 +27433,31 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."audit_actions"() TO "authenticated"
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."change_alert_incidents"(uuid[], boolean, text, text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."change_error_groups"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."changed_rule_secrets"(jsonb, jsonb) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."check_query"(text) TO "authenticated", "service_role";
 
-GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text) TO "authenticated", "service_role";
+GRANT EXECUTE ON FUNCTION "logloom_private"."check_rule_query"(text, text) TO "authenticated", "service_role";
 
 REVOKE ALL
   ON FUNCTION "logloom_private"."completed_preview"(public.logloom_alert_preview, logloom_private.alert_window[], boolean, logloom.alert_rules, logloom_private.alert_band[])
   FROM PUBLIC;
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."count_errors"(logloom_private.error_arrival[], timestamp WITH time zone) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."current_user_id"() TO "anon", "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."digest_of_signer"(uuid, text, bytea) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."error_groups_errors"() TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."forget_gone_errors"(text, text[]) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."group_errors"() TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."grouped_errors"(text, integer) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."is_service_role"() TO "anon", "authenticated", "service_role";
 
@@ -25213,11 +27475,19 @@ REVOKE ALL
   ON FUNCTION "logloom_private"."preview_values"(logloom_private.compiled_query, text, text, timestamp WITH time zone, timestamp WITH time zone, integer, integer)
   FROM PUBLIC;
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."read_error_group"(logloom_private.reading_scope, text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
+
+GRANT EXECUTE
+  ON FUNCTION "logloom_private"."read_error_groups"(logloom_private.reading_scope, text, text[], text, text, text, text, text, text, text, integer, text)
+  TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."read_log_fields"(logloom_private.reading_scope, text, text, text, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."require_room_for_baseline"(text, jsonb, uuid) TO "authenticated", "service_role";
+
+GRANT EXECUTE ON FUNCTION "logloom_private"."resolve_quiet_errors"(timestamp WITH time zone) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."saved_search_of"(logloom.saved_searches) TO "authenticated", "service_role";
 
@@ -25229,17 +27499,23 @@ GRANT EXECUTE ON FUNCTION "logloom_private"."shown_baseline"(logloom.alert_rules
 
 GRANT EXECUTE ON FUNCTION "logloom_private"."trim_space"(text) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "logloom_private"."uncount_errors"(text, text) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "logloom_private"."with_baseline"(logloom.alert_rules, jsonb, double precision) TO "authenticated", "service_role";
 
 GRANT EXECUTE
   ON FUNCTION
     "public"."create_alert_rule"(text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, uuid,
-    jsonb)
+    jsonb, text)
   TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."create_api_key"(text, text, text, text[], uuid) TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."get_error_group"(text, uuid, timestamp WITH time zone) TO "authenticated", "service_role";
+
 GRANT EXECUTE ON FUNCTION "public"."ingest_signer"(uuid, text, text) TO "service_role";
+
+GRANT EXECUTE ON FUNCTION "public"."list_error_groups"(text, text[], text, text, text, text, text, text, text, integer, text) TO "authenticated", "service_role";
 
 GRANT EXECUTE ON FUNCTION "public"."list_log_fields"(text, text, text, text) TO "authenticated", "service_role";
 
@@ -25256,13 +27532,25 @@ GRANT EXECUTE
     "public"."update_alert_rule"(uuid, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid, boolean, integer, text, integer, jsonb, jsonb)
   TO "authenticated", "service_role";
 
+GRANT EXECUTE ON FUNCTION "public"."update_error_group"(text[], text, text, text, text, text, text) TO "authenticated", "service_role";
+
 REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "authenticated";
 
 GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "authenticated";
 
+REVOKE ALL ("kind") ON TABLE "logloom"."alert_rules" FROM "authenticated";
+
+GRANT INSERT ("kind") ON TABLE "logloom"."alert_rules" TO "authenticated";
+
 REVOKE ALL ("baseline_days") ON TABLE "logloom"."alert_rules" FROM "service_role";
 
 GRANT INSERT ("baseline_days"), UPDATE ("baseline_days") ON TABLE "logloom"."alert_rules" TO "service_role";
+
+REVOKE ALL ("kind") ON TABLE "logloom"."alert_rules" FROM "service_role";
+
+GRANT INSERT ("kind") ON TABLE "logloom"."alert_rules" TO "service_role";
+
+GRANT SELECT ON TABLE "logloom"."error_groups" TO "authenticated", "service_role";
 
 SELECT cron.schedule_in_database('logloom_send', '10 seconds', 'call logloom_private.work(''send'')', 'postgres', NULL, true);
 
@@ -25318,10 +27606,17 @@ where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();
 
--- How many rules with a baseline each plan of the first migration has.
+-- New limits of the plans of the first migration.
 update logloom.plans p
-set max_baseline_rules = l.max_baseline_rules
-from (values ('free', 1), ('pro', 20), ('enterprise', 200)) l (plan_id, max_baseline_rules)
+set max_baseline_rules = l.max_baseline_rules, max_error_groups = l.max_error_groups
+from (
+  values ('free', 1, 200), ('pro', 20, 2000), ('enterprise', 200, 10000)
+) l (plan_id, max_baseline_rules, max_error_groups)
 where p.plan_id = l.plan_id;
+
+-- Errors are counted in groups from now on.
+insert into logloom_private.error_progress (counted_from, write_seq)
+select coalesce(max(w.write_seq), 0), coalesce(max(w.write_seq), 0)
+from logloom_private.log_writes w;
 
 select logloom_private.finish_migration();

@@ -25,8 +25,15 @@ where queue_hard_limit_bytes = 8589934592;
 insert into logloom_private.storage default values;
 select logloom_private.schedule_jobs();
 
--- How many rules with a baseline each plan of the first migration has.
+-- New limits of the plans of the first migration.
 update logloom.plans p
-set max_baseline_rules = l.max_baseline_rules
-from (values ('free', 1), ('pro', 20), ('enterprise', 200)) l (plan_id, max_baseline_rules)
+set max_baseline_rules = l.max_baseline_rules, max_error_groups = l.max_error_groups
+from (
+  values ('free', 1, 200), ('pro', 20, 2000), ('enterprise', 200, 10000)
+) l (plan_id, max_baseline_rules, max_error_groups)
 where p.plan_id = l.plan_id;
+
+-- Errors are counted in groups from now on.
+insert into logloom_private.error_progress (counted_from, write_seq)
+select coalesce(max(w.write_seq), 0), coalesce(max(w.write_seq), 0)
+from logloom_private.log_writes w;

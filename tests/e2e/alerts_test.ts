@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import type { AlertDelivery } from "../../packages/logloom/src/read.ts";
+import type { AlertDelivery, ErrorGroup } from "../../packages/logloom/src/read.ts";
 import {
   assertAnswer,
   assertRpcError,
@@ -131,6 +131,58 @@ atOnce({
     // The cooldown holds: one alert, one webhook.
     assert.equal((await clientOf(tenant.token).call("list_alert_history", {})).length, 1);
     assert.equal(receiver.received.length, 2);
+  },
+  "a new error is told once, and its end when it is resolved": async () => {
+    const tenant = await newTenant("alerts");
+    const client = clientOf(tenant.token);
+    await using receiver = receiveWebhooks();
+    await client.call("create_alert_rule", {
+      p_name: "New errors",
+      p_kind: "new_error",
+      p_query_dsl: "service:shop",
+      p_enabled: true,
+      p_notify_on_recovery: true,
+      p_notification_destinations: ["webhook"],
+      p_notification_config: { webhook_url: `${receiver.url}/new` },
+    });
+    const event = { level: "error", service: "shop", msg: "Order 7 failed", user_id: "u1" };
+    assert.equal((await ingest(tenant.headers, [event, { ...event, service: "web" }])).status, 200);
+    const [told] = await receiver.wait(1);
+    const { data } = JSON.parse(told.body);
+    assert.deepEqual(
+      [data.value, data.group.error, data.group.service],
+      [1, "Order <*> failed", "shop"],
+    );
+
+    // A program reads the group with a key.
+    const { key_value } = await client.call("create_api_key", { p_name: "r", p_scopes: ["read"] });
+    const { status, body } = await call("/functions/v1/logloom-read/v1/list_error_groups", {
+      method: "POST",
+      headers: { authorization: `Bearer ${key_value}`, "content-type": "application/json" },
+      body: JSON.stringify({ p_state: ["new"], p_service: "shop" }),
+    });
+    assert.equal(status, 200, JSON.stringify(body));
+    const [group, ...others] = body as unknown as ErrorGroup[];
+    assert.deepEqual(
+      [group.fingerprint, group.records, group.users, group.hours.at(-1), others],
+      [data.group.fingerprint, 1, 1, 1, []],
+    );
+
+    assert.equal((await ingest(tenant.headers, [event])).status, 200);
+    await eventually("the second is counted", async () => {
+      const [{ records }] = await client.call("list_error_groups", { p_service: "shop" });
+      return records === 2;
+    });
+    await client.call("update_error_group", {
+      p_fingerprints: [group.fingerprint],
+      p_state: "resolved",
+    });
+    const [, ended] = await receiver.wait(2);
+    const end = JSON.parse(ended.body);
+    assert.deepEqual(
+      [end.type, end.data.group.fingerprint],
+      ["alert.resolved", group.fingerprint],
+    );
   },
   "a rule that is made between two rounds counts the same records as a search, and does not fire":
     async () => {

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { rpc, supabase } from "../support/client.ts";
-import { type Database, openDatabase, stopJob } from "../support/database.ts";
+import { ingest, rpc, supabase } from "../support/client.ts";
+import {
+  callAsOwner,
+  type Database,
+  openDatabase,
+  runWriter,
+  stopJob,
+} from "../support/database.ts";
 import { examples } from "../support/docs_examples.ts";
 import { keepRecords } from "../support/plans.ts";
 import { stack } from "../support/stack.ts";
@@ -97,6 +103,7 @@ for (const [way, send] of Object.entries(ways)) {
             from logloom.alert_rules r
             where r.tenant_id = ${user.tenantId}`;
         }
+        if (operation === "list_error_groups") await addError(db, user);
         if (operation === "list_log_archive") {
           const [part] = response as Record<string, unknown>[];
           await db`update logloom_private.settings set archive_bucket = ${`${part.bucket}`}`;
@@ -185,6 +192,18 @@ async function addRecords(db: Database, tenantId: string): Promise<void> {
       from jsonb_populate_recordset(null::logloom.logs, ${JSON.stringify(records)}::text::jsonb) r`;
     await tx`select logloom_private.recount_records('2026-03-02')`;
   });
+}
+
+/** Sends the error of the page on error groups, and has it counted. */
+async function addError(db: Database, user: User): Promise<void> {
+  const msg = "TypeError: Cannot read properties of undefined (reading 'id')";
+  const stack = `${msg}\n    at total (/app/src/cart.ts:17:12)
+    at node:internal/process/task_queues:95:5`;
+  await ingest({ authorization: `Bearer ${user.token}` }, [
+    { level: "error", msg, service: "checkout", user_id: "u-7", stack, release: "2.4.1" },
+  ]);
+  await runWriter(db);
+  await callAsOwner(db, "call logloom_private.run_job('group_errors')");
 }
 
 /** Replaces the page's placeholders in a value. */

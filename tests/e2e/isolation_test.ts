@@ -155,7 +155,7 @@ Deno.test("no reading operation returns another tenant's record, to any kind of 
       });
       assert.equal(
         status,
-        operation.startsWith("get_log") ? 404 : 200,
+        operation.startsWith("get_") ? 404 : 200,
         `${operation} by ${reader}`,
       );
       assert.ok(!JSON.stringify(body).includes(marker), `${operation} by ${reader}`);
@@ -297,6 +297,7 @@ Deno.test("credentials that only send, or only open a session, read by no protoc
 function asked(operation: string, { id, ts }: { id: unknown; ts: unknown }) {
   const range = { p_ts_from: "now-1h", p_ts_to: "now+1h" };
   switch (operation) {
+    case "get_error_group":
     case "get_log":
     case "get_log_context":
       return { p_id: id, p_ts: ts };

@@ -519,6 +519,27 @@ Deno.test("alert rules are created, previewed, tested, paused and deleted", asyn
   await Deno.writeTextFile(`${home.folder}/usual.json`, JSON.stringify(usual));
   const band = await alerts(..."preview --file usual.json --above 5 --json".split(" "));
   assert.equal(JSON.parse(band.out).band[0].threshold, null, band.err);
+  // A rule of errors: from options, and from a file.
+  const ofErrors = await alerts(
+    "create",
+    "--name",
+    "New",
+    "--new-errors",
+    "--query",
+    "service:shop",
+  );
+  assert.equal(ofErrors.code, 0, ofErrors.err);
+  const told = JSON.parse((await alerts("list", "--json")).out.split("\n")[0]);
+  assert.deepEqual([told.kind, told.query_dsl, told.cooldown_minutes], [
+    "new_error",
+    "service:shop",
+    0,
+  ]);
+  await Deno.writeTextFile(`${home.folder}/errors.json`, JSON.stringify(told));
+  const again = await alerts("create", "--file", "errors.json", "--name", "Newer");
+  assert.equal(again.code, 0, again.err);
+  assert.match((await alerts("list")).out, /Newer +on +new and returning errors +service:shop\n/);
+  assert.equal((await alerts("preview", "--file", "errors.json")).code, 1);
 
   const preview = await alerts("preview", ...flags);
   assert.match(preview.out, /^It would have fired 0 times from /);

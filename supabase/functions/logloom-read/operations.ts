@@ -3,10 +3,12 @@
 /** The reading operations. */
 export const operations: readonly string[] = [
   "export_logs",
+  "get_error_group",
   "get_log",
   "get_log_context",
   "list_alert_history",
   "list_alert_rules",
+  "list_error_groups",
   "list_log_fields",
   "list_saved_searches",
   "log_changes",

@@ -24,7 +24,9 @@ as $$
 declare
   v_limit constant interval := logloom_private.alert_round_limit();
   v_round logloom_private.alert_rounds;
-  v_has_rules constant boolean := exists (select from logloom.alert_rules r where r.enabled);
+  v_has_rules constant boolean := exists (
+    select from logloom.alert_rules r where r.enabled and r.kind = 'query'
+  );
   v_waits boolean;
   v_late_rules bigint;
   v_late interval;
@@ -40,7 +42,7 @@ begin
     select
       v_round.window_end - greatest(r.last_evaluated_at, date_trunc('minute', r.asked_at)) as late
   ) l
-  where r.enabled;
+  where r.enabled and r.kind = 'query';
   v_waits := v_has_rules
     and coalesce(p_now - p_watermark, 'infinity') > logloom_private.alert_watermark_limit();
   if v_waits then

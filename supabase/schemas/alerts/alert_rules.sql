@@ -21,7 +21,7 @@ begin
         select greatest(p_rule.last_evaluated_at, date_trunc('minute', p_rule.asked_at))
           as window_end
       ) l
-      where p_rule.enabled
+      where p_rule.enabled and p_rule.kind = 'query'
     ),
     0
   );
@@ -41,7 +41,7 @@ return row(
   p_row.last_value, p_row.last_error, p_row.view_id,
   p_row.notify_on_recovery, p_row.for_minutes, p_row.on_absent, p_row.group_wait_seconds,
   logloom_private.shown_secrets(p_row.notification_secrets),
-  logloom_private.shown_baseline(p_row), logloom_private.late_seconds(p_row)
+  logloom_private.shown_baseline(p_row), p_row.kind, logloom_private.late_seconds(p_row)
 );
 
 -- Raises PT400 if a rule with this query cannot be evaluated in the view, PT404 if there is no such

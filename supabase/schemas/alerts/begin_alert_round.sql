@@ -102,7 +102,8 @@ begin
       asked_at = least(r.asked_at, p_now)
     where r.last_evaluated_at > p_now or r.asked_at > p_now;
   end if;
-  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r where r.enabled;
+  select max(r.window_minutes) into v_window_minutes from logloom.alert_rules r
+  where r.enabled and r.kind = 'query';
   v_round.window_end := date_trunc('minute', p_watermark);
   if v_window_minutes is null
     or p_watermark is null

@@ -17,7 +17,8 @@ create function public.create_alert_rule(
   p_group_wait_seconds integer default null,
   p_secrets jsonb default null,
   p_saved_search_id uuid default null,
-  p_baseline jsonb default null
+  p_baseline jsonb default null,
+  p_kind text default null
 )
 returns public.logloom_alert_rule
 language plpgsql
@@ -42,13 +43,22 @@ begin
   v_search.name := coalesce(p_name, v_search.name);
   v_search.query_dsl := coalesce(p_query_dsl, v_search.query_dsl);
   perform logloom_private.require_parameter('p_name', v_search.name is null);
-  perform logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null);
+  if p_kind = 'new_error' then
+    v_search.query_dsl := coalesce(v_search.query_dsl, '*');
+    p_threshold := coalesce(p_threshold, 0);
+    p_comparison := coalesce(p_comparison, 'gt');
+    p_window_minutes := coalesce(p_window_minutes, 1);
+    p_cooldown_minutes := coalesce(p_cooldown_minutes, 0);
+  else
+    perform
+      logloom_private.require_parameter('p_query_dsl', v_search.query_dsl is null),
+      logloom_private.require_parameter('p_comparison', p_comparison is null),
+      logloom_private.require_parameter('p_window_minutes', p_window_minutes is null),
+      logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
+  end if;
   v_row := logloom_private.with_baseline(null, p_baseline, p_threshold);
-  perform logloom_private.require_parameter('p_comparison', p_comparison is null);
-  perform logloom_private.require_parameter('p_window_minutes', p_window_minutes is null);
-  perform logloom_private.require_parameter('p_cooldown_minutes', p_cooldown_minutes is null);
   perform logloom_private.require_parameter('p_enabled', p_enabled is null);
-  perform logloom_private.check_rule_query(v_search.query_dsl);
+  perform logloom_private.check_rule_query(v_search.query_dsl, p_kind);
   perform logloom_private.require_groups(v_search.query_dsl, p_on_absent);
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_rule_in_view(v_tenant_id, v_search.query_dsl, p_view_id);
@@ -58,7 +68,7 @@ begin
     tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
     cooldown_minutes, enabled, notification_destinations, notification_config, created_by, view_id,
     notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
-    baseline_days
+    baseline_days, kind
   )
   values (
     v_tenant_id, logloom_private.trim_space(v_search.name),
@@ -69,7 +79,8 @@ begin
     coalesce(nullif(p_notification_config, 'null'), '{}'), logloom_private.current_user_id(),
     p_view_id, coalesce(p_notify_on_recovery, false), coalesce(p_for_minutes, 0),
     coalesce(p_on_absent, 'ignore'), coalesce(p_group_wait_seconds, 0),
-    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days
+    logloom_private.changed_rule_secrets('{}', p_secrets), v_row.baseline_days,
+    coalesce(p_kind, 'query')
   )
   returning r.* into v_row;
   return logloom_private.alert_rule_of(v_row);
@@ -82,7 +93,7 @@ $$;
 
 comment on function public.create_alert_rule(
   text, text, text, text, double precision, text, integer, integer, boolean, text[], jsonb, uuid,
-  boolean, integer, text, integer, jsonb, uuid, jsonb
+  boolean, integer, text, integer, jsonb, uuid, jsonb, text
 ) is
   'Creates an alert rule and returns it. p_comparison: gt, gte, lt, lte, eq or neq. '
   'p_window_minutes: 1 to 1440. p_cooldown_minutes: 0 to 10080. p_notification_destinations: '
@@ -92,4 +103,6 @@ comment on function public.create_alert_rule(
   'p_saved_search_id: the saved search whose name and query are the defaults. p_for_minutes: 0 to '
   '1440. p_on_absent: ignore or fire. p_group_wait_seconds: 0 to 3600. p_baseline: {"days": 3 to '
   '7, "deviations": n} fires when the value is n deviations from what is usual; p_threshold may '
-  'then be left out. Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';
+  'then be left out. p_kind: query, or new_error for a rule that fires for each error group that '
+  'is new or regressed and whose records p_query_dsl finds (default: all); it takes no condition. '
+  'Errors: PT400 (also the plan''s limits), PT401, PT403, PT404.';

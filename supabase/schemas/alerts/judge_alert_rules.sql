@@ -13,7 +13,7 @@ begin
   return array(
     select r.rule_id
     from logloom.alert_rules r
-    where r.enabled
+    where r.enabled and r.kind = 'query'
       and r.asked_at < p_round.window_end
       and r.last_evaluated_at is distinct from p_round.window_end
       and (p_after is null or r.rule_id > p_after)

@@ -164,7 +164,7 @@ begin
   for v_rule in
     select r.*
     from logloom.alert_rules r
-    where r.enabled
+    where r.enabled and r.kind = 'query'
       and not exists (
         select from logloom_private.planned_alert_rules p where p.rule_id = r.rule_id
       )

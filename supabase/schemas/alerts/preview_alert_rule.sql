@@ -240,6 +240,8 @@ begin
     where r.tenant_id = v_tenant_id and r.rule_id = p_rule_id;
     if not found then
       perform logloom_private.refuse('alerts.rule_not_found');
+    elsif v_rule.kind = 'new_error' then
+      perform logloom_private.refuse('alerts.new_error_has_no_preview');
     end if;
   end if;
   v_rule.view_id := coalesce(p_view_id, v_rule.view_id);

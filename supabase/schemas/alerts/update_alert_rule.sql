@@ -30,9 +30,6 @@ declare
   v_row logloom.alert_rules;
 begin
   perform logloom_private.require_parameter('p_rule_id', p_rule_id is null);
-  if p_query_dsl is not null then
-    perform logloom_private.check_rule_query(p_query_dsl);
-  end if;
   perform logloom_private.require_view_by_admin(v_tenant_id, p_view_id);
   perform logloom_private.require_room_for_baseline(v_tenant_id, p_baseline, p_rule_id);
   select r.* into v_row
@@ -41,6 +38,9 @@ begin
   for no key update;
   if not found then
     perform logloom_private.refuse('alerts.rule_not_found');
+  end if;
+  if p_query_dsl is not null then
+    perform logloom_private.check_rule_query(p_query_dsl, v_row.kind);
   end if;
   v_row := logloom_private.with_baseline(v_row, p_baseline, p_threshold);
   -- An empty description removes it. notification_config is replaced as a whole.

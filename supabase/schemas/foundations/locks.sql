@@ -1,4 +1,5 @@
--- Whoever needs several locks takes them in this order: deletion, writer, partitions, log_counts.
+-- Whoever needs several locks takes them in this order: deletion, errors, writer, partitions,
+-- log_counts.
 create type logloom_private.lock_name as enum (
   'deletion',
   'writer',
@@ -11,7 +12,8 @@ create type logloom_private.lock_name as enum (
   'notifications',
   'streams',
   'archive',
-  'lane'
+  'lane',
+  'errors'
 );
 
 comment on type logloom_private.lock_name is
@@ -22,7 +24,8 @@ comment on type logloom_private.lock_name is
   'one at a time. Some locks have a second key, a hash of the '
   'lane or the tenant. lane: one worker in a lane. alerts: one evaluator of a tenant''s rules. '
   'delete_logs: one new deletion of a tenant at a time. members: one change of a tenant''s members '
-  'at a time. notifications: one test or confirmation of a tenant''s address at a time.';
+  'at a time. notifications: one test or confirmation of a tenant''s address at a time. errors: '
+  'counts errors in their groups; a deletion that subtracts some takes it after its own.';
 
 -- Returns the key of a lock, for pg_advisory_xact_lock and similar functions.
 create function logloom_private.lock_key(p_name logloom_private.lock_name)

@@ -42,6 +42,10 @@ set search_path = pg_catalog, pg_temp
 set statement_timeout = '5s'
 as $$
 begin
+  perform
+    logloom_private.require_parameter('p_key_id', p_key_id is null),
+    logloom_private.require_parameter('p_signature', p_signature is null),
+    logloom_private.require_parameter('p_message', p_message is null);
   return to_json(
     logloom_private.digest_of_signer(p_key_id, p_signature, decode(p_message, 'base64'))
   );
@@ -51,4 +55,4 @@ $$;
 comment on function public.ingest_signer(uuid, text, text) is
   'For the edge function ingest: who signed a message with the hex SHA-256 of an API key. '
   'p_signature: HMAC-SHA256 as hex. p_message: in base64. Returns the digest of the key, which may '
-  'be revoked or expired. Error: PT401.';
+  'be revoked or expired. Errors: PT400, PT401.';

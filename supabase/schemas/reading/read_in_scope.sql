@@ -37,9 +37,17 @@ begin
       array_to_string(v_operation.proargnames, ', ')
     );
   end if;
+  -- A JSON array becomes PostgreSQL's text of an array.
+  select p_parameters || coalesce(jsonb_object_agg(
+    a.name, array(select jsonb_array_elements_text(p_parameters -> a.name))::text
+  ), '{}')
+  into p_parameters
+  from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
+  where format_type(a.type, null) like '%[]' and jsonb_typeof(p_parameters -> a.name) = 'array';
   select a.name, format_type(a.type, null) as type into v_invalid
   from unnest(v_operation.proargnames, v_operation.proargtypes) a (name, type)
-  where not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null));
+  where jsonb_typeof(p_parameters -> a.name) in ('array', 'object')
+    or not pg_input_is_valid(p_parameters ->> a.name, format_type(a.type, null));
   if found then
     perform logloom_private.refuse(
       'reading.parameter_is_invalid', v_invalid.name, v_invalid.type

@@ -41,6 +41,13 @@ begin
   select v_block.tenant_id
   -- Alert windows are at most a day, so older removals change no alert.
   where v_block.last_ts > now() - interval '3 days';
+  perform logloom_private.uncount_errors(
+    v_block.tenant_id,
+    format(
+      'select r.* from logloom_private.block_records(%L, %s, %L::integer[], null) r',
+      v_block.tenant_id, v_block.block_id, logloom_private.bit_positions(v_bits)
+    )
+  );
   -- The remaining records become a new block. write_block compares the block with them.
   if v_deleted < v_block.records then
     perform logloom_private.write_block(

@@ -18,6 +18,26 @@ begin
 end;
 $$;
 
+-- Narrows a source to the rows that pass a filter, up to the end of the step.
+create function logloom_private.rows_to_end(
+  p_rows logloom_private.sql_source,
+  p_end logloom_private.log_key,
+  p_filter text
+)
+returns logloom_private.sql_source
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  p_rows.where_sql := format(
+    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
+    p_rows.where_sql, p_end.ts, p_end.id, p_filter
+  );
+  return p_rows;
+end;
+$$;
+
 -- Deletes the rows that pass a filter, up to the end of the step. Returns how many.
 create function logloom_private.delete_to_end(
   p_rows logloom_private.sql_source,
@@ -31,11 +51,9 @@ as $$
 declare
   v_deleted integer;
 begin
-  p_rows.where_sql := format(
-    '%s and l.ts <= %L::timestamptz and (l.ts, l.id) <= (%2$L::timestamptz, %L::uuid) and (%s)',
-    p_rows.where_sql, p_end.ts, p_end.id, p_filter
-  );
-  execute logloom_private.removed_records_sql('delete ' || logloom_private.source_sql(p_rows))
+  execute logloom_private.removed_records_sql(
+    'delete ' || logloom_private.source_sql(logloom_private.rows_to_end(p_rows, p_end, p_filter))
+  )
   into v_deleted;
   return v_deleted;
 end;

@@ -149,6 +149,12 @@ begin
       -- The day has no more rows. The next step begins with the next day.
       v_end := (v_day_end, '00000000-0000-0000-0000-000000000000');
     else
+      perform logloom_private.uncount_errors(
+        v_run.tenant_id,
+        'select l.* ' || logloom_private.source_sql(
+          logloom_private.rows_to_end(v_rows, v_end, v_query.filter)
+        )
+      );
       v_deleted := logloom_private.delete_to_end(v_rows, v_end, v_query.filter);
     end if;
   else

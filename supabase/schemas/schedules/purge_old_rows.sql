@@ -1,4 +1,5 @@
--- Deletes rows older than their lifetime, a limited number in each step.
+-- Deletes rows older than their lifetime, a limited number in each step. Resolves errors that were
+-- not seen for long.
 create function logloom_private.purge_old_rows()
 returns interval
 language plpgsql
@@ -10,6 +11,7 @@ declare
   v_rows integer;
 begin
   select s.* into v_settings from logloom_private.settings s;
+  perform logloom_private.resolve_quiet_errors(now());
   for v_old in
     select o.name::regclass as name, o.is_old, o.lifetime
     from (
@@ -20,6 +22,10 @@ begin
         -- An incident is resolved after its last alert, so its alerts are deleted first.
         ('logloom.alert_incidents', 'r.resolved_at < $1', v_settings.alert_history_lifetime),
         ('logloom_private.rule_values', 'r.window_end < $1', '8 days'),
+        ('logloom_private.error_counts', 'not r.is_day and r.at < $1', '14 days'),
+        ('logloom_private.error_counts', 'r.is_day and r.at < $1', '366 days'),
+        ('logloom.error_groups',
+          'r.last_seen < $1 and r.merged_into is null and r.fingerprint <> ''others''', '366 days'),
         -- Ended silences are listed for this time.
         ('logloom.alert_silences', 'least(r.ends_at, r.expired_at) < $1', '30 days'),
         ('logloom_private.idempotency_keys', 'r.created_at < $1',

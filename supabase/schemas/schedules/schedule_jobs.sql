@@ -18,6 +18,7 @@ begin
       ('run_writer', 'ingest', 'run_writer_in_place', '1 day', '1 day'),
       -- A round begins when the watermark has passed a full minute.
       ('evaluate_alerts', 'send', 'evaluate_alerts', '2 seconds', '3 minutes'),
+      ('group_errors', 'send', 'group_errors', '10 seconds', '10 minutes'),
       ('send_notifications', 'send', 'send_notifications', '2 seconds', '3 minutes'),
       ('send_log_streams', 'send', 'send_log_streams', '2 seconds', '3 minutes'),
       ('archive_logs', 'send', 'archive_step', '5 seconds', '10 minutes'),

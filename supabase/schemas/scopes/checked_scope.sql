@@ -21,11 +21,12 @@ begin
     perform logloom_private.refuse('callers.tenant_is_another');
   end if;
   -- Alerts tell about all records, so a view must name the operations on alerts to allow them. With
-  -- portal sessions, which customers use, it must also name the operations on saved searches.
+  -- portal sessions, which customers use, it must also name those on saved searches and errors.
   if p_operation <> all (p_scope.operations)
     or p_scope.operations is null and p_operation = any (case
       when p_scope.kind = 'portal_session'
-        then '{list_alert_rules,list_alert_history,list_saved_searches}'::text[]
+        then '{list_alert_rules,list_alert_history,list_saved_searches,list_error_groups,'
+          'get_error_group}'::text[]
       when p_scope.view_id is not null then '{list_alert_rules,list_alert_history}'
       else '{}'
     end)

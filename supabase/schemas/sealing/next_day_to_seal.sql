@@ -6,7 +6,8 @@ immutable
 return interval '24 hours';
 
 -- Returns the oldest day that has a partition and ended more than seal_after ago, and whose last
--- pass is unfinished or older than seal_again_after; null if no day is due.
+-- pass is unfinished or older than seal_again_after; null if no day is due. A day waits
+-- until its errors are counted, but at most two days: group_errors reads only rows.
 create function logloom_private.next_day_to_seal(p_now timestamptz)
 returns date
 language plpgsql
@@ -23,6 +24,15 @@ begin
       and (
         d.checked_at is null or d.checked_through is not null
         or d.checked_at <= p_now - logloom_private.seal_again_after()
+      )
+      and (
+        p.day < logloom_private.utc_day(p_now) - 2
+        or not exists (
+          select
+          from logloom_private.log_writes w
+          join logloom_private.error_progress e on w.write_seq > e.write_seq
+          where w.day = p.day
+        )
       )
   );
 end;

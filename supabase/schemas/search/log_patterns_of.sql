@@ -1,14 +1,16 @@
 -- A pattern is a message with <*> for everything that varies: numbers, ids, addresses and times.
 
--- Builds SQL for the first of two steps to a pattern, which is quick enough for every record. It
--- replaces each run of digits, hexadecimal letters and the separators of times, addresses and
--- dotted numbers, from the run's first digit to its last.
-create function logloom_private.rough_shape_sql(p_value text)
+-- The first of two steps to a pattern, which is quick enough for every record. It replaces each run
+-- of digits, hexadecimal letters and the separators of times, addresses and dotted numbers, from
+-- the run's first digit to its last.
+create function logloom_private.rough_shape(p_value text)
 returns text
 language sql
 immutable
-return 'regexp_replace(left(' || p_value || ', 1000) collate "C", '
-  || '''[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?'', ''<*>'', ''g'')';
+parallel safe
+return regexp_replace(
+  left(p_value, 1000) collate "C", '[0-9](?:[0-9a-fA-F.:,/+T-]*[0-9])?', '<*>', 'g'
+);
 
 -- The second step, once for each distinct result of the first. It also replaces letters next to a
 -- <*> that belong to an id, a time zone or a month.
@@ -86,17 +88,16 @@ begin
       p_reads => case when p_query.plan ? 'rows' then null else array['msg'] end
     );
   end if;
-  return 'select ' || logloom_private.rough_shape_sql('r.msg') || ' as shape, '
-    || 'count(*) as count, (extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
+  return 'select logloom_private.rough_shape(r.msg) as shape, count(*) as count, '
+    || '(extract(epoch from min(r.ts)) * 1000000)::bigint as first, '
     || '(extract(epoch from max(r.ts)) * 1000000)::bigint as last, '
     || 'min(left(r.msg, 1000) collate "C") as example, null::bigint[] as place, '
     || 'sum(count(*)) over () > ' || p_records || ' as is_cut from (select l.ts, l.msg '
     || logloom_private.source_sql(logloom_private.staged_sql(p_query, v_rows))
     || ') r group by 1'
     || case when v_is_counted then ' union all select '
-      || logloom_private.rough_shape_sql('t.template')
-      || ', t.count, t.first, t.last, null, t.place, t.is_cut '
-      || 'from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
+      || 'logloom_private.rough_shape(t.template), t.count, t.first, t.last, null, t.place, '
+      || 't.is_cut from (select s.template, sum(s.events) as count, min(s.first_us) as first, '
       || 'max(s.last_us) as last, min(s.place) as place, '
       || format('coalesce(sum(count(*)) over () > %L, false)', v_templates)
       || ' as is_cut from logloom_private.sealed_patterns('

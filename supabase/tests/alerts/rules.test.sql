@@ -28,7 +28,8 @@ select is(
       "email": "ops@example.com", "webhook_url": "https://example.com/hook?a=b", "note": ["x"]
     },
     "last_evaluated_at": null, "last_value": null, "last_error": null,
-    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
+    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "kind": "query",
+    "group_wait_seconds": 0,
     "notification_secrets": {}, "late_seconds": 0, "baseline": null
   }',
   'create_alert_rule returns the rule'
@@ -45,7 +46,8 @@ select is(
     "comparison": "neq", "window_minutes": 1, "cooldown_minutes": 10080, "enabled": false,
     "notification_destinations": [], "notification_config": {},
     "last_evaluated_at": null, "last_value": null, "last_error": null,
-    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
+    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "kind": "query",
+    "group_wait_seconds": 0,
     "notification_secrets": {}, "late_seconds": 0, "baseline": null
   }',
   'what is left out has its default'
@@ -186,7 +188,8 @@ select is(
     "enabled": true, "notification_destinations": ["email"],
     "notification_config": {"email": "a@example.com"},
     "last_evaluated_at": null, "last_value": null, "last_error": null,
-    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "group_wait_seconds": 0,
+    "notify_on_recovery": false, "for_minutes": 0, "on_absent": "ignore", "kind": "query",
+    "group_wait_seconds": 0,
     "notification_secrets": {}, "late_seconds": 0, "baseline": null
   }',
   'update: everything at once'

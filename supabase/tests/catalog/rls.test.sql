@@ -52,6 +52,8 @@ insert into logloom.logs (id, tenant_id, ts, received_at, write_seq)
 values (gen_random_uuid(), 'acme', now(), now(), 1);
 insert into logloom.saved_searches (tenant_id, created_by, name, query_dsl, is_shared)
 values ('acme', 'alice', 'n', 'ts:*', true);
+insert into logloom.error_groups (tenant_id, fingerprint, first_seen, last_seen)
+values ('acme', 'f', now(), now());
 insert into logloom.log_dashboards (tenant_id, created_by, name, is_shared, panels)
 values ('acme', 'alice', 'n', true, '[]');
 insert into logloom.alert_rules (

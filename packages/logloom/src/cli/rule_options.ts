@@ -22,6 +22,7 @@ export interface RuleOptions extends TargetOptions {
   email?: string;
   webhook?: string;
   paused?: true;
+  newErrors?: true;
 }
 
 export function withCondition(command: Command): Command {
@@ -55,6 +56,8 @@ const members = [
   "group_wait_seconds",
 ];
 
+const conditions = ["threshold", "comparison", "window_minutes", "for_minutes", "on_absent"];
+
 export type Rule = ParametersOf<"create_alert_rule">;
 
 /** Combines the options and the file. The service checks whether the result is a valid rule. */
@@ -62,12 +65,18 @@ export async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Ru
   const { name, description, query, above, below, email, webhook, file } = options;
   const rule: Record<string, unknown> = {};
   const written = file === undefined ? {} : await objectIn(cli, file);
-  const { baseline } = written as { baseline?: { days?: number; deviations?: number } };
+  const { baseline, kind } = written as {
+    baseline?: { days?: number; deviations?: number };
+    kind?: string;
+  };
+  const isOfErrors = options.newErrors === true || kind === "new_error";
   if (baseline) {
     rule.p_threshold = baseline.deviations;
     rule.p_baseline = { days: baseline.days ?? 7 };
   }
   for (const member of members) {
+    // list prints what a rule of errors cannot change.
+    if (isOfErrors && conditions.includes(member)) continue;
     if (written[member] !== undefined) rule[`p_${member}`] = written[member];
   }
   const given = above ?? below ?? options.threshold;
@@ -85,6 +94,7 @@ export async function ruleOf(cli: Cli, options: RuleOptions): Promise<Partial<Ru
       p_cooldown_minutes: wholeNumber("--cooldown", cooldown, 0, 10_080),
     },
     ...paused && { p_enabled: false },
+    ...isOfErrors && { p_kind: "new_error" },
   });
   if (email !== undefined || webhook !== undefined) {
     rule.p_notification_destinations = [

@@ -20,6 +20,8 @@ import type {
   Comparison,
   CreatedApiKey,
   CreatedPortalSession,
+  ErrorGroup,
+  ErrorGroupDetails,
   Field,
   Histogram,
   IngestToken,
@@ -73,12 +75,13 @@ export interface Operations {
   create_alert_rule: {
     parameters: {
       p_baseline?: AlertBaseline;
-      p_comparison: Comparison;
-      p_cooldown_minutes: number;
+      p_comparison?: Comparison;
+      p_cooldown_minutes?: number;
       p_description?: string;
       p_enabled: boolean;
       p_for_minutes?: number;
       p_group_wait_seconds?: number;
+      p_kind?: AlertRule["kind"];
       p_name?: string;
       p_notification_config?: AlertRule["notification_config"];
       p_notification_destinations?: Channel[];
@@ -90,7 +93,7 @@ export interface Operations {
       p_tenant_id?: string;
       p_threshold?: number;
       p_view_id?: string;
-      p_window_minutes: number;
+      p_window_minutes?: number;
     };
     answer: AlertRule;
   };
@@ -209,6 +212,10 @@ export interface Operations {
     answer: ApiKeyUsage;
   };
   get_current_tenant: { parameters: { p_tenant_id?: string }; answer: Tenant };
+  get_error_group: {
+    parameters: { p_fingerprint?: string; p_id?: string; p_ts?: string };
+    answer: ErrorGroupDetails;
+  };
   get_log: { parameters: { p_id: string; p_ts?: string }; answer: LogRecord };
   get_log_context: {
     parameters: { p_after?: number; p_before?: number; p_id: string; p_ts?: string };
@@ -268,6 +275,22 @@ export interface Operations {
   list_api_keys: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
     answer: ApiKey[];
+  };
+  list_error_groups: {
+    parameters: {
+      p_after?: string;
+      p_assigned_to?: string;
+      p_first_release?: string;
+      p_limit?: number;
+      p_new_since?: string;
+      p_order?: "priority" | "last_seen" | "first_seen" | "records";
+      p_service?: string;
+      p_state?: ErrorGroup["state"][];
+      p_tenant_id?: string;
+      p_ts_from?: string;
+      p_ts_to?: string;
+    };
+    answer: ErrorGroup[];
   };
   list_log_archive: {
     parameters: { p_after?: string; p_limit?: number; p_tenant_id?: string };
@@ -505,6 +528,18 @@ export interface Operations {
       p_window_minutes?: number;
     };
     answer: AlertRule;
+  };
+  update_error_group: {
+    parameters: {
+      p_assigned_to?: string;
+      p_fingerprints: string[];
+      p_ignored_until?: string;
+      p_merge_into?: string;
+      p_note?: string;
+      p_release?: string;
+      p_state?: "open" | "resolved" | "ignored";
+    };
+    answer: Success;
   };
   update_log_dashboard: {
     parameters: {

@@ -27,6 +27,7 @@ export type ListName = {
 
 /** The member whose value asks for the next page of a list. */
 const idOf: Record<ListName, string> = {
+  list_error_groups: "fingerprint",
   list_saved_searches: "id",
   list_alert_rules: "rule_id",
   list_alert_history: "alert_id",

@@ -155,6 +155,8 @@ export interface AlertRule {
   notification_secrets: { [name: string]: { set: true } };
   /** What `threshold` counts: deviations from the same windows of the last days. Null: the value itself. */
   baseline: Required<AlertBaseline> & { known_days: number } | null;
+  /** new_error: fires for each error group that is new or regressed; it has no condition. */
+  kind: "query" | "new_error";
   /** How many seconds the rule's evaluation is late. */
   late_seconds: number;
 }
@@ -530,6 +532,85 @@ export interface LogOverview {
   warnings: QueryWarning[];
   /** Hosts without a record in the last part that had some in the same part before. Null: not compared. */
   silent_hosts: string[] | null;
+}
+
+/** Errors that have the same cause. */
+export interface ErrorGroup {
+  /** Sixteen hexadecimal digits; "others" counts the errors beyond the plan's limit of groups. */
+  fingerprint: string;
+  tenant_id: string;
+  service: string | null;
+  error_type: string | null;
+  /** Type and template of the messages. Null: the records are gone. */
+  title: string | null;
+  /** new and regressed: in the last seven days. In a view: open, resolved or ignored. */
+  state: "new" | "regressed" | "open" | "resolved" | "ignored";
+  first_seen: string;
+  last_seen: string;
+  /** How many arrived; in a view: how many there are in the range. */
+  records: number;
+  /** How many users it touched; an estimate from 256 on. */
+  users: number;
+  first_release: string | null;
+  last_release: string | null;
+  /** The email address of the user, or the user_id if the address is unknown. */
+  assigned_to: string | null;
+  note: string | null;
+  ignored_until: string | null;
+  resolved_at: string | null;
+  /** The last release that has the error. */
+  resolved_release: string | null;
+  /** Records in each of the last 24 hours; the last one is the current one. */
+  hours: number[];
+}
+
+/** Records of an error group in the hour or UTC day that begins at this time. */
+export interface ErrorCount {
+  at: string;
+  records: number;
+}
+
+/** A call of a stack trace. */
+export interface ErrorFrame {
+  line: string;
+  /** Not of a runtime or a library. */
+  is_own: boolean;
+}
+
+/** A value that records of a group have more often than other errors, as shares from 0 to 1. */
+export interface ErrorTag {
+  field: string;
+  value: string;
+  share: number;
+  share_of_others: number;
+}
+
+/** A release in which an error was seen. */
+export interface ErrorRelease {
+  release: string;
+  first_seen: string;
+  last_seen: string;
+  /** How many of the sampled records are its. */
+  records: number;
+}
+
+/** An error group with its course. */
+export interface ErrorGroupDetails {
+  group: ErrorGroup;
+  /** The last 14 days. */
+  hours: ErrorCount[];
+  /** The last year. Null in a view. */
+  days: ErrorCount[] | null;
+  /** The newest stack trace, the innermost call first. */
+  stack: ErrorFrame[];
+  releases: ErrorRelease[];
+  tags: ErrorTag[];
+  /** At most ten. */
+  newest: LogRecord[];
+  /** The records that releases, tags and newest come from. */
+  sampled_records: number;
+  /** The fingerprints of the groups that were merged into this one. Null in a view. */
+  merged: string[] | null;
 }
 
 /** A panel of a dashboard. */

@@ -108,6 +108,19 @@ export const overview = objectOf({
   silent_hosts: { type: ["array", "null"], items: text },
 });
 
+const errorGroupMembers = objectOf({ fingerprint: text, state: text, records: number });
+
+export const errorGroups = listOf(errorGroupMembers);
+
+export const errorGroup = objectOf({
+  group: errorGroupMembers,
+  hours: listOf(objectOf({ at: text, records: number })),
+  stack: listOf(objectOf({ line: text, is_own: { type: "boolean" } })),
+  releases: listOf(objectOf({ release: text, records: number })),
+  tags: listOf(objectOf({ field: text, value: text, share: number })),
+  newest: listOf({ type: "object" }),
+});
+
 export const fields = listOf(objectOf(
   {
     field: text,

@@ -106,8 +106,9 @@ export function addPrompts(server: McpServer): void {
         "2. log_series of level:>=warn: peaks and gaps.\n" +
         "3. what_changed: what is new, gone, or much more than in the hour before; or else " +
         "log_patterns of level:>=warn for both hours.\n" +
-        "4. list_alerts: what fired, and is still open.\n" +
-        "5. search_logs for one or two records of each finding.\n" +
+        "4. list_error_groups since an hour ago: errors that are new or came back.\n" +
+        "5. list_alerts: what fired, and is still open.\n" +
+        "6. search_logs for one or two records of each finding.\n" +
         "Then list what needs somebody's attention, the most urgent first; if nothing does, say so.",
     ));
 }

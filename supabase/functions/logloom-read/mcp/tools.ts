@@ -129,6 +129,50 @@ export const tools: readonly Tool[] = [
       "the day before, and when each was last seen. A good first look.",
     properties: { query_dsl: query, ...range, limit: upTo(1000, "Services, 50 by default.") },
   }, { fixed: { p_limit: 50 } }),
+  {
+    name: "list_error_groups",
+    output: output.errorGroups,
+    title: "Errors",
+    description: "Lists errors with the same cause as groups, new and regressed ones first. " +
+      'For "what is new since the deploy?" give new_since; search_logs of @kind:marker has deploys.',
+    properties: {
+      state: {
+        type: "string",
+        description: "Only groups in this state; new, regressed and open by default.",
+        enum: ["new", "regressed", "open", "resolved", "ignored"],
+      },
+      new_since: text("Became new or regressed since: RFC 3339, or now-1h."),
+      first_release: text("First seen in this release.", 200),
+      service: text("Only of this service.", 200),
+      ...range,
+      limit: upTo(100, "Groups, 20 by default."),
+      after: text("fingerprint of the last group of the page before."),
+    },
+    required: [],
+    operations: ["list_error_groups"],
+    async ask({ state, ...given }, read) {
+      const groups = await read("list_error_groups", {
+        p_limit: 20,
+        ...parametersOf(given),
+        ...(state === undefined ? {} : { p_state: [state] }),
+      });
+      return slimList(groups);
+    },
+  },
+  toolOf("get_error_group", {
+    name: "get_error_group",
+    output: output.errorGroup,
+    title: "One error",
+    description: "Gives an error group with its course, stack, releases, what its records have " +
+      "more often than other errors, and the newest records. Name the group, or a record of it.",
+    properties: { fingerprint: text("The group's fingerprint."), ...record },
+    isCut: true,
+  }, {
+    shown: (found) =>
+      isObject(found)
+        ? { ...found, group: slim(found.group), newest: slimList(found.newest) }
+        : found,
+  }),
   toolOf("list_log_fields", {
     name: "list_log_fields",
     output: output.fields,

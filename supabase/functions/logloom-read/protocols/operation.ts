@@ -22,6 +22,11 @@ export const operation: Protocol = {
   },
 };
 
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= 100 &&
+    value.every((one) => typeof one === "string");
+}
+
 /** The JSON text of the parameters. */
 export async function parametersOf(request: Request): Promise<string | Response> {
   const text = await bodyText(request);
@@ -31,14 +36,18 @@ export async function parametersOf(request: Request): Promise<string | Response>
     const parameters: unknown = JSON.parse(text);
     if (typeof parameters === "object" && parameters !== null && !Array.isArray(parameters)) {
       const nested = Object.entries(parameters).find(([, value]) =>
-        typeof value === "object" && value !== null
+        typeof value === "object" && value !== null && !isListOfTexts(value)
       );
       // No reading operation has a nested parameter, and a deep one would be costly in the database.
-      return nested === undefined
-        ? text
-        : problem(400, `Invalid ${nested[0].slice(0, 60)}: lists and objects are not allowed`, {
+      return nested === undefined ? text : problem(
+        400,
+        `Invalid ${
+          nested[0].slice(0, 60)
+        }: objects and lists of anything but texts are not allowed`,
+        {
           name: "reading.parameter_is_invalid",
-        });
+        },
+      );
     }
   } catch {
     return problem(400, "The body is not JSON", { hint: "Send the parameters as a JSON object." });

@@ -26,6 +26,7 @@ create table logloom.alert_rules (
   -- Sealed. Only the function logloom-notify can open them.
   notification_secrets jsonb not null default '{}',
   baseline_days integer,
+  kind text not null default 'query',
   constraint alert_rules_name_is_valid check (
     name = logloom_private.trim_space(name) and length(name) between 1 and 200
   ),
@@ -96,6 +97,12 @@ create table logloom.alert_rules (
     or baseline_days >= 3 and baseline_days <= 7 and threshold >= 0.01 and threshold <= 1000
       and comparison in ('gt', 'gte', 'lt', 'lte')
   ),
+  constraint alert_rules_kind_is_known check (kind in ('query', 'new_error')),
+  constraint alert_rules_new_error_has_no_condition check (
+    kind <> 'new_error'
+    or threshold = 0 and comparison = 'gt' and window_minutes = 1 and for_minutes = 0
+      and on_absent = 'ignore' and baseline_days is null
+  ),
   constraint alert_rules_view_is_of_tenant foreign key (tenant_id, view_id)
     references logloom.log_views (tenant_id, view_id) on delete cascade
 )
@@ -133,7 +140,7 @@ grant insert (
   tenant_id, name, description, query_dsl, threshold, comparison, window_minutes,
   cooldown_minutes, enabled, notification_destinations, notification_config, created_by,
   view_id, notify_on_recovery, for_minutes, on_absent, group_wait_seconds, notification_secrets,
-  baseline_days
+  baseline_days, kind
 ) on logloom.alert_rules to authenticated, service_role;
 
 grant update (
@@ -172,6 +179,11 @@ comment on column logloom.alert_rules.group_wait_seconds is
 comment on column logloom.alert_rules.baseline_days is
   'The value is compared with the same windows of this many days, and the threshold counts '
   'deviations from what is usual. Null: the value is compared with the threshold.';
+
+comment on column logloom.alert_rules.kind is
+  'query: compares the value of the query. new_error: fires for each error group that is new or '
+  'regressed, and whose records the query finds; its value is how many records the group has had '
+  'since the last look.';
 
 comment on column logloom.alert_rules.last_evaluated_at is 'End of the last evaluated window.';
 

@@ -12,7 +12,7 @@ return array[
   'settings.changed', 'plan.changed',
   'view.created', 'view.changed', 'view.deleted',
   'log_stream.created', 'log_stream.changed', 'log_stream.deleted',
-  'dashboard.created', 'dashboard.changed', 'dashboard.deleted',
+  'dashboard.created', 'dashboard.changed', 'dashboard.deleted', 'error_group.changed',
   'logs.deletion_requested', 'logs.deletion_finished', 'logs.day_dropped',
   'logs.restore_requested', 'logs.restore_finished'
 ];

@@ -33,6 +33,7 @@ create table logloom.plans (
   max_restored_days integer not null default 31,
   max_log_dashboards integer not null default 1000,
   max_baseline_rules integer not null default 10,
+  max_error_groups integer not null default 1000,
   constraint plans_limits_are_not_negative check (
     least(monthly_events_limit, monthly_bytes_limit, max_saved_searches, max_alerts) >= 0
   ),
@@ -48,6 +49,7 @@ create table logloom.plans (
   constraint plans_max_restored_days_is_limited check (max_restored_days between 0 and 3650),
   constraint plans_max_log_dashboards_is_not_negative check (max_log_dashboards >= 0),
   constraint plans_max_baseline_rules_is_not_negative check (max_baseline_rules >= 0),
+  constraint plans_max_error_groups_is_not_negative check (max_error_groups >= 0),
   constraint plans_notifications_are_limited check (
     least(emails_per_hour, webhooks_per_hour, max_notification_addresses) >= 0
   ),
@@ -81,21 +83,21 @@ insert into logloom.plans (
   max_members, max_api_keys, emails_per_hour, webhooks_per_hour, max_notification_addresses,
   max_ingest_tokens, ingest_tokens_per_minute, max_portal_sessions, portal_requests_per_minute,
   max_views, max_log_streams, max_alert_silences, max_log_dashboards,
-  max_baseline_rules
+  max_baseline_rules, max_error_groups
 )
 values
   (
     'free', 'Free', true, 1000000, 1000000000, 7, 7, true, 10, true, 3, 4, 1,
-    10, 20, 20, 200, 10, 100, 20, 100, 120, 5, 1, 10, 5, 1
+    10, 20, 20, 200, 10, 100, 20, 100, 120, 5, 1, 10, 5, 1, 200
   ),
   (
     'pro', 'Pro', false, 100000000, 100000000000, 30, 90, true, 50, true, 50, 6, 2,
-    100, 200, 200, 2000, 100, 1000, 200, 1000, 1200, 100, 10, 100, 100, 20
+    100, 200, 200, 2000, 100, 1000, 200, 1000, 1200, 100, 10, 100, 100, 20, 2000
   ),
   (
     'enterprise', 'Enterprise', false, 10000000000, 10000000000000, 90, 400,
     true, 1000, true, 1000, 8, 2, 1000, 1000, 1000, 10000, 1000,
-    10000, 2000, 10000, 6000, 1000, 100, 1000, 1000, 200
+    10000, 2000, 10000, 6000, 1000, 100, 1000, 1000, 200, 10000
   );
 
 comment on table logloom.plans is
@@ -155,6 +157,9 @@ comment on column logloom.plans.portal_requests_per_minute is
 
 comment on column logloom.plans.max_baseline_rules is
   'Alert rules with a baseline. The values of one take 1 MB; with by up to 4 MB.';
+
+comment on column logloom.plans.max_error_groups is
+  'Error groups of a tenant. Errors beyond them are counted together. A group takes 2 to 30 kB.';
 
 comment on column logloom.plans.max_alert_silences is
   'Silences of a tenant at once, including scheduled ones.';

@@ -76,7 +76,10 @@ function list(cli: Cli): Command {
 
 const signs = { gt: ">", gte: ">=", lt: "<", lte: "<=", eq: "=", neq: "!=" };
 
-function condition({ comparison, threshold, window_minutes, baseline }: AlertRule): string {
+function condition(
+  { comparison, threshold, window_minutes, baseline, kind }: AlertRule,
+): string {
+  if (kind === "new_error") return "new and returning errors";
   const what = baseline ? ` deviations from ${baseline.days} days` : "";
   return `${signs[comparison]} ${threshold}${what} in ${window_minutes} min`;
 }
@@ -89,6 +92,7 @@ function create(cli: Cli): Command {
     [
       "--name 'API errors' --query 'level:error service:api' --above 10 --window 5 " +
       "--email ops@example.com",
+      "--name 'New errors' --new-errors --query service:api --email ops@example.com",
       "--file rule.json --paused",
     ],
     "Options win over the file. Without --cooldown it is silent for 30 minutes after it fired.",
@@ -98,9 +102,16 @@ function create(cli: Cli): Command {
     .option("--email <address>", "whom to mail")
     .option("--webhook <url>", "where to post")
     .option("--paused", "make it, and do not evaluate it yet")
+    .option("--new-errors", "fires for each error group that is new or back; --query narrows them")
     .action(async (options: RuleOptions) => {
-      const rule = { p_cooldown_minutes: 30, p_enabled: true, ...await ruleOf(cli, options) };
-      for (const [option, name] of required) {
+      const given = await ruleOf(cli, options);
+      const isOfErrors = given.p_kind === "new_error";
+      const rule: Partial<Rule> = {
+        ...!isOfErrors && { p_cooldown_minutes: 30 },
+        p_enabled: true,
+        ...given,
+      };
+      for (const [option, name] of isOfErrors ? required.slice(0, 1) : required) {
         if (rule[name] === undefined) throw new Failure(`${option} is missing, or a file has it.`);
       }
       const reader = await openReader(cli, options);
@@ -127,6 +138,9 @@ function preview(cli: Cli): Command {
     .argument("[rule]", "the name or id of a rule")
     .action(async (named: string | undefined, options: RuleOptions) => {
       const rule = await ruleOf(cli, options);
+      if (rule.p_kind === "new_error") {
+        throw new Failure("a rule of new errors has no preview: it fires for each that is new.");
+      }
       const { p_query_dsl, p_threshold, p_comparison, p_window_minutes, p_cooldown_minutes } = rule;
       const reader = await openReader(cli, options);
       const answer = await reader.call("preview_alert_rule", {
