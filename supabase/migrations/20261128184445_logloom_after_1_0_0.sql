@@ -5047,6 +5047,61 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.complete_notification (
+  p_notification_id uuid,
+  p_claim_id        uuid
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  SECURITY DEFINER
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET standard_conforming_strings TO 'on'
+  AS $function$
+-- definer because no API role reads the outbox
+declare
+  v_notification logloom_private.notifications;
+  v_data jsonb;
+  v_group jsonb;
+  v_query text;
+  v_view_id uuid;
+  v_url constant text := (select s.console_url from logloom_private.settings s);
+begin
+  select n.* into v_notification
+  from logloom_private.notifications n
+  where n.notification_id = p_notification_id and n.claim_id = p_claim_id;
+  if not found then
+    return null;
+  end if;
+  v_data := v_notification.body::jsonb -> 'data';
+  if jsonb_array_length(v_data -> 'alerts') = 1 and v_data -> 'group' <> 'null' then
+    v_group := v_data -> 'group';
+  end if;
+  -- No query finds exactly the records of an error group.
+  if v_data ->> 'kind' is distinct from 'new_error' then
+    v_query := logloom_private.records_query(v_data ->> 'query_dsl', v_group);
+  end if;
+  v_data := v_data || jsonb_build_object(
+    'url', v_url || case
+      when v_data ->> 'kind' = 'new_error'
+        then '#/errors' || coalesce('?group=' || (v_group ->> 'fingerprint'), '')
+      else '#q=' || logloom_private.percent_encoded(v_query)
+        || '&from=' || logloom_private.percent_encoded(v_data ->> 'window_start')
+        || '&to=' || logloom_private.percent_encoded(v_data ->> 'window_end')
+    end,
+    'logs', '[]'::jsonb
+  );
+  if v_notification.purpose = 'alert' and v_query is not null then
+    select h.view_id into v_view_id
+    from logloom.alert_history h where h.alert_id = v_notification.alert_id;
+    v_data := jsonb_set(v_data, '{logs}', logloom_private.newest_records(
+      v_notification.tenant_id, v_view_id, v_query, v_data ->> 'window_start',
+      v_data ->> 'window_end'
+    ));
+  end if;
+  return (v_notification.body::jsonb || jsonb_build_object('data', v_data))::text;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.completed_preview (
   p_preview    public.logloom_alert_preview,
   p_values     logloom_private.alert_window[],
@@ -13025,6 +13080,58 @@ begin
         or exists (select from logloom_private.storage t where t.limit_day = p_day)
       )
     );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.notification_body (
+  p_type  text,
+  p_rule  logloom.alert_rules,
+  p_alert logloom.alert_history
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  SET "TimeZone" TO 'UTC'
+  AS $function$
+declare
+  v_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+begin
+  return json_build_object(
+    'type', p_type,
+    'timestamp', to_char(p_alert.triggered_at, v_iso),
+    'data', json_build_object(
+      'alert_id', p_alert.alert_id,
+      'rule_id', p_rule.rule_id,
+      'tenant_id', p_rule.tenant_id,
+      'name', p_rule.name,
+      'description', p_rule.description,
+      'query_dsl', p_rule.query_dsl,
+      'value', p_alert.value,
+      'group', p_alert."group",
+      'comparison', p_rule.comparison,
+      'threshold', p_alert.threshold,
+      'window_minutes', p_rule.window_minutes,
+      'window_start', to_char(p_alert.window_start, v_iso),
+      'window_end', to_char(p_alert.window_end, v_iso),
+      'triggered_at', to_char(p_alert.triggered_at, v_iso),
+      'incident_id', p_alert.incident_id,
+      'absent', coalesce(p_alert.absent, false),
+      'kind', p_rule.kind,
+      'returned', p_rule.kind = 'new_error' and exists (
+        select
+        from logloom.error_groups g
+        where g.tenant_id = p_rule.tenant_id and g.is_regressed
+          and g.fingerprint = p_alert."group" ->> 'fingerprint'
+      ),
+      'alerts', json_build_array(json_build_object(
+        'alert_id', p_alert.alert_id,
+        'group', logloom_private.short_group(p_alert."group"),
+        'value', p_alert.value,
+        'absent', coalesce(p_alert.absent, false)
+      ))
+    )
+  )::text;
 end;
 $function$;
 

@@ -24,6 +24,10 @@ export interface AlertData {
   readonly incident_id?: string | null;
   readonly absent?: boolean;
   readonly resolution?: string;
+  /** `new_error`: the group is an error group, and the value counts its records. */
+  readonly kind?: string;
+  /** The error group had been resolved or ignored. */
+  readonly returned?: boolean;
   /** The alerts of all groups, if the rule collects them. */
   readonly alerts?: readonly GroupAlert[];
   readonly url?: string | null;
@@ -86,29 +90,48 @@ export function readPayload(body: string): Payload {
 }
 
 export function messageOf({ type, timestamp, data }: Payload): Message {
+  const isError = data.kind === "new_error";
   const alerts = data.alerts ?? [];
   const name = oneLine(data.name);
   const isMany = alerts.length > 1;
   // The group did not recover: Logloom stopped watching it.
   const isUnwatched = type === "alert.resolved" && data.resolution === "still_absent";
   const titles = {
-    "alert.triggered": isMany ? `${name}: ${alerts.length} groups` : `${name}: ${told(data)}`,
-    "alert.resolved": isUnwatched ? `Still silent: ${name}` : `Resolved: ${name}`,
+    "alert.triggered": isMany
+      ? `${name}: ${alerts.length} ${isError ? "new or returning errors" : "groups"}`
+      : isError
+      ? `${data.returned ? "Error is back" : "New error"}${errorText(data.group)} (${
+        records(data)
+      })`
+      : `${name}: ${told(data)}`,
+    "alert.resolved": isUnwatched
+      ? `Still silent: ${name}`
+      : isError && !isMany
+      ? `Resolved: error${errorText(data.group)}`
+      : `Resolved: ${name}`,
     "alert.test": `Test of ${name}`,
   };
   const facts: [string, string][] = [["Rule", name]];
   if (isMany) {
     for (const { group, ...alert } of alerts.slice(0, groupsShown)) {
-      facts.push([groupText(group) ?? "all", told(alert)]);
+      facts.push(
+        isError
+          ? [`Error${errorText(group)}`, records(alert)]
+          : [groupText(group) ?? "all", told(alert)],
+      );
     }
     const more = alerts.length - groupsShown;
-    if (more > 0) facts.push(["And", `${more} more groups`]);
-  } else if (data.group) {
+    if (more > 0) facts.push(["And", `${more} more ${isError ? "errors" : "groups"}`]);
+  } else if (data.group && !isError) {
     facts.push(["Group", groupText(data.group) ?? ""]);
   }
-  facts.push(["Value", `${told(data)}${condition(data)}`]);
-  facts.push(["Window", `${data.window_start} to ${data.window_end}`]);
-  if (data.query_dsl !== null) facts.push(["Query", data.query_dsl]);
+  if (!isError) {
+    facts.push(["Value", `${told(data)}${condition(data)}`]);
+    facts.push(["Window", `${data.window_start} to ${data.window_end}`]);
+  }
+  if (data.query_dsl !== null && !(isError && data.query_dsl === "*")) {
+    facts.push(["Query", data.query_dsl]);
+  }
   return {
     state: isUnwatched ? "unwatched" : states[type],
     title: titles[type],
@@ -126,6 +149,7 @@ function summaryOf(type: Payload["type"], name: string, data: AlertData): string
   if (type === "alert.test") {
     return `This is a test of the alert rule "${name}". Nothing happened.`;
   }
+  if (data.kind === "new_error") return errorSummary(type, name, data);
   if (type === "alert.resolved") {
     const why = resolutions[data.resolution ?? ""] ?? "It is over";
     return `${alerts.length > 1 ? why.replace("group is", "groups are") : why}: "${name}".`;
@@ -135,6 +159,32 @@ function summaryOf(type: Payload["type"], name: string, data: AlertData): string
     return `The alert rule "${name}" fired: a group that had sent before sent nothing.`;
   }
   return `The alert rule "${name}" fired: its value was ${data.value}${condition(data)}.`;
+}
+
+function errorSummary(type: Payload["type"], name: string, data: AlertData): string {
+  const number = data.alerts?.length ?? 1;
+  if (type === "alert.resolved") {
+    const end = data.resolution === "recovered"
+      ? `${number > 1 ? "The errors were" : "The error was"} resolved or ignored`
+      : resolutions[data.resolution ?? ""] ?? "It is over";
+    return `${end}: "${name}".`;
+  }
+  if (number > 1) return `The alert rule "${name}" fired for ${number} errors.`;
+  return `The alert rule "${name}" fired: ${
+    data.returned ? "an error came back after it was resolved or ignored" : "an error is new"
+  }.`;
+}
+
+/** " in checkout: TypeError: x". In a view, the service and the title may be unknown. */
+function errorText(group: Group | null | undefined): string {
+  const [error, service] = [group?.error, group?.service].map((text) =>
+    text ? cut(oneLine(text), 200) : ""
+  );
+  return `${service === "" ? "" : ` in ${service}`}${error === "" ? "" : `: ${error}`}`;
+}
+
+function records({ value }: { value: number }): string {
+  return `${value} record${value === 1 ? "" : "s"}`;
 }
 
 function condition({ comparison, threshold }: AlertData): string {

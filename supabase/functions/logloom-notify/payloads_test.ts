@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { discordPayload } from "./discord.ts";
-import { messageOf } from "./message.ts";
+import { type AlertData, messageOf } from "./message.ts";
 import { pagerdutyEvent } from "./pagerduty.ts";
 import { hostile, hostilePayload, longPayload, samplePayload } from "./testing_payloads.ts";
 import { slackPayload } from "./slack.ts";
@@ -12,6 +12,7 @@ const all = [
   samplePayload({ resolution: "still_absent", absent: true }, "alert.resolved"),
   samplePayload({ alert_id: null, group: null, logs: [] }, "alert.test"),
   samplePayload({ url: null, absent: true }),
+  samplePayload({ kind: "new_error", group: { error: "E", service: null }, logs: [] }),
   hostilePayload,
   longPayload,
 ];
@@ -50,6 +51,48 @@ Deno.test("a message of many groups names ten groups, and counts the rest", () =
   assert.equal(title, `${"n".repeat(200)}: 60 groups`);
   assert.equal(facts.filter(([name]) => name.startsWith("service=")).length, 10);
   assert.deepEqual(facts.find(([name]) => name === "And"), ["And", "50 more groups"]);
+});
+
+Deno.test("a message about an error names the error, and says whether it is new", () => {
+  const group = { fingerprint: "f1", error: "TypeError: x", service: "checkout" };
+  const error = (changes: Partial<AlertData>, type?: "alert.resolved") =>
+    messageOf(samplePayload(
+      {
+        kind: "new_error",
+        name: "Errors",
+        query_dsl: "*",
+        value: 3,
+        group,
+        alerts: [],
+        ...changes,
+      },
+      type,
+    ));
+  const { title, summary, facts } = error({});
+  assert.equal(title, "New error in checkout: TypeError: x (3 records)");
+  assert.equal(summary, 'The alert rule "Errors" fired: an error is new.');
+  assert.deepEqual(facts, [["Rule", "Errors"]]);
+  const back = error({ returned: true, value: 1, query_dsl: "env:prod" });
+  assert.equal(back.title, "Error is back in checkout: TypeError: x (1 record)");
+  assert.equal(
+    back.summary,
+    'The alert rule "Errors" fired: an error came back after it was resolved or ignored.',
+  );
+  assert.deepEqual(back.facts, [["Rule", "Errors"], ["Query", "env:prod"]]);
+  // A view may hide everything but the fingerprint.
+  assert.equal(error({ group: { fingerprint: "f1" } }).title, "New error (3 records)");
+  const over = error({ resolution: "recovered" }, "alert.resolved");
+  assert.equal(over.title, "Resolved: error in checkout: TypeError: x");
+  assert.equal(over.summary, 'The error was resolved or ignored: "Errors".');
+  const one = { alert_id: null, group, value: 3 };
+  const many = error({ alerts: [one, { ...one, group: { ...group, service: null }, value: 1 }] });
+  assert.equal(many.title, "Errors: 2 new or returning errors");
+  assert.equal(many.summary, 'The alert rule "Errors" fired for 2 errors.');
+  assert.deepEqual(many.facts, [
+    ["Rule", "Errors"],
+    ["Error in checkout: TypeError: x", "3 records"],
+    ["Error: TypeError: x", "1 record"],
+  ]);
 });
 
 Deno.test("if a silent group is no longer watched, the message does not look like a recovery", () => {

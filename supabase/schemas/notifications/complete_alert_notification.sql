@@ -50,6 +50,7 @@ as $$
 declare
   v_notification logloom_private.notifications;
   v_data jsonb;
+  v_group jsonb;
   v_query text;
   v_view_id uuid;
   v_url constant text := (select s.console_url from logloom_private.settings s);
@@ -61,15 +62,21 @@ begin
     return null;
   end if;
   v_data := v_notification.body::jsonb -> 'data';
-  v_query := logloom_private.records_query(
-    v_data ->> 'query_dsl',
-    case when jsonb_array_length(v_data -> 'alerts') = 1 and v_data -> 'group' <> 'null'
-      then v_data -> 'group' end
-  );
+  if jsonb_array_length(v_data -> 'alerts') = 1 and v_data -> 'group' <> 'null' then
+    v_group := v_data -> 'group';
+  end if;
+  -- No query finds exactly the records of an error group.
+  if v_data ->> 'kind' is distinct from 'new_error' then
+    v_query := logloom_private.records_query(v_data ->> 'query_dsl', v_group);
+  end if;
   v_data := v_data || jsonb_build_object(
-    'url', v_url || '#q=' || logloom_private.percent_encoded(v_query)
-      || '&from=' || logloom_private.percent_encoded(v_data ->> 'window_start')
-      || '&to=' || logloom_private.percent_encoded(v_data ->> 'window_end'),
+    'url', v_url || case
+      when v_data ->> 'kind' = 'new_error'
+        then '#/errors' || coalesce('?group=' || (v_group ->> 'fingerprint'), '')
+      else '#q=' || logloom_private.percent_encoded(v_query)
+        || '&from=' || logloom_private.percent_encoded(v_data ->> 'window_start')
+        || '&to=' || logloom_private.percent_encoded(v_data ->> 'window_end')
+    end,
     'logs', '[]'::jsonb
   );
   if v_notification.purpose = 'alert' and v_query is not null then

@@ -121,6 +121,13 @@ begin
       'triggered_at', to_char(p_alert.triggered_at, v_iso),
       'incident_id', p_alert.incident_id,
       'absent', coalesce(p_alert.absent, false),
+      'kind', p_rule.kind,
+      'returned', p_rule.kind = 'new_error' and exists (
+        select
+        from logloom.error_groups g
+        where g.tenant_id = p_rule.tenant_id and g.is_regressed
+          and g.fingerprint = p_alert."group" ->> 'fingerprint'
+      ),
       'alerts', json_build_array(json_build_object(
         'alert_id', p_alert.alert_id,
         'group', logloom_private.short_group(p_alert."group"),

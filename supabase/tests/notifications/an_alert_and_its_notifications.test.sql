@@ -29,6 +29,7 @@ select is(
   ) || '{
     "rule_id": "00000000-0000-4000-9000-000000000001", "tenant_id": "acme", "name": "r1",
     "description": null, "query_dsl": "level:error", "value": 4, "group": null, "absent": false,
+    "kind": "query", "returned": false,
     "comparison": "gt", "threshold": 3,
     "window_minutes": 5, "window_start": "2026-03-03T11:59:00.000Z",
     "window_end": "2026-03-03T12:04:00.000Z", "triggered_at": "2026-03-03T12:04:00.000Z"

@@ -2,7 +2,7 @@
 begin;
 set local timezone = 'UTC';
 \ir ../actors.psql
-select plan(21);
+select plan(22);
 
 -- The query for the counted records.
 select is(logloom_private.records_query(c.query, c.of_group::jsonb), c.expected, c.query)
@@ -109,6 +109,25 @@ select matches(
   '^https://logs\.example/c\.html#q=level%3Aerror%20%7C%20where%20service%3A%3D%22other%22'
     '&from=20\d\d-\d\d-\d\dT\d\d%3A\d\d%3A00\.000Z&to=20\d\d-',
   'the link has query and range'
+);
+-- An alert of a rule for errors leads to the page of the error.
+insert into logloom.error_groups (
+  tenant_id, fingerprint, service, title, first_seen, last_seen, opened_at, is_regressed
+)
+values ('acme', 'f00d', 'shop', 'TypeError: x', now(), now(), now(), true);
+insert into logloom.alert_rules (
+  tenant_id, name, query_dsl, kind, threshold, comparison, window_minutes, cooldown_minutes,
+  enabled, notification_destinations, notification_config
+)
+values ('acme', 'r4', '*', 'new_error', 0, 'gt', 1, 0, true, '{webhook}',
+  '{"webhook_url": "https://example.com/hook"}');
+select is(
+  (
+    select jsonb_build_array(m -> 'kind', m -> 'returned', m -> 'url', m -> 'logs')
+    from pg_temp.message(4, '{"fingerprint": "f00d"}') m
+  ),
+  '["new_error", true, "https://logs.example/c.html#/errors?group=f00d", []]',
+  'an error that came back'
 );
 select is(
   (

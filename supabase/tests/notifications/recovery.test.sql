@@ -91,7 +91,7 @@ select is(
   '{
     "alert_id": null, "tenant_id": "acme", "name": "r1", "description": null,
     "query_dsl": "level:error", "value": 4, "peak_value": 4, "group": {"service": "api"},
-    "absent": false,
+    "absent": false, "kind": "query", "returned": false,
     "comparison": "gt", "threshold": 3, "window_minutes": 5, "resolution": "recovered",
     "alerts": [{"alert_id": null, "group": {"service": "api"}, "value": 4, "absent": false}]
   }',
