@@ -124,6 +124,15 @@ export const shots: Shot[] = [
     },
     document: "console-empty",
   },
+  { name: "errors", hash: "/errors", then: table },
+  {
+    name: "error",
+    hash: "/errors",
+    then: async (page) => {
+      await page.locator("main tbody .card-title").first().click();
+      await page.locator(".u-over").waitFor();
+    },
+  },
   // The incidents may be over before the last pictures are taken.
   { name: "alerts", hash: "/alerts?state=all", then: table },
   {

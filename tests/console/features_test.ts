@@ -393,7 +393,7 @@ inBrowser("an export continues on other screens and shows its progress", async (
 
 inBrowser("the palette and the completion list prefer matches at the start of a word", async () => {
   const user = await withLogs();
-  await user.client.call("create_saved_search", { p_name: "Errors", p_query_dsl: "level:error" });
+  await user.client.call("create_saved_search", { p_name: "Failures", p_query_dsl: "level:error" });
   await using tab = await browser.open(user.token);
   const { page } = tab;
   await isSeen(page, "slow query");
@@ -405,8 +405,8 @@ inBrowser("the palette and the completion list prefer matches at the start of a 
     await page.getByRole("listbox", { name: "Found" }).getByRole("option").first().innerText(),
     /^Usage/,
   );
-  await box.fill("err");
-  await page.getByRole("option", { name: /Errors/ }).waitFor();
+  await box.fill("fai");
+  await page.getByRole("option", { name: /Failures/ }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => location.hash.includes("level:error"));

@@ -15,7 +15,12 @@ import { createPortalService } from "../../console/src/portal/portal-service.ts"
 import { PortalSession } from "../../console/src/portal/portal-session.ts";
 import { createService } from "../../console/src/service/client.ts";
 import type { Config } from "../../console/src/service/config.ts";
-import type { AlertIncident, HealthReport } from "../../console/src/service/logloom.ts";
+import type {
+  AlertIncident,
+  ErrorGroup,
+  ErrorGroupDetails,
+  HealthReport,
+} from "../../console/src/service/logloom.ts";
 import { readerOf } from "../../console/src/service/session.ts";
 import { TokenSession } from "../../console/src/service/token-session.ts";
 import { suggestionOf, withSuggestion } from "../../console/src/search/query-suggestion.ts";
@@ -42,6 +47,7 @@ import { csvOf, mostSaved, RecordFile } from "../../console/src/search/export-fi
 import { marksOf } from "../../console/src/search/query-diagnostics.ts";
 import { exactJson, parseExactly } from "../../console/src/service/exact-json.ts";
 import { concerns } from "../../console/src/health/health-summary.ts";
+import { placeOf as placeOfGroup } from "../../console/src/errors/group-query.ts";
 import { draftOf, parametersOf } from "../../console/src/alerts/rule-draft.ts";
 import { detailsOf, subjectOf } from "../../console/src/settings/audit-words.ts";
 import { secondsOf, valuesAt } from "../../console/src/shared/earlier-periods.ts";
@@ -166,6 +172,31 @@ Deno.test("an incident's query is limited to its group, also to the group withou
     seriesOfIncident(incident({ service: null, env: "prod" })),
     "level:error -service:* env:prod | count()",
   );
+  // No query finds exactly the records of an error.
+  assert.equal(recordsOf(incident({ fingerprint: "f1", error: "x", service: "a" })), null);
+});
+
+Deno.test("the records of an error are searched by what all of them have in common", () => {
+  const queryOf = (group: Partial<ErrorGroup>, ...messages: string[]) =>
+    placeOfGroup({
+      group: {
+        service: 'a "b"',
+        error_type: "TypeError",
+        title: "TypeError: card <*> was declined by <*>",
+        first_seen: "2026-11-01T00:00:00Z",
+        last_seen: "2026-11-21T12:00:00Z",
+        ...group,
+      },
+      newest: messages.map((msg) => ({ msg })),
+    } as unknown as ErrorGroupDetails);
+  const message = "card 7 was declined by the bank";
+  assert.deepEqual(queryOf({}, message, `TypeError: ${message}`), {
+    q: 'level:error service:="a \\"b\\"" msg:"was declined by"',
+    from: "2026-11-07T12:00:00.000Z",
+    to: "2026-11-21T12:00:00.001Z",
+  });
+  assert.equal(queryOf({ service: null }, message, "other").q, "level:error -service:*");
+  assert.equal(queryOf({ fingerprint: "others", title: null }, message).q, "level:error");
 });
 
 Deno.test("a click on a pressed value removes its condition and the AND beside it", () => {
@@ -396,6 +427,12 @@ Deno.test("a rule whose threshold is not a number is not sent", () => {
   for (const threshold of ["", "abc", `1${decimalSign() === "," ? "." : ","}5`]) {
     assert.equal(parametersOf({ ...draft, threshold }), null, threshold);
   }
+  // A rule for errors has no condition, and keeps its kind.
+  const errors = { ...draft, threshold: "", kind: "new_error" as const, query_dsl: "*" };
+  const { p_kind, p_query_dsl, ...others } = parametersOf(errors) ?? {};
+  assert.deepEqual([p_kind, p_query_dsl], ["new_error", "*"]);
+  assert.ok(!("p_threshold" in others) && !("p_comparison" in others));
+  assert.ok(!("p_kind" in (parametersOf({ ...errors, rule_id: "r" }) ?? {})));
 });
 
 Deno.test("a refusal of the last reader's token does not sign out the next reader", async () => {

@@ -48,7 +48,17 @@ inBrowser("a viewer reads within the view: overview, search and shared dashboard
     "Overview",
     "Search",
     "Dashboards",
+    "Errors",
   ]);
+  // Groups of the records in the view, without people and without changes.
+  await nav.getByRole("link", { name: "Errors" }).click();
+  await page.getByText("Groups of the newest errors of the last 24 hours").waitFor();
+  await page.getByRole("row", { name: /onerror/ }).waitFor();
+  assert.deepEqual(await page.locator("main tbody th .card-title").allInnerTexts(), [
+    "<img src=x onerror=alert(<*>)>",
+  ]);
+  assert.equal(await page.getByRole("checkbox").count(), 0);
+  assert.equal(await page.getByText("Assigned to").count(), 0);
 
   await nav.getByRole("link", { name: "Search" }).click();
   await isSeen(page, "slow query");

@@ -148,6 +148,17 @@ async function answersWithNulls(db: Database, tenant: Tenant): Promise<Answered[
   await call("list_alert_incidents", {});
   await call("create_alert_silence", { p_matcher: {}, p_to: "2099-01-01" });
 
+  // The group of a record that was not counted yet, and a group whose records are gone.
+  await using _groups = await stopJob(db, "group_errors");
+  await ingest(tenant.headers, [{ ts, level: "error" }]);
+  await queueIsEmpty(db);
+  const { logs: [{ id: p_id }] } = await client.call("search_logs", { p_query_dsl: "level:error" });
+  await call("get_error_group", { p_id });
+  await db`
+    insert into logloom.error_groups (tenant_id, fingerprint, first_seen, last_seen, opened_at)
+    values (${tenant.id}, 'f00d', now(), now(), now())`;
+  await call("list_error_groups", {});
+
   await call("delete_logs", {
     p_query_dsl: "level:error",
     p_ts_from: "now-1h",

@@ -5,6 +5,7 @@ export const screens = [
   "overview",
   "search",
   "dashboards",
+  "errors",
   "alerts",
   "saved",
   "keys",

@@ -6,7 +6,8 @@ import type { Alert, AlertRule } from "../service/logloom.ts";
 import { Badge, Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { ago } from "../shared/format-time.ts";
 import { measure } from "../shared/format-number.ts";
-import { IncidentState } from "../shared/incident-parts.tsx";
+import { errorOf } from "../shared/group-label.ts";
+import { goToError, GroupBadges, IncidentState } from "../shared/incident-parts.tsx";
 import { actions, ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
@@ -63,23 +64,20 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
     "list_alert_history",
     "list_alert_incidents",
   ]);
+  const error = errorOf(alert.group);
   const look = () =>
-    rule && go({
+    error ? goToError(error) : rule && go({
       screen: "search",
       parameters: { q: rule.query_dsl, from: alert.window_start, to: alert.window_end },
     });
-  const group = Object.entries(alert.group ?? {});
   return (
     <tr>
       <td title={alert.triggered_at}>{ago(alert.triggered_at)}</td>
       <th scope="row">
-        {plain(rule?.name ?? say("A deleted rule"))}
-        {group.map(([field, value]) => (
-          <Badge key={field} tone="plain">{plain(`${field}: ${value ?? say("none")}`)}</Badge>
-        ))}
+        {plain(rule?.name ?? say("A deleted rule"))} <GroupBadges group={alert.group} />
       </th>
       <td className="number">{measure(alert.value)}</td>
-      <td className="number">{measure(alert.threshold)}</td>
+      <td className="number">{error ? "–" : measure(alert.threshold)}</td>
       <td>
         <Told alert={alert} rule={rule} />
       </td>
@@ -90,7 +88,9 @@ function AlertRow({ alert, rule }: { alert: Alert; rule: AlertRule | undefined }
         </span>
       </td>
       <td className="tools">
-        {rule && <Button look="small" onClick={look}>{say("Records")}</Button>}
+        {(rule || error) && (
+          <Button look="small" onClick={look}>{error ? say("The error") : say("Records")}</Button>
+        )}
         {!alert.acknowledged && (
           <Button
             look="small primary"

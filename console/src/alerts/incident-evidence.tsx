@@ -1,15 +1,12 @@
 import { useMemo } from "react";
 import { go } from "../address/address.ts";
-import { rowTime } from "../address/range.ts";
 import { ChangesView } from "../search/changes-view.tsx";
 import { type EditQuery, EditQueryContext } from "../search/edit-query-context.ts";
 import { PatternsView } from "../search/patterns-view.tsx";
 import type { Run } from "../search/search-run.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import { Loaded } from "../shared/list-table.tsx";
-import { LogText } from "../shared/log-text.tsx";
-import { usePreferences } from "../shared/preferences.ts";
-import { oneLine } from "../shared/safe-text.ts";
+import { RecordList } from "../shared/record-list.tsx";
 import { say } from "../shared/translate.ts";
 
 const mostRecords = 10;
@@ -45,7 +42,6 @@ function NewestRecords({ query, range: { from, to } }: {
   query: string;
   range: { from: string; to: string };
 }) {
-  const { zone } = usePreferences();
   const answer = useOperation("search_logs", {
     p_query_dsl: query,
     p_ts_from: from,
@@ -56,25 +52,7 @@ function NewestRecords({ query, range: { from, to } }: {
     <section className="block">
       <h2>{say("Newest records")}</h2>
       <Loaded answer={answer}>
-        {({ logs }) => (
-          <ol className="context-rows" tabIndex={0} aria-label={say("Newest records")}>
-            {logs.map(({ id, ts, level, service, msg }) => (
-              <li key={id} className={`level-${level ?? "none"}`}>
-                <button
-                  type="button"
-                  className="group-value"
-                  onClick={() =>
-                    go({ screen: "search", parameters: { q: query, from, to, id, at: ts } })}
-                >
-                  <time dateTime={ts}>{rowTime(ts, zone)}</time>
-                </button>
-                <span className="cell-level">{level ?? "–"}</span>
-                <LogText text={oneLine(service ?? "", 40)} />
-                <LogText text={oneLine(msg ?? "", 300)} />
-              </li>
-            ))}
-          </ol>
-        )}
+        {({ logs }) => <RecordList records={logs} place={{ q: query, from, to }} />}
       </Loaded>
     </section>
   );

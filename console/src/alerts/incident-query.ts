@@ -1,5 +1,6 @@
 import { type Words } from "../shared/translate.ts";
 import { filterOf, seriesOf, withClause } from "../language/edit-query.ts";
+import { errorOf } from "../shared/group-label.ts";
 import type { AlertIncident } from "../service/logloom.ts";
 
 export const resolutions: Record<NonNullable<AlertIncident["resolution"]>, Words> = {
@@ -24,7 +25,8 @@ export function rangeOf(incident: AlertIncident, now: number): { from: string; t
 
 /** The query that finds an incident's records: its rule's filter, limited to its group. */
 export function recordsOf({ query_dsl, group }: AlertIncident): string | null {
-  if (query_dsl === null) return null;
+  // The error's own page shows its records.
+  if (query_dsl === null || errorOf(group)) return null;
   return Object.entries(group ?? {}).reduce(
     (query, [field, value]) =>
       withClause(query, field, value ?? "", value === null ? "lacks" : "in"),

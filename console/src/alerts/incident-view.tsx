@@ -2,18 +2,20 @@ import { useState } from "react";
 import { change, go } from "../address/address.ts";
 import { deliveryState } from "./delivery-state.ts";
 import { signs } from "../shared/comparison-signs.ts";
-import { useOperation } from "../service/operation-hooks.ts";
+import { useChange, useOperation } from "../service/operation-hooks.ts";
 import type { AlertDelivery, AlertIncidentDetails } from "../service/logloom.ts";
 import { useNameOf } from "../service/roles.ts";
 import { Badge, Button, Empty, ErrorNote, ScreenHead } from "../shared/basic-controls.tsx";
+import { FactList } from "../shared/fact-list.tsx";
 import { ago, shortTime } from "../shared/format-time.ts";
 import { count, measure, minutes } from "../shared/format-number.ts";
 import { Loaded, Table } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
-import { GroupBadges, IncidentState } from "../shared/incident-parts.tsx";
-import { IncidentAnswer, useIncidentChange } from "./incident-answer.tsx";
+import { errorOf } from "../shared/group-label.ts";
+import { goToError, GroupBadges, IncidentState } from "../shared/incident-parts.tsx";
+import { AnswerForm } from "../shared/answer-form.tsx";
 import { IncidentEvidence } from "./incident-evidence.tsx";
 import { IncidentChart } from "./incident-chart.tsx";
 import { rangeOf, recordsOf, resolutions } from "./incident-query.ts";
@@ -35,13 +37,22 @@ export function IncidentView({ id }: { id: string }) {
 
 const back = () => <Button onClick={() => change({ incident: "" })}>{say("All incidents")}</Button>;
 
+const touched = [
+  "list_alert_incidents",
+  "get_alert_incident",
+  "list_alert_history",
+  "list_tenant_audit_events",
+] as const;
+
 function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
-  const update = useIncidentChange();
+  const update = useChange("update_alert_incident", touched);
+  const answer = useChange("update_alert_incident", touched);
   // The chart is updated, but the lists below it stay as they were read.
   const [readAt] = useState(() => Date.now());
   const isOpen = incident.state === "open";
   const range = rangeOf(incident, Math.floor(Date.now() / 60_000) * 60_000);
   const records = recordsOf(incident);
+  const error = errorOf(incident.group);
   return (
     <>
       <ScreenHead
@@ -49,11 +60,14 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
         about={
           <>
             <IncidentState incident={incident} /> <GroupBadges group={incident.group} />{" "}
-            <code>{plain(incident.query_dsl ?? "")}</code>
+            {!(error && incident.query_dsl === "*") && (
+              <code>{plain(incident.query_dsl ?? "")}</code>
+            )}
           </>
         }
       >
         {back()}
+        {error && <Button onClick={() => goToError(error)}>{say("The error")}</Button>}
         {records !== null && (
           <Button onClick={() => go({ screen: "search", parameters: { q: records, ...range } })}>
             {say("Records")}
@@ -76,7 +90,12 @@ function IncidentPage({ incident }: { incident: AlertIncidentDetails }) {
       <IncidentChart incident={incident} range={range} />
       <div className="incident-columns">
         <Facts incident={incident} />
-        <IncidentAnswer key={incident.incident_id} incident={incident} />
+        <AnswerForm
+          key={incident.incident_id}
+          subject={incident}
+          update={answer}
+          parametersOf={(part) => ({ p_incident_ids: [incident.incident_id], ...part })}
+        />
       </div>
       {records !== null && <IncidentEvidence query={records} range={rangeOf(incident, readAt)} />}
       <Deliveries deliveries={incident.deliveries} />
@@ -92,7 +111,7 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
   const facts: [string, string][] = [
     [say("Open since"), when(incident.opened_at)],
     [say("Last fired"), `${when(incident.last_fired_at)}, ${count(incident.fired_count)}×`],
-    [
+    errorOf(incident.group) ? [say("Records"), count(incident.value)] : [
       say("Value"),
       say("{value}, peak {peak} ({threshold} in {span})", {
         value: measure(incident.value),
@@ -115,21 +134,17 @@ function Facts({ incident }: { incident: AlertIncidentDetails }) {
       incident.resolved_at === null
         ? say("not yet")
         : `${when(incident.resolved_at)}${
-          incident.resolution ? `: ${say(resolutions[incident.resolution])}` : ""
+          incident.resolution ? `: ${endOf(incident, incident.resolution)}` : ""
         }`,
     ],
   ];
-  return (
-    <dl className="facts incident-facts">
-      {facts.map(([name, words]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{plain(words)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList facts={facts} className="incident-facts" />;
 }
+
+const endOf = ({ group }: AlertIncidentDetails, resolution: keyof typeof resolutions) =>
+  errorOf(group) && resolution === "recovered"
+    ? say("the error was resolved or ignored")
+    : say(resolutions[resolution]);
 
 function Alerts({ incident }: { incident: AlertIncidentDetails }) {
   const { zone } = usePreferences();

@@ -9,7 +9,7 @@ import { ListTable, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say, type Words } from "../shared/translate.ts";
 import { GroupBadges, IncidentState, IncidentValue } from "../shared/incident-parts.tsx";
-import { CheckField } from "../shared/form-fields.tsx";
+import { CheckField, Segments } from "../shared/form-fields.tsx";
 
 const filters = ["unresolved", "open", "acknowledged", "resolved", "all"] as const;
 type Filter = (typeof filters)[number];
@@ -47,20 +47,12 @@ export function IncidentsTab() {
   return (
     <>
       <div className="filters">
-        <fieldset className="segments">
-          <legend>{say("Show")}</legend>
-          {filters.map((one) => (
-            <label key={one}>
-              <input
-                type="radio"
-                name="incident-state"
-                checked={filter === one}
-                onChange={() => change({ state: one === "unresolved" ? "" : one })}
-              />
-              {say(one)}
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={say("Show")}
+          choices={filters.map((one) => [one, say(one)])}
+          chosen={filter}
+          onChoose={(one) => change({ state: one === "unresolved" ? "" : one })}
+        />
         {allIds.length > 1 && (
           <CheckField
             label={say("Choose all")}

@@ -5,6 +5,7 @@ import type { Comparison, HealthReport, LogloomError } from "../service/logloom.
 import { useService } from "../service/operation-hooks.ts";
 import { loadPart } from "../shared/load-part.ts";
 import { useSession } from "../service/session.ts";
+import { FactList } from "../shared/fact-list.tsx";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
 import { conditionOf, type Draft } from "./rule-draft.ts";
@@ -37,17 +38,11 @@ export function MessagePreview({ draft }: { draft: Draft }) {
         <div className="block">
           <h3>{plain(title)}</h3>
           <p>{plain(summary)}</p>
-          <dl className="facts">
-            {facts.map(([name, value]) => (
-              <div key={name}>
-                <dt>{plain(name)}</dt>
-                <dd>{plain(value)}</dd>
-              </div>
-            ))}
-          </dl>
+          <FactList facts={facts} />
           <p className="about">
+            {draft.kind === "query" && `${say("Plus the three newest records.")} `}
             {say(
-              "Plus the three newest records. Each channel formats the message in its own way. A webhook gets JSON, or the output of its template.",
+              "Each channel formats the message in its own way. A webhook gets JSON, or the output of its template.",
             )}
           </p>
           {draft.baselineDays !== "" && (
@@ -103,7 +98,9 @@ function payloadOf(draft: Draft, tenantId: string, now: Date): Parameters<typeof
       name: draft.name,
       description: draft.description,
       query_dsl: p_query_dsl,
-      value: valueOf(p_threshold, p_comparison),
+      ...draft.kind === "new_error"
+        ? { value: 1, kind: draft.kind, group: { error: "TypeError: …", service: "checkout" } }
+        : { value: valueOf(p_threshold, p_comparison) },
       comparison: p_comparison,
       threshold: p_threshold,
       window_minutes: minutes,

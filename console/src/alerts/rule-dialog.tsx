@@ -5,11 +5,12 @@ import { Button, ErrorNote } from "../shared/basic-controls.tsx";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { FormDialog } from "../shared/dialog.tsx";
 import { ConditionFields } from "./condition-fields.tsx";
+import { ErrorFields } from "./error-fields.tsx";
 import { MessagePreview } from "./message-preview.tsx";
 import { NotificationFields } from "./notification-fields.tsx";
 import { PreviewChart } from "./preview-chart.tsx";
 import { type Draft, draftOf, parametersOf } from "./rule-draft.ts";
-import { CheckField, TextField } from "../shared/form-fields.tsx";
+import { CheckField, Segments, TextField } from "../shared/form-fields.tsx";
 import { say } from "../shared/translate.ts";
 
 const touched = ["list_alert_rules", "check_plan_feature"] as const;
@@ -80,15 +81,33 @@ export function RuleDialog({ initial, onClose, onSaved }: {
           onChange={(description) => change({ description })}
         />
       </div>
-      <ConditionFields draft={draft} onChange={change} />
-      <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
+      {!draft.rule_id && (
+        <Segments
+          label={say("Watches")}
+          choices={[["query", say("a query")], ["new_error", say("new and returning errors")]]}
+          chosen={draft.kind}
+          onChoose={(kind) =>
+            change({
+              kind,
+              query_dsl: kind === "query" ? initial.query_dsl ?? "level:error" : "*",
+            })}
+        />
+      )}
+      {draft.kind === "new_error" ? <ErrorFields draft={draft} onChange={change} /> : (
+        <>
+          <ConditionFields draft={draft} onChange={change} />
+          <PreviewChart draft={draft} onThreshold={(threshold) => change({ threshold })} />
+        </>
+      )}
       <NotificationFields
         draft={draft}
         isSet={(name) => Object.hasOwn(initial.notification_secrets ?? {}, name)}
         onChange={change}
       />
       <CheckField
-        label={say("Also notify when the incident is over")}
+        label={draft.kind === "new_error"
+          ? say("Also notify when the error is resolved")
+          : say("Also notify when the incident is over")}
         checked={draft.notifyOnRecovery}
         onChange={(isOn) => change({ notifyOnRecovery: isOn })}
       />

@@ -33,6 +33,7 @@ const leastDays = 3;
 export function stateOf(rule: AlertRule): { word: Words; tone: "good" | "bad" | "warn" | "plain" } {
   if (!rule.enabled) return { word: "off", tone: "plain" };
   if (rule.last_error) return { word: "cannot be evaluated", tone: "warn" };
+  if (rule.kind === "new_error") return { word: "on", tone: "good" };
   if (rule.last_evaluated_at === null) return { word: "not evaluated yet", tone: "plain" };
   // Which value would fire now is not in the rule.
   if (rule.baseline) {
@@ -48,6 +49,8 @@ export function stateOf(rule: AlertRule): { word: Words; tone: "good" | "bad" | 
 /** The form's values. Typed numbers stay texts. */
 export interface Draft {
   rule_id?: string;
+  /** A rule for errors has only a filter, and no condition. */
+  kind: AlertRule["kind"];
   name: string;
   description: string;
   query_dsl: string;
@@ -73,6 +76,7 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
   const config = rule.notification_config ?? {};
   return {
     rule_id: rule.rule_id,
+    kind: rule.kind ?? "query",
     name: rule.name ?? "",
     description: rule.description ?? "",
     query_dsl: rule.query_dsl ?? "level:error",
@@ -97,7 +101,8 @@ export function draftOf(rule: Partial<AlertRule>): Draft {
 export function parametersOf(
   draft: Draft,
 ): ParametersOf<"create_alert_rule"> & { p_rule_id?: string } | null {
-  if (readNumber(draft.threshold) === null) return null;
+  const isError = draft.kind === "new_error";
+  if (!isError && readNumber(draft.threshold) === null) return null;
   const config = { ...draft.config };
   for (const name of ["email", "webhook_url", "webhook_template"] as const) {
     if (draft[name] === "") delete config[name];
@@ -109,7 +114,9 @@ export function parametersOf(
     p_rule_id: draft.rule_id,
     p_name: draft.name,
     p_description: draft.description,
-    ...conditionOf(draft),
+    ...isError
+      ? { p_query_dsl: draft.query_dsl, ...draft.rule_id ? {} : { p_kind: draft.kind } }
+      : conditionOf(draft),
     p_enabled: draft.enabled,
     p_notification_destinations: draft.destinations,
     p_notification_config: config,

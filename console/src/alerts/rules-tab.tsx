@@ -118,7 +118,9 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
     <tr>
       <th scope="row">
         <button type="button" className="card-title" onClick={onEdit}>{plain(rule.name)}</button>
-        <code className="cell-code">{plain(rule.query_dsl)}</code>
+        <code className="cell-code">
+          {rule.kind === "new_error" && rule.query_dsl === "*" ? "" : plain(rule.query_dsl)}
+        </code>
         {email !== null && unconfirmed.has(email.toLowerCase()) && (
           <ConfirmAddress rule={rule} rules={rules} email={email} />
         )}
@@ -132,17 +134,21 @@ function RuleRow({ rule, rules, unconfirmed, onEdit, onDeliveries, onDelete }: {
           </span>
         )}
       </td>
-      <td className="number">{measure(rule.last_value)}</td>
+      <td className="number">{rule.kind === "query" ? measure(rule.last_value) : "–"}</td>
       <td>
-        {rule.baseline
+        {rule.kind === "new_error"
+          ? say("an error is new or came back")
+          : rule.baseline
           ? say("{sign} {number} deviations from usual", {
             sign: signs[rule.comparison],
             number: measure(rule.threshold),
           })
           : `${signs[rule.comparison]} ${measure(rule.threshold)}`}{" "}
-        <span className="about">
-          {say("in {span}", { span: minutes(rule.window_minutes) })}
-        </span>
+        {rule.kind === "query" && (
+          <span className="about">
+            {say("in {span}", { span: minutes(rule.window_minutes) })}
+          </span>
+        )}
       </td>
       <td>{rule.last_evaluated_at ? ago(rule.last_evaluated_at) : "–"}</td>
       <td className="tools">

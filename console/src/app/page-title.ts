@@ -7,6 +7,7 @@ export const labels: Record<Screen, Words> = {
   overview: "Overview",
   search: "Search",
   dashboards: "Dashboards",
+  errors: "Errors",
   alerts: "Alerts",
   saved: "Saved",
   keys: "Keys",

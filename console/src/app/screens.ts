@@ -9,6 +9,7 @@ const screen = (load: Load) => lazy(() => loadPart(load));
 /** Screens that are loaded on first use. */
 export const laterScreens: Record<Exclude<Screen, "overview" | "search">, ComponentType> = {
   dashboards: screen(() => import("../dashboards/dashboards-screen.tsx")),
+  errors: screen(() => import("../errors/errors-screen.tsx")),
   alerts: screen(() => import("../alerts/alerts-screen.tsx")),
   saved: screen(() => import("../saved/saved-screen.tsx")),
   keys: screen(() => import("../keys/keys-screen.tsx")),

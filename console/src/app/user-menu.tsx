@@ -1,6 +1,7 @@
 import { useRef } from "react";
 import { useSession } from "../service/session.ts";
 import { IconButton } from "../shared/basic-controls.tsx";
+import { Segments } from "../shared/form-fields.tsx";
 import { prefer, usePreferences } from "../shared/preferences.ts";
 import { say } from "../shared/translate.ts";
 
@@ -25,20 +26,12 @@ export function UserMenu({ onHelp }: { onHelp: () => void }) {
           <strong>{claims?.email ?? say("Signed in")}</strong>
           <code>{claims?.user}</code>
         </p>
-        <fieldset className="segments">
-          <legend>{say("Theme")}</legend>
-          {themes.map((one) => (
-            <label key={one}>
-              <input
-                type="radio"
-                name="theme"
-                checked={theme === one}
-                onChange={() => prefer({ theme: one })}
-              />
-              {one}
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={say("Theme")}
+          choices={themes.map((one) => [one, one])}
+          chosen={theme}
+          onChoose={(one) => prefer({ theme: one })}
+        />
         <button
           type="button"
           className="menu-item"

@@ -64,6 +64,11 @@ export function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;
 }
 
+/** A condition for exactly this text. */
+export function exactly(field: string, value: string): string {
+  return `${field}:="${value.replace(/[\\"]/g, "\\$&")}"`;
+}
+
 /** A path into attrs as written in a query. */
 export function attributeField(path: string[]): string {
   return ["attrs", ...path].map((segment) =>

@@ -14,6 +14,7 @@ const operationsOf = {
   fields: ["list_log_fields"],
   live: ["tail_logs"],
   context: ["get_log_context"],
+  errors: ["get_error_group"],
   export: ["export_logs", "search_logs"],
 } satisfies Partial<Record<keyof Features, string[]>>;
 

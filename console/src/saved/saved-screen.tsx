@@ -6,6 +6,7 @@ import type { SavedSearch } from "../service/logloom.ts";
 import { useSession } from "../service/session.ts";
 import { Confirm } from "../shared/confirm-dialog.tsx";
 import { Badge, Button, Empty, ScreenHead } from "../shared/basic-controls.tsx";
+import { Segments } from "../shared/form-fields.tsx";
 import { ago } from "../shared/format-time.ts";
 import { Loaded, mostAtOnce } from "../shared/list-table.tsx";
 import { plain } from "../shared/safe-text.ts";
@@ -49,20 +50,12 @@ export default function SavedScreen() {
         <Button look="primary" onClick={() => setEdited({})}>{say("New saved search")}</Button>
       </ScreenHead>
       <div className="filters">
-        <fieldset className="segments">
-          <legend>{say("Show")}</legend>
-          {(["all", "mine"] as const).map((one) => (
-            <label key={one}>
-              <input
-                type="radio"
-                name="whose"
-                checked={whose === one}
-                onChange={() => setWhose(one)}
-              />
-              {one === "all" ? say("mine and shared") : say("mine")}
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={say("Show")}
+          choices={[["all", say("mine and shared")], ["mine", say("mine")]]}
+          chosen={whose}
+          onChoose={setWhose}
+        />
         {categories.length > 0 && (
           <select
             aria-label={say("Category")}

@@ -18,6 +18,8 @@ export interface Features {
   fields: boolean;
   live: boolean;
   context: boolean;
+  /** How often an error was seen. */
+  errors: boolean;
   export: boolean;
   /** The zone in the range menu, where there is no top bar with it. */
   zone: boolean;
@@ -34,6 +36,7 @@ export const allFeatures: Features = {
   fields: true,
   live: true,
   context: true,
+  errors: true,
   export: true,
   zone: false,
 };

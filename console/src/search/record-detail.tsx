@@ -13,6 +13,7 @@ import { useFeatures } from "./reader-features.ts";
 import { LongText } from "./long-text.tsx";
 import { Message } from "./record-message.tsx";
 import { Related, tieOf } from "./related-records.tsx";
+import { SeenLine } from "./seen-line.tsx";
 import { Tree } from "./value-tree.tsx";
 import { say } from "../shared/translate.ts";
 import { Button } from "../shared/basic-controls.tsx";
@@ -79,6 +80,7 @@ export function Detail({ record, onFilter }: {
         {isRaw ? <LongText text={exactJson(record)} className="raw" /> : (
           <>
             {record.msg !== null && <Message text={record.msg} />}
+            <SeenLine record={record} />
             <Tree value={known} path={[]} onFilter={onFilter} />
             {record.attrs && Object.keys(record.attrs).length > 0 && (
               <Tree value={record.attrs} path={["attrs"]} onFilter={onFilter} />

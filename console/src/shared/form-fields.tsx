@@ -1,4 +1,4 @@
-import type { InputHTMLAttributes, SelectHTMLAttributes } from "react";
+import { type InputHTMLAttributes, type SelectHTMLAttributes, useId } from "react";
 
 interface Field<Value> {
   label: string;
@@ -40,5 +40,31 @@ export function CheckField({ label, checked, onChange }: Field<boolean> & { chec
       />
       {label}
     </label>
+  );
+}
+
+/** A choice of one of a few. */
+export function Segments<Name extends string>({ label, choices, chosen, onChoose }: {
+  label: string;
+  choices: readonly (readonly [Name, string])[];
+  chosen: Name;
+  onChoose: (name: Name) => void;
+}) {
+  const id = useId();
+  return (
+    <fieldset className="segments">
+      <legend>{label}</legend>
+      {choices.map(([name, words]) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name={id}
+            checked={name === chosen}
+            onChange={() => onChoose(name)}
+          />
+          {words}
+        </label>
+      ))}
+    </fieldset>
   );
 }

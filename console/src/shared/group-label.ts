@@ -5,6 +5,9 @@ import { plain } from "./safe-text.ts";
 /** The most lines that people can tell apart. */
 export const mostLines = 8;
 
+/** The fingerprint of the error that an alert is about; undefined for other alerts. */
+export const errorOf = (group: Group | null): string | undefined => group?.fingerprint ?? undefined;
+
 /** The group's fields in the order of the query. */
 export function fieldsOf(group: Group, keys: string[]): string[] {
   const place = (name: string) => keys.includes(name) ? keys.indexOf(name) : keys.length;

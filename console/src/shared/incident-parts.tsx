@@ -1,10 +1,12 @@
+import { go } from "../address/address.ts";
 import type { AlertIncident } from "../service/logloom.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import { useMay } from "../service/roles.ts";
 import { Badge } from "./basic-controls.tsx";
 import { signs } from "./comparison-signs.ts";
+import { errorOf } from "./group-label.ts";
 import { measure } from "./format-number.ts";
-import { plain } from "./safe-text.ts";
+import { oneLine, plain } from "./safe-text.ts";
 import { say, type Words } from "./translate.ts";
 
 const states: Record<AlertIncident["state"], { word: Words; tone: "bad" | "warn" | "good" }> = {
@@ -28,15 +30,21 @@ export function IncidentState({ incident }: { incident: Pick<AlertIncident, "sta
   return <Badge tone={tone}>{say(word)}</Badge>;
 }
 
-/** The group, if the rule's query has `by`. */
+export const goToError = (group: string) => go({ screen: "errors", parameters: { group } });
+
+/** The group, if the rule's query has `by`, or the error. */
 export function GroupBadges({ group }: { group: AlertIncident["group"] }) {
-  return Object.entries(group ?? {}).map(([field, value]) => (
-    <Badge key={field} tone="plain">{plain(`${field}: ${value ?? say("none")}`)}</Badge>
+  const shown = Object.entries(group ?? {}).filter(([field]) => field !== "fingerprint");
+  return shown.map(([field, value]) => (
+    <Badge key={field} tone="plain">
+      {oneLine(plain(`${field}: ${value ?? say("none")}`), 80)}
+    </Badge>
   ));
 }
 
-/** The last value and the condition. */
+/** The last value and the condition, or how many records an error had. */
 export function IncidentValue({ incident }: { incident: AlertIncident }) {
+  if (errorOf(incident.group)) return say("{count} records", { count: incident.value });
   return (
     <>
       {measure(incident.value)}{" "}

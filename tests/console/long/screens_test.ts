@@ -38,7 +38,7 @@ inBrowser("axe finds nothing on any screen, in both themes, on desktop and phone
   const [dashboard] = await user.client.call("list_log_dashboards", {});
   const screens = ["/overview", "/search", "tab=patterns", "tab=changes"]
     .concat(["q=%7C+count()+by+level", "/dashboards", `/dashboards?id=${dashboard.dashboard_id}`])
-    .concat(["/alerts", "/alerts?tab=rules", "/history", "/saved", "/keys"])
+    .concat(["/errors", "/alerts", "/alerts?tab=rules", "/history", "/saved", "/keys"])
     .concat(["/alerts?tab=channels", "/alerts?tab=silences"])
     .concat(["/usage", "/health", "/settings", "/settings?tab=streams", "/settings?tab=archive"])
     .concat(["/settings?tab=audit"])
