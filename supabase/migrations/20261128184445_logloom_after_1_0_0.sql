@@ -347,7 +347,23 @@ DROP FUNCTION "logloom_private"."query_like_text"(text);
 
 DROP FUNCTION "logloom_private"."query_meant_aggregate"(text);
 
+DROP FUNCTION "logloom_private"."query_meant_argument"(text[], text);
+
+DROP FUNCTION "logloom_private"."query_meant_comparison"(text);
+
+DROP FUNCTION "logloom_private"."query_meant_index"(text[], integer);
+
+DROP FUNCTION "logloom_private"."query_meant_name"(text);
+
+DROP FUNCTION "logloom_private"."query_meant_selector"(text[], integer);
+
+DROP FUNCTION "logloom_private"."query_meant_stage"(text[], jsonb);
+
 DROP FUNCTION "logloom_private"."query_meant_term"(text, text);
+
+DROP FUNCTION "logloom_private"."query_meant_values"(text, integer);
+
+DROP FUNCTION "logloom_private"."query_meant_words"(text[], integer);
 
 DROP FUNCTION "logloom_private"."query_parse_aggregate"(logloom_private.query_state, jsonb);
 
@@ -360,6 +376,10 @@ DROP FUNCTION "logloom_private"."query_regex"(text, integer);
 DROP FUNCTION "logloom_private"."query_regex_literal"(text);
 
 DROP FUNCTION "logloom_private"."query_regex_set"(text, boolean);
+
+DROP FUNCTION "logloom_private"."query_warn"(logloom_private.query_state, integer, text, text);
+
+DROP FUNCTION "logloom_private"."query_word_trap"(logloom_private.query_state, text);
 
 DROP FUNCTION "logloom_private"."read_log_changes"(logloom_private.reading_scope, text, text, text, integer);
 
@@ -1058,6 +1078,24 @@ CREATE TYPE "logloom_private"."tenant_work" AS (
   "tenant_id"    text,
   "due_at"       timestamp WITH time zone,
   "is_under_way" boolean
+);
+
+CREATE TYPE "logloom_private"."translation" AS (
+  "texts"     text[],
+  "glued"     boolean[],
+  "at"        integer,
+  "depth"     integer,
+  "meant"     text,
+  "terms"     text,
+  "stages"    text,
+  "counts"    text[],
+  "keys"      text[],
+  "width"     text,
+  "columns"   text[],
+  "evals"     text[],
+  "extracted" text[],
+  "rest"      text,
+  "left_out"  text[]
 );
 
 CREATE TYPE "public"."logloom_alert_preview_band" AS (
@@ -5634,6 +5672,37 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.counted_services (
+  p_tenant_id text,
+  p_scoped    logloom_private.compiled_query
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_counts logloom_private.sql_source;
+  v_services text[];
+begin
+  p_scoped.aggregate := 'count';
+  p_scoped.by_fields := '{service}';
+  v_counts := logloom_private.counted_rows_sql(
+    p_tenant_id, p_scoped, p_scoped.ts_from, p_scoped.ts_to
+  );
+  if v_counts.from_sql is not null then
+    v_counts.max_rows := 20000;
+    execute format(
+      'select array(select distinct l.service from (select l.service %s) l '
+        || 'where length(l.service) <= 60 limit 500)',
+      logloom_private.source_sql(v_counts)
+    )
+    into v_services;
+  end if;
+  return v_services;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.counts_sql (
   p_tenant_id text,
   p_query     logloom_private.compiled_query,
@@ -7475,7 +7544,8 @@ begin
         from sample s
       )
       select array_agg(row(b.field, b.value, b.share, b.share_of_others)
-        ::public.logloom_error_tag order by b.share - b.share_of_others desc, b.field)
+        ::public.logloom_error_tag
+        order by b.share - b.share_of_others desc, b.field, b.value collate "C")
       from (
         select t.field, t.value, round(t.records::numeric / n.records, 4) as share,
           round(t.others::numeric / nullif(n.others, 0), 4) as share_of_others
@@ -7483,7 +7553,8 @@ begin
         cross join totals n
         where t.records > 0 and n.others > 0
           and t.records::float8 / n.records - t.others::float8 / n.others >= 0.2
-        order by t.records::float8 / n.records - t.others::float8 / n.others desc, t.field
+        order by t.records::float8 / n.records - t.others::float8 / n.others desc, t.field,
+          t.value collate "C"
         limit 10
       ) b
     $query$,
@@ -9330,6 +9401,25 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.hint_at (
+  p_query_dsl  text,
+  p_part       text,
+  p_message    text,
+  p_suggestion text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return jsonb_build_array(jsonb_build_object(
+    'position', greatest(strpos(p_query_dsl, p_part), 1), 'message', p_message,
+    'suggestion', p_suggestion
+  ));
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.hints_for_nothing (
   p_scope     logloom_private.reading_scope,
   p_query_dsl text,
@@ -9341,18 +9431,217 @@ CREATE OR REPLACE FUNCTION logloom_private.hints_for_nothing (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_tree constant jsonb := (logloom_private.parse_query(p_query_dsl)).tree;
+  v_query text;
+  v_parsed constant logloom_private.compiled_query := logloom_private.parse_query(p_query_dsl);
   v_scoped constant logloom_private.compiled_query := logloom_private.bound_query(
     p_scope.tenant_id, logloom_private.query_of_scope(p_scope),
     p_range * tstzrange(upper(p_range) - interval '1 day', null)
   );
+  v_meant text[];
+  v_minute text;
+  v_hints jsonb := '[]';
 begin
   -- A slow answer must not time out because of its hints.
-  if clock_timestamp() > statement_timestamp() + interval '5 seconds' then
+  if clock_timestamp() > statement_timestamp() + interval '5 seconds'
+    or v_parsed.warnings <> '[]'
+  then
     return '[]';
   end if;
-  return logloom_private.near_services(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl)
-    || logloom_private.near_values(p_scope.tenant_id, v_scoped, v_tree, p_query_dsl);
+  v_meant := logloom_private.translated_query(p_query_dsl);
+  if v_meant is not null
+    and not logloom_private.same_query(v_parsed, logloom_private.parse_query(v_meant[1]))
+  then
+    v_hints := logloom_private.hint_at(
+      p_query_dsl, '',
+      logloom_private.translation_note(v_meant, 'This is written as in another language'),
+      v_meant[1]
+    );
+  end if;
+  v_query := logloom_private.mended_query(p_query_dsl, v_hints);
+  v_hints := v_hints || logloom_private.hints_of_names(p_scope, v_scoped, p_query_dsl, v_query);
+  v_query := logloom_private.mended_query(p_query_dsl, v_hints);
+  if logloom_private.query_verdict(v_query) -> 'valid' = 'true' then
+    v_hints := v_hints || logloom_private.hints_of_values(p_scope, v_scoped, p_query_dsl, v_query);
+    v_query := logloom_private.mended_query(p_query_dsl, v_hints);
+  end if;
+
+  v_minute := regexp_replace(
+    v_query, '\mts:([0-9-]{10}T[0-9]{2}:[0-9]{2})(?::00)?Z?(?![^ )])', 'ts:[\1:00Z TO \1:59.999Z]'
+  );
+  if v_minute <> v_query then
+    v_query := v_minute;
+    v_hints := v_hints || logloom_private.hint_at(
+      p_query_dsl, 'ts:', 'This time is an instant, not a minute', v_query
+    );
+  end if;
+
+  -- Every suggestion has all mends.
+  return (
+    select coalesce(jsonb_agg(
+      case w ->> 'suggestion' when '' then w else w || jsonb_build_object(
+        'message', (w ->> 'message') || case when w ->> 'message' like '%?' then '' else '.' end
+          || ' Replace the whole query',
+        'suggestion', v_query
+      ) end order by w ->> 'suggestion' = '', n
+    ), '[]')
+    from jsonb_array_elements(v_hints) with ordinality u (w, n)
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hints_of_names (
+  p_scope   logloom_private.reading_scope,
+  p_scoped  logloom_private.compiled_query,
+  p_written text,
+  p_query   text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parsed constant logloom_private.compiled_query := logloom_private.parse_query(p_query);
+  v_nodes constant jsonb := jsonb_build_array(v_parsed.tree, v_parsed.plan);
+  v_query text := p_query;
+  v_names text[];
+  v_near text;
+  v_hints jsonb := '[]';
+  v_item record;
+begin
+  if not jsonb_path_exists(v_nodes, 'strict $.** ? (@.field == "attrs")') then
+    return '[]';
+  end if;
+  execute format(
+    'select array(select replace(substr(f.field, 7), %L, %L) from (%s) '
+      || 'f (field, type, count, "values", exact, records) where f.field like %L)',
+    '"', '', logloom_private.log_fields_sql(
+      logloom_private.newest_sample_sql(
+        p_scope.tenant_id, p_scoped, 1000, logloom_private.sample_bytes()
+      ), false
+    ), 'attrs.%'
+  )
+  into v_names
+  using null::text;
+  for v_item in
+    select distinct f ->> 'name' as written, array_to_string(
+      array(select jsonb_array_elements_text(f -> 'path')), '.'
+    ) as path
+    from jsonb_path_query(v_nodes, 'strict $.** ? (@.field == "attrs")') f
+    limit 5
+  loop
+    v_near := coalesce(
+      '@' || logloom_private.near_text(v_item.path, v_names),
+      substring(
+        logloom_private.translated_name(regexp_replace(v_item.path, '^(?:event|log)\.', ''))
+        from '^[^@].*'
+      )
+    );
+    v_near := case when v_near like '@%'
+      or logloom_private.is_hidden(v_near, p_scope.hidden_fields) is not true then v_near end;
+    continue when cardinality(v_names) = 0
+      or exists (
+        select from unnest(v_names) n
+        where n = v_item.path or starts_with(n, v_item.path || '.')
+      )
+      -- A stage may take others out of a text.
+      or v_near is null and jsonb_path_exists(
+        v_parsed.plan, 'strict $.rows[*] ? (@.stage != "where")', silent => true
+      );
+    if v_near is not null then
+      v_query := regexp_replace(
+        v_query,
+        '(?<![[:alnum:]_.@])' || regexp_replace(v_item.written, '([^[:alnum:]_ ])', '\\\1', 'g')
+          || '(?![[:alnum:]_.-])', v_near, 'g'
+      );
+    end if;
+    v_hints := v_hints || logloom_private.hint_at(
+      p_written, v_item.written, case
+        when v_near is null then format(
+          'None of the newest events has %s. They have %s', v_item.written,
+          array_to_string(array(select '@' || n from unnest(v_names) n limit 10), ', ')
+        )
+        when v_near like '@%'
+          then format('No event has %s: did you mean %s?', v_item.written, v_near)
+        else format(
+          '%s is an attribute, and no event has it: %s is a field', v_item.written, v_near
+        ) end,
+      case when v_near is not null then v_query else '' end
+    );
+  end loop;
+  return v_hints;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.hints_of_values (
+  p_scope   logloom_private.reading_scope,
+  p_scoped  logloom_private.compiled_query,
+  p_written text,
+  p_query   text
+)
+  RETURNS jsonb
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parsed constant logloom_private.compiled_query := logloom_private.parse_query(p_query);
+  v_started constant timestamptz := clock_timestamp();
+  v_query text := p_query;
+  v_part text;
+  v_source text;
+  v_services text[];
+  v_hint text[];
+  v_hints jsonb := '[]';
+  v_item record;
+begin
+  for v_item in
+    -- Terms below NOT find more if their value is wrong, so they are left out.
+    with recursive nodes (node) as (
+      select v_parsed.tree
+      union all
+      select r -> 'tree' from jsonb_array_elements(v_parsed.plan -> 'rows') r
+      union all
+      select jsonb_array_elements(n.node -> 'items') from nodes n where n.node ? 'items'
+    )
+    select n.node, n.node ->> 'name' as name, n.node ->> 'test' = 'contains' as is_word,
+      btrim(v.value, case when n.node ->> 'test' = 'contains' then '%' else '' end) as value
+    from nodes n
+    left join lateral jsonb_array_elements_text(n.node -> 'values') v (value) on true
+    where n.node ->> 'test' = 'range' and n.node ->> 'field' = 'attrs'
+      or n.node ->> 'test' = 'equal'
+        and n.node ->> 'field' in ('attrs', 'service', 'env', 'host', 'route', 'user_id', 'req_id')
+      or n.node ->> 'test' = 'contains' and n.node ->> 'field' = 'msg'
+        and v.value ~ '^%[A-Za-z]{5,30}%$'
+    order by n.node ->> 'field' <> 'service'
+    limit 5
+  loop
+    exit when clock_timestamp() > v_started + interval '1 second';
+    if v_item.node ->> 'field' = 'service' then
+      v_services := logloom_private.counted_services(p_scope.tenant_id, p_scoped);
+      continue when v_services is null;
+      v_source := format('from unnest(%L::text[]) l (service)', v_services);
+    else
+      v_source := logloom_private.source_sql(logloom_private.first_records_sql(
+        p_scope.tenant_id, p_scoped, 1000, 'desc',
+        p_reads => logloom_private.query_reads(v_item.node)
+      ));
+    end if;
+    v_hint := case when v_item.is_word then logloom_private.word_hint(v_item.value, v_source)
+      else logloom_private.value_hint(v_item.node, v_item.value, v_source) end;
+    continue when v_hint[2] is null;
+    v_query := case
+      when v_hint[2] = '' then v_query
+      when v_item.is_word
+        then regexp_replace(v_query, '\m' || v_item.value || '\M', v_hint[2], 'i')
+      else logloom_private.with_term(v_query, v_item.name, v_item.value, v_hint[2]) end;
+    v_part := case when v_item.is_word or strpos(p_written, v_item.name || ':(') > 0
+      then v_item.value else v_item.name end;
+    v_hints := v_hints || logloom_private.hint_at(
+      p_written, v_part, v_hint[1], case when v_hint[2] <> '' then v_query else '' end
+    );
+  end loop;
+  return v_hints;
 end;
 $function$;
 
@@ -11925,6 +12214,15 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.mended_query (
+  p_written text,
+  p_hints   jsonb
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN COALESCE((jsonb_path_query_array(p_hints, '$[*]."suggestion"?(@ != "")'::jsonpath) ->> '-1'::integer), p_written);
+
 CREATE OR REPLACE FUNCTION logloom_private.merge_error_groups (
   p_tenant_id    text,
   p_fingerprints text[],
@@ -12187,112 +12485,62 @@ exception when query_canceled then
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.near_services (
-  p_tenant_id text,
-  p_scoped    logloom_private.compiled_query,
-  p_tree      jsonb,
-  p_query_dsl text
+CREATE OR REPLACE FUNCTION logloom_private.near_text (
+  p_text  text,
+  p_known text[]
 )
-  RETURNS jsonb
+  RETURNS text
   LANGUAGE plpgsql
-  STABLE
+  IMMUTABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_names constant text[] := array(
-    select n #>> '{}'
-    from jsonb_path_query(
-      p_tree, 'strict $.** ? (@.field == "service" && @.test == "equal").values[*]'
-    ) n
-    limit 10
-  );
-  v_counts logloom_private.sql_source;
-  v_services text[];
+  -- Attributes have these names in the conventions of logging libraries and collectors.
+  v_groups constant text[] := array[
+    ' status statuscode httpstatus httpstatuscode httpresponsestatuscode responsestatus '
+      || 'responsestatuscode responsecode code scstatus ',
+    ' duration durationms latency latencyms elapsed elapsedms took tookms responsetime '
+      || 'responsetimems requesttime requestduration timems eventduration time ms ',
+    ' method httpmethod httprequestmethod requestmethod verb csmethod ',
+    ' useragent httpuseragent useragentoriginal agent ua browser ',
+    ' clientip ip remoteaddr remoteip remotehost sourceip srcip clientaddress sourceaddress '
+      || 'networkclientip addr src ',
+    ' bytes size bytessent responsebytes responsesize bodybytessent contentlength networkbytes '
+      || 'httpresponsebodybytes ',
+    ' referer referrer httpreferer httprequestreferrer ',
+    ' error err exception errormessage exceptionmessage errortype exceptiontype ',
+    ' thread threadname tid threadid ', ' pid processid procid ', ' logger loggername class '
+  ];
+  v_plain constant text :=
+    regexp_replace(lower(p_text), '^(?:http|event|log)[._]|[^[:alnum:]]', '', 'g');
 begin
-  if cardinality(v_names) = 0 then
-    return '[]';
-  end if;
-  p_scoped.aggregate := 'count';
-  p_scoped.by_fields := '{service}';
-  v_counts := logloom_private.counted_rows_sql(
-    p_tenant_id, p_scoped, p_scoped.ts_from, p_scoped.ts_to
-  );
-  if v_counts.from_sql is null then
-    return '[]';
-  end if;
-  v_counts.max_rows := 20000;
-  execute format(
-    'select array(select distinct l.service from (select l.service %s) l '
-      || 'where length(l.service) <= 60 limit 500)',
-    logloom_private.source_sql(v_counts)
-  )
-  into v_services;
   return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'position', greatest(strpos(p_query_dsl, n.name), 1),
-      'message', format('There is no service %s: did you mean %s?', n.name, s.name),
-      'suggestion', logloom_private.query_meant_comparison('service=' || s.name)
-    )), '[]')
-    from unnest(v_names) n (name)
+    select k.name
+    from unnest(p_known) k (name)
+    cross join lateral regexp_replace(
+      lower(k.name), '^(?:http|event|log)[._]|[^[:alnum:]]', '', 'g'
+    ) plain
     cross join lateral (
-      select u.name
-      from unnest(v_services) u (name)
-      cross join lateral logloom_private.query_distance(lower(n.name), lower(u.name)) d
-      where abs(length(u.name) - length(n.name)) <= 2
-        and d <= case when length(u.name) < 5 then 1 else 2 end and d < length(u.name)
-      order by d, u.name
-      limit 1
-    ) s
-    where n.name <> all (v_services) and length(n.name) <= 60
+      select case
+        when plain = v_plain then 0
+        when exists (
+          select from unnest(v_groups) g
+          where strpos(g, ' ' || plain || ' ') > 0 and strpos(g, ' ' || v_plain || ' ') > 0
+        ) then 1
+        when length(plain) between 2 and 30 and length(v_plain) between 3 and 30
+          and abs(length(plain) - length(v_plain)) <= 2
+          and logloom_private.query_distance(v_plain, plain)
+            <= case when length(v_plain) < 8 then 1 else 2 end then 2
+        when least(length(plain), length(v_plain)) >= 3
+          and (starts_with(plain, v_plain) or starts_with(v_plain, plain)) then 3
+        when least(length(plain), length(v_plain)) >= 4
+          and (strpos(plain, v_plain) > 0 or strpos(v_plain, plain) > 0) then 4
+      end as place
+    ) m
+    where m.place is not null
+    order by m.place, abs(length(plain) - length(v_plain)), k.name
+    limit 1
   );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.near_values (
-  p_tenant_id text,
-  p_scoped    logloom_private.compiled_query,
-  p_tree      jsonb,
-  p_query_dsl text
-)
-  RETURNS jsonb
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_max_records constant integer := 1000;
-  v_warnings jsonb := '[]';
-  v_leaf jsonb;
-  v_hint text[];
-begin
-  for v_leaf in
-    -- Terms below NOT find more if their value is wrong.
-    with recursive nodes (node) as (
-      select p_tree
-      union all
-      select jsonb_array_elements(n.node -> 'items') from nodes n where n.node ? 'items'
-    )
-    select n.node
-    from nodes n
-    where n.node -> 'bounds' ->> 'unit' is not null
-      or n.node ->> 'test' = 'equal' and jsonb_array_length(n.node -> 'values') = 1
-        and n.node ->> 'field' in ('attrs', 'env', 'host', 'route', 'user_id', 'req_id')
-    limit 3
-  loop
-    v_hint := logloom_private.value_hint(
-      v_leaf, logloom_private.source_sql(logloom_private.first_records_sql(
-        p_tenant_id, p_scoped, v_max_records, 'desc',
-        p_reads => logloom_private.query_reads(v_leaf)
-      ))
-    );
-    if v_hint[2] is not null then
-      v_warnings := v_warnings || jsonb_build_object(
-        'position', greatest(strpos(p_query_dsl, v_leaf ->> 'name' || ':'), 1),
-        'message', v_hint[1], 'suggestion', left(v_hint[2], 200)
-      );
-    end if;
-  end loop;
-  return v_warnings;
 end;
 $function$;
 
@@ -13435,10 +13683,10 @@ begin
       a.target, min(a.service) as service, min(a.error_type) as error_type, min(a.title) as title,
       min(a.first_seen) as first_seen, max(a.last_seen) as last_seen,
       sum(a.records)::bigint as records,
-      (array_agg(a.release order by a.first_seen) filter (where a.release is not null))[1]
-        as first_release,
-      (array_agg(a.release order by a.last_seen desc) filter (where a.release is not null))[1]
-        as last_release
+      (array_agg(a.release order by a.first_seen, a.release)
+        filter (where a.release is not null))[1] as first_release,
+      (array_agg(a.release order by a.last_seen desc, a.release)
+        filter (where a.release is not null))[1] as last_release
     from arrivals a
     group by a.target
   )
@@ -13598,6 +13846,53 @@ end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.parse_query (
+  p_query_dsl text,
+  p_now       timestamp with time zone DEFAULT now()
+)
+  RETURNS logloom_private.compiled_query
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_query logloom_private.compiled_query;
+  v_meant text[];
+  v_error text;
+  v_detail text;
+begin
+  v_query := logloom_private.parse_written_query(p_query_dsl, p_now);
+  if v_query.warnings <> '[]' then
+    v_meant := logloom_private.translated_query(p_query_dsl);
+    if logloom_private.same_query(v_query, logloom_private.parse_written_query(v_meant[1], p_now))
+    then
+      v_query.warnings := '[]';
+    elsif v_meant is not null then
+      v_query.warnings := jsonb_build_array(v_query.warnings -> 0 || jsonb_build_object(
+        'message', logloom_private.translation_note(
+          v_meant, (v_query.warnings -> 0 ->> 'message') || '. Replace the whole query'
+        ),
+        'suggestion', v_meant[1]
+      ));
+    end if;
+  end if;
+  return v_query;
+exception when sqlstate 'PT400' then
+  v_meant := logloom_private.translated_query(p_query_dsl);
+  -- Not for a query that is still being typed: its translation only leaves something out.
+  if v_meant is null
+    or v_meant[2] = '' and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
+  then
+    raise;
+  end if;
+  get stacked diagnostics v_error = message_text, v_detail = pg_exception_detail;
+  perform logloom_private.refuse_again(
+    v_error, v_detail,
+    logloom_private.translation_note(v_meant, 'Write the whole query as ' || v_meant[1])
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.parse_written_query (
   p_query_dsl text,
   p_now       timestamp with time zone DEFAULT now()
 )
@@ -14692,25 +14987,11 @@ CREATE OR REPLACE FUNCTION logloom_private.query_advance (
   STABLE
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
-declare
-  v_meant text;
 begin
   p_state."at" := p_state."at" + 1;
   if logloom_private.query_is_adjacent(p_state, p_state."at")
     and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
-    v_meant := logloom_private.query_meant_comparison(
-      regexp_replace(p_state.texts[p_state."at" - 1], '(?<![=!])~$', '=~')
-        || logloom_private.query_text(p_state.texts[p_state."at"])
-    );
-    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"],
-        'query.comparison_needs_a_colon',
-        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-        v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'query.white_space_is_missing',
@@ -14941,70 +15222,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_check_range (
-  p_state logloom_private.query_state,
-  p_field jsonb,
-  p_range logloom_private.query_range
-)
-  RETURNS logloom_private.query_state
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_name constant text := p_field ->> 'field';
-  v_levels text[] := array['debug', 'info', 'warn', 'error'];
-  v_from integer;
-  v_to integer;
-begin
-  if v_name in ('msg', 'id', 'any') then
-    perform logloom_private.refuse_at(
-      coalesce(p_range.lower_position, p_range.upper_position),
-      case v_name when 'id' then 'query.id_is_not_compared' else 'query.text_is_not_compared' end,
-      v_name
-    );
-  elsif logloom_private.query_has_wildcard(coalesce(p_range.lower_token, '')) then
-    perform logloom_private.refuse_at(p_range.lower_position, 'query.wildcard_in_comparison');
-  elsif logloom_private.query_has_wildcard(coalesce(p_range.upper_token, '')) then
-    perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
-  elsif v_name in ('ts', 'received_at') then
-    return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
-  elsif v_name = 'attrs' and p_range.lower_token ~ '[.:].*[.:]'
-    and pg_input_is_valid(p_range.lower_token, 'inet')
-    and pg_input_is_valid(p_range.upper_token, 'inet')
-    and family(p_range.lower_token::inet) = family(p_range.upper_token::inet)
-  then
-    perform logloom_private.refuse_at(
-      p_range.lower_position, 'query.addresses_are_networks',
-      p_field ->> 'name' || ':' || inet_merge(p_range.lower_token::inet, p_range.upper_token::inet)
-    );
-  elsif v_name = 'attrs' then
-    return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
-  elsif v_name = 'level' then
-    v_from := p_range.lower_open::integer + array_position(
-      v_levels, logloom_private.query_require_level(p_range.lower_token, p_range.lower_position)
-    );
-    v_to := array_position(
-      v_levels, logloom_private.query_require_level(p_range.upper_token, p_range.upper_position)
-    ) - p_range.upper_open::integer;
-    v_levels := v_levels[coalesce(v_from, 1):coalesce(v_to, 4)];
-    p_state.node := case when cardinality(v_levels) = 0 then '{"type": "none"}'::jsonb
-      else logloom_private.query_leaf(
-        p_field, jsonb_build_object('test', 'equal', 'values', v_levels)
-      ) end;
-    return p_state;
-  end if;
-  p_state.node := logloom_private.query_leaf(p_field, jsonb_build_object(
-    'test', 'range',
-    'bounds', jsonb_build_object(
-      'lower', logloom_private.query_text(p_range.lower_token), 'lower_open', p_range.lower_open,
-      'upper', logloom_private.query_text(p_range.upper_token), 'upper_open', p_range.upper_open
-    )
-  ));
-  return p_state;
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.query_check_value (
   p_state    logloom_private.query_state,
   p_field    jsonb,
@@ -15157,8 +15374,6 @@ begin
       'Write a number, a time or a word after it.', null),
     ('query.test_needs_a_value', 400, 'A value is missing after %s',
       'Write a word or a quoted text after it; "" is the empty text.', null),
-    ('query.value_has_a_blank', 400, 'A value is missing after %s',
-      'Write %2$s: no blank follows the colon.', null),
     ('query.value_is_missing', 400, 'A value is missing after %s',
       'Write field:value without white space around the colon; field:"" finds the empty text.',
       null),
@@ -15170,7 +15385,6 @@ begin
     ('query.not_a_uuid', 400, 'Not a UUID: %s', 'id takes a whole UUID, or * for any.', null),
     ('query.not_a_time', 400, 'Not a time: %s',
       'Write 2026-11-21, 2026-11-21T10:00:00Z, now, now-15m or -15m (s, m, h, d or w).', null),
-    ('query.list_is_in_brackets', 400, 'TO is missing in a range', 'Write %s', null),
     ('query.to_is_missing', 400, 'TO is missing in a range',
       'Write [a TO b] or {a TO b}, TO in upper case.', null),
     ('query.path_is_malformed', 400, 'The path of an attribute is malformed',
@@ -15188,12 +15402,9 @@ begin
       'The hint names a field with a similar name.'),
     ('query.level_is_unknown', 400, 'Unknown level %s',
       'A level is debug, info, warn or error, or an alias of one; level:>=warn is a range.', null),
-    ('query.level_is_of_another_language', 400, 'Unknown level %s', 'Write %2$s', null),
     ('query.white_space_is_missing', 400, 'White space is missing before %s',
       'Separate two terms by a space, or quote the whole text and write \" for a quote in it.',
       null),
-    ('query.comparison_needs_a_colon', 400, 'White space is missing before %s',
-      'A comparison is written with a colon: %2$s', null),
     ('query.attribute_is_missing', 400, 'attrs needs the name of an attribute',
       'Write @name or attrs.name, such as @status.', null),
     ('query.id_is_not_compared', 400, '%s cannot be compared',
@@ -15202,13 +15413,7 @@ begin
       'Search %s for a text, a "quoted phrase" or a ~"regex".', null),
     ('query.word_is_not_for_lists', 400, '%s is not allowed in a list of values',
       'The values of field:(a OR b) are joined by OR; quote the word to search for it.', null),
-    ('query.comparison_has_blanks', 400, '%s is only allowed at the start of a value',
-      'Write %2$s: a colon after the field, and no blanks.', null),
-    ('query.colon_has_blanks', 400, 'A field is missing before the colon', 'Write %s', null),
     ('query.slashes_are_text', 400, 'Slashes do not mark a regular expression', 'Write %s', null),
-    ('query.addresses_are_networks', 400, 'A range of addresses is a network', 'Write %s', null),
-    ('query.range_is_foreign', 400, '%s is only allowed in a range of a field', 'Write %2$s', null),
-    ('query.field_is_of_another_language', 400, 'Unknown field %s', 'Write %2$s', null),
     ('query.operator_is_for_values', 400, '%s is only allowed at the start of a value',
       'Write field:>5, or quote the text.', null),
     ('query.bracket_is_for_ranges', 400, '%s is only allowed in a range of a field',
@@ -15444,603 +15649,6 @@ CREATE OR REPLACE FUNCTION logloom_private.query_math_tokens()
   IMMUTABLE
 RETURN '[0-9](?:[eE][+-]?[0-9]|[A-Za-z0-9_.])*|[A-Za-z_][A-Za-z0-9_.]*'::text;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_aggregate (
-  p_name text
-)
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-RETURN CASE WHEN (p_name = ANY (ARRAY['count'::text, 'rate'::text, 'sum'::text, 'avg'::text, 'min'::text, 'max'::text, 'count_distinct'::text])) THEN p_name WHEN
-  (p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$'::text) THEN p_name WHEN (p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$'::text) THEN ('p'::text || "substring"(p_name, '[0-9]+'::text))
-  WHEN (p_name = 'median'::text) THEN 'p50'::text WHEN (p_name = ANY (ARRAY['percentile'::text, 'percentiles'::text, 'quantile'::text, 'pct'::text])) THEN 'p95'::text WHEN
-  (p_name = ANY (ARRAY['mean'::text, 'average'::text])) THEN 'avg'::text WHEN
-  (p_name = ANY (ARRAY['dc'::text, 'dcount'::text, 'distinct_count'::text, 'count_uniq'::text, 'uniq'::text, 'cardinality'::text])) THEN 'count_distinct'::text ELSE NULL::text END;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_comparison (
-  p_token text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_parts constant text[] := regexp_match(
-    regexp_replace(p_token, '^attrs->>?''([[:alnum:]_.-]+)''', '@\1'),
-    '^([@.]?[[:alpha:]_](?:[[:alnum:]_.@-]*[[:alnum:]_])?)(===?|!=|<>|=~|!~|>=|<=|=|>|<)([^=].*)$'
-  );
-  v_name text;
-  v_is_not constant boolean := v_parts[2] in ('!=', '<>', '!~');
-  v_value constant text := regexp_replace(v_parts[3], '^''(.*)''$', '\1');
-begin
-  if v_parts is null then
-    return null;
-  elsif v_parts[1] = 'index' and v_parts[3] ~ '^[[:alpha:]*]' then
-    -- Splunk's index: a tenant has one.
-    return '*';
-  end if;
-  v_name := case when v_parts[1] in ('earliest', 'latest') then 'ts'
-    else logloom_private.query_meant_name(v_parts[1]) end;
-  if v_parts[1] in ('earliest', 'latest') and v_parts[2] = '=' then
-    return case v_parts[1] when 'earliest' then 'ts:>=' else 'ts:<' end || v_value;
-  elsif v_parts[3] ~* '^null$' then
-    return case when v_is_not then '' else '-' end || v_name || ':*';
-  end if;
-  return case when v_is_not then '-' else '' end || v_name || ':'
-    || case
-      when v_parts[2] in ('=~', '!~') then '~"' || replace(v_value, '"', '\"') || '"'
-      when v_parts[2] in ('>', '>=', '<', '<=') then v_parts[2] || v_value
-      when v_value ~ '^[[:alnum:]_./*?-]+$' then v_value
-      else '"' || regexp_replace(v_value, '(["\\])', '\\\1', 'g') || '"'
-    end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_fields (
-  p_names text[],
-  p_plan  jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_keys constant text[] := array(
-    select logloom_private.query_meant_name(t)
-    from unnest(p_names) with ordinality u (t, n)
-    where t ~ '^@?[[:alpha:]_]'
-    order by n
-    limit 3
-  );
-begin
-  if p_plan ? 'aggregates' then
-    return 'no stage: the columns are those of by, such as | count() by '
-      || coalesce(nullif(array_to_string(array_remove(v_keys, 'ts'), ', '), ''), 'service');
-  end if;
-  return '| fields ' || coalesce(nullif(array_to_string(v_keys, ', '), ''), 'ts, msg');
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_index (
-  p_texts text[],
-  p_at    integer
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_name constant text := '@' || btrim(logloom_private.query_text(p_texts[p_at + 1]), '''');
-  v_value constant text := p_texts[p_at + 3];
-begin
-  if coalesce(p_texts[p_at - 1], '') !~ '^@?attrs$' or p_texts[p_at + 2] is distinct from ']'
-    or v_name !~ '^@[[:alpha:]_][[:alnum:]_.@-]*$'
-  then
-    return null;
-  elsif left(v_value, 1) = ':' then
-    return v_name || v_value || case v_value when ':' then left(p_texts[p_at + 4], 60) else '' end;
-  end if;
-  return coalesce(
-    logloom_private.query_meant_words(v_name || p_texts[p_at + 3:], 1),
-    logloom_private.query_meant_comparison(v_name || v_value),
-    v_name || ':*'
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_math (
-  p_texts  text[],
-  p_column text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_formula constant text := array_to_string(p_texts[4:], ' ');
-  v_name constant text := substring(v_formula from '[[:alpha:]_@][[:alnum:]_.]*');
-begin
-  if p_texts[3] is distinct from '=' or p_texts[2] !~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
-    or v_formula !~ '^[[:alnum:]_.@ ]+[-+*/%][-+*/%[:alnum:]_.@ ]+$' or v_name is null
-  then
-    return '| math n / 60 as m after an aggregate, or | extract "took <ms> ms" before it';
-  elsif p_column is not null then
-    return '| math ' || v_formula || ' as ' || p_texts[2];
-  end if;
-  return format(
-    '| %s(%s) as n | math %s as %s',
-    case when v_name ~ '(?:ms|seconds|duration|latency|time)$' then 'avg' else 'sum' end,
-    logloom_private.query_meant_argument(array[v_name], 'sum'),
-    replace(v_formula, v_name, 'n'), p_texts[2]
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_name (
-  p_name text
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- Ingest stores these attributes as fields.
-  v_name constant text := case when p_name in ('@timestamp', '@message', '@level')
-    then substr(p_name, 2) else ltrim(p_name, '.') end;
-begin
-  if left(v_name, 1) = '@' or left(v_name, 6) = 'attrs.'
-    or v_name = any(logloom_private.query_field_names())
-  then
-    return v_name;
-  end if;
-  return coalesce(logloom_private.query_near_field(v_name), '@' || v_name);
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_network (
-  p_texts text[]
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_words constant text[] := regexp_split_to_array(
-    array_to_string(p_texts[3:array_position(p_texts, ')') - 1], ' '), '[ ,"'']+'
-  );
-  v_networks constant text[] := array(
-    select w from unnest(v_words) w where w ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$'
-  );
-  v_name constant text :=
-    (select w from unnest(v_words) w where w ~ '^[@.]?[[:alpha:]_]' limit 1);
-begin
-  if v_name is null or cardinality(v_networks) = 0 then
-    return null;
-  end if;
-  return logloom_private.query_meant_name(v_name) || ':' || case cardinality(v_networks)
-    when 1 then v_networks[1]
-    else '(' || array_to_string(v_networks, ' OR ') || ')' end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_order (
-  p_texts   text[],
-  p_columns text[]
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-begin
-  return coalesce(
-    (
-      select ltrim(t, '-') from unnest(p_texts) with ordinality u (t, n)
-      where ltrim(t, '-') = any (p_columns) order by n limit 1
-    ),
-    p_columns[1]
-  ) || case when p_texts[1] like '-%' or lower(p_texts::text collate "C")::text[] && '{desc}'
-    then ' desc' else '' end;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_plain_stage (
-  p_texts text[],
-  p_plan  jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_word constant text := lower(p_texts[1] collate "C");
-  v_column constant text := coalesce(
-    p_plan -> 'aggregates' -> 0 ->> 'name', case when p_plan ? 'patterns' then 'count' end
-  );
-  v_number constant text := coalesce(
-    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
-  );
-  v_text constant text := coalesce(
-    (select t from unnest(p_texts) t where t like '"%' limit 1), '""'
-  );
-  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-begin
-  if p_texts[2] in ('>', '>=', '<', '<=', '=', '!=') and v_word ~ '^[[:alpha:]_@]' then
-    return '| where ' || case when v_column is not null then array_to_string(p_texts[1:3], ' ')
-      else logloom_private.query_meant_words(p_texts, 1) end;
-  elsif v_word in ('>', '>=', '<', '<=', '=', '!=') and v_column is not null then
-    return '| where ' || v_column || ' ' || v_word || ' ' || p_texts[2];
-  elsif v_word in ('=', '!=') or v_word = '~' then
-    -- |= "text", |~ "regex"
-    return case v_word when '~' then 'msg:~' when '!=' then '-' else '' end
-      || translate(p_texts[2], '`', '"') || ' before the first |';
-  elsif v_word = 'grep' then
-    return case when array_to_string(p_texts, ' ') ~ ' -[a-z]*v' then '-' else '' end || 'msg:'
-      || coalesce(
-        (
-          select t from unnest(p_texts[2:]) with ordinality u (t, n)
-          where t not like '-%' order by n limit 1
-        ),
-        '"text"'
-      ) || ' before the first |';
-  elsif v_word in ('contains', 'test', 'match') then
-    -- jq's contains("text"), test("regex")
-    return 'msg:' || case when v_word in ('test', 'match') then '~' else '' end
-      || coalesce(nullif(v_text, '""'), nullif(p_texts[2], '('), '"text"') || ' before the first |';
-  elsif v_word in ('group', 'by') then
-    return case when v_column is null then '| count() ' else '' end || 'by '
-      || logloom_private.query_meant_name(coalesce(
-        p_texts[2 + (lower(p_texts[2] collate "C") = 'by')::integer], 'service'
-      ));
-  elsif v_word in ('count_if', 'countif') then
-    return '| count() if ('
-      || coalesce(logloom_private.query_meant_words(p_texts, 3), p_texts[3], 'level:error') || ')';
-  elsif v_word = 'unwrap' then
-    return '| avg(' || logloom_private.query_meant_argument(p_texts[2:], 'avg') || ')';
-  elsif v_word = 'wc' then
-    return '| count()';
-  elsif v_word in ('head', 'take', 'first', 'last', 'limit') then
-    return '| limit ' || v_number;
-  elsif v_word = 'tail' then
-    return '| sort by ts | limit ' || v_number;
-  elsif v_word in ('order', 'sort') then
-    return '| sort by ' || coalesce(
-      nullif(array_to_string(p_texts[coalesce(v_by, 1) + 1:], ' '), ''), 'ts desc'
-    );
-  elsif v_word in ('filter', 'search', 'having', 'where') then
-    return '| where ' || case
-      when v_column is not null and p_texts[3] ~ '^[<>=!]' then array_to_string(p_texts[2:4], ' ')
-      when v_column is not null then v_column || ' > 10'
-      else coalesce(logloom_private.query_meant_words(p_texts, 2), 'service:api') end;
-  elsif v_word in ('project', 'table', 'keep', 'select', 'display', 'line_format', 'jq') then
-    return logloom_private.query_meant_fields(p_texts[2:], p_plan);
-  elsif v_word in ('parse', 'rex', 'regexp', 'pattern') then
-    return case
-      when v_text ~ '\(\?P?<' then '| extract_regexp ' || replace(v_text, '(?<', '(?P<')
-      when v_text like '%*%' and array_position(p_texts, 'as') is not null then (
-        -- parse "* *" as method, path
-        select '| extract ' || string_agg(t.part || coalesce('<' || p_texts[
-          array_position(p_texts, 'as') + 2 * t.n - 1
-        ] || '>', ''), '' order by t.n)
-        from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
-      )
-      else '| extract ' || case when v_text like '%<%>%' then v_text else '"took <ms> ms"' end
-    end;
-  elsif v_word in ('unpack_json', 'spath') then
-    return '| json msg';
-  elsif v_word = 'unpack_logfmt' then
-    return '| logfmt msg';
-  elsif v_word in ('eval', 'extend', 'let', 'compute', 'math', 'fillnull') then
-    return logloom_private.query_meant_math(p_texts, v_column);
-  elsif v_word in ('rename', 'project-rename', 'label_format') then
-    return 'the name that it has: only an aggregate gets another, | count() as n';
-  end if;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_select (
-  p_texts text[]
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_words constant text[] := lower(p_texts::text collate "C")::text[];
-  v_from constant integer := coalesce(array_position(v_words, 'from'), cardinality(p_texts));
-  v_where constant integer := array_position(v_words, 'where');
-  -- The first word after the conditions
-  v_end constant integer := coalesce(
-    (
-      select min(n) from generate_subscripts(v_words, 1) n
-      where n > coalesce(v_where, v_from) and v_words[n]
-        in ('group', 'having', 'order', 'limit', 'facet', 'since', 'until', 'timeseries', '')
-    ),
-    cardinality(p_texts) + 1
-  );
-  v_terms constant text[] := array(
-    select m.meant
-    from generate_series(v_where + 1, v_end - 1) n
-    cross join lateral (
-      select coalesce(
-        logloom_private.query_meant_words(p_texts, n),
-        logloom_private.query_meant_comparison(p_texts[n])
-      ) as meant
-    ) m
-    where m.meant is not null
-    order by n
-  );
-  v_aggregate constant text := (
-    select logloom_private.query_meant_stage(
-      string_to_array(replace(array_to_string(p_texts[n:v_from - 1], e'\n'), ',', ''), e'\n'), '{}'
-    )
-    from generate_series(2, v_from - 2) n
-    where logloom_private.query_meant_aggregate(v_words[n]) is not null and p_texts[n + 1] = '('
-    order by n
-    limit 1
-  );
-  v_key constant text := rtrim(coalesce(
-    p_texts[array_position(v_words, 'facet') + 1], p_texts[array_position(v_words, 'group') + 2]
-  ), ',');
-  v_group constant text :=
-    case when v_key <> '' then logloom_private.query_meant_name(v_key) end;
-  v_order constant integer := array_position(v_words, 'order');
-  v_descending constant text := case when 'desc' = any(v_words) then ' desc' else '' end;
-begin
-  return concat_ws(
-    ' ',
-    nullif(
-      array_to_string(
-        v_terms, case when 'or' = any(v_words[v_where:v_end]) then ' OR ' else ' ' end
-      ),
-      ''
-    ),
-    (
-      select t.meant
-      from generate_series(v_end, cardinality(p_texts)) n
-      cross join lateral (select logloom_private.query_meant_time(p_texts, n) as meant) t
-      where t.meant is not null
-      limit 1
-    ),
-    v_aggregate || case when v_order is null then '' else ' as n' end || coalesce(
-      ' by ' || nullif(
-        concat_ws(
-          ', ', case when 'timeseries' = any(v_words) then '(5m)' end,
-          v_group
-        ),
-        ''
-      ),
-      ''
-    ),
-    case
-      when v_aggregate is not null and p_texts[v_order + 2] = v_key
-        then '| sort by ' || v_group || v_descending
-      when v_aggregate is not null and v_order is not null then '| sort by n' || v_descending
-      when v_order is not null then '| sort by ts' || v_descending
-    end,
-    '| limit ' || substring(
-      p_texts[array_position(v_words, 'limit') + 1] from '^[1-9][0-9]{0,5}$'
-    )
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_selector (
-  p_texts text[],
-  p_at    integer
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_end constant integer := array_position(p_texts, '}', p_at);
-  v_meant constant text := (
-    select string_agg(
-      logloom_private.query_meant_comparison(
-        ltrim(p_texts[n], ',') || logloom_private.query_text(p_texts[n + 1])
-      ),
-      ' ' order by n
-    )
-    from generate_series(p_at + 1, v_end - 2) n
-    where p_texts[n] ~ '[=~]$'
-  ) || case when p_texts[v_end + 1:v_end + 2] = '{|,=}' and p_texts[v_end + 3] like '"%'
-    then ' ' || p_texts[v_end + 3] else '' end;
-  v_aggregate constant text := case p_texts[p_at - 2]
-    when 'rate' then ' | rate()' when 'count_over_time' then ' | count()' end;
-begin
-  if p_texts[p_at - 1] is distinct from '(' or v_aggregate is null then
-    return v_meant;
-  end if;
-  -- rate() is per minute without a width, too.
-  return v_meant || v_aggregate || coalesce(
-    ' by ' || nullif(
-      concat_ws(
-        ', ',
-        (
-          select '(' || p_texts[n + 1] || ')' from generate_series(v_end, cardinality(p_texts)) n
-          where p_texts[n] = '[' and p_texts[n + 1] ~ '^[1-9][0-9]{0,4}[smhdw]$'
-            and v_aggregate <> ' | rate()'
-          limit 1
-        ),
-        case when p_texts[2:3] = '{by,(}' then logloom_private.query_meant_name(p_texts[4]) end
-      ),
-      ''
-    ),
-    ''
-  );
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_stage (
-  p_texts text[],
-  p_plan  jsonb
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_word constant text := lower(p_texts[1] collate "C");
-  v_number constant text := coalesce(
-    (select t from unnest(p_texts) t where t ~ '^(?:limit=)?[1-9][0-9]{0,5}$' limit 1), '10'
-  );
-  v_by constant integer := coalesce(array_position(p_texts, 'by'), array_position(p_texts, 'BY'));
-  -- The width of a bucket in timechart span=5m or bin(5m).
-  v_width text := (
-    select substring(t from '[1-9].*')
-    from unnest(p_texts) t
-    where t ~ '^(?:_time:)?[1-9][0-9]{0,4}[smhdw]$'
-    limit 1
-  );
-  v_plain constant text := logloom_private.query_meant_plain_stage(p_texts, p_plan);
-  v_keys text[];
-  v_kind text;
-  v_place integer;
-  v_close integer;
-  v_name text;
-begin
-  if v_plain is not null then
-    return v_plain;
-  end if;
-
-  v_keys := array(
-    select logloom_private.query_meant_name(t)
-    from unnest(
-      p_texts[coalesce(v_by, 1) + 1:coalesce(
-        case when p_texts[v_by + 1] = '(' then array_position(p_texts, ')', v_by) end,
-        cardinality(p_texts)
-      )]
-    ) with ordinality u (t, place)
-    where t ~ '^@?[[:alpha:]_][[:alnum:]_.@-]*$'
-      and lower(t collate "C") not in ('by', 'bin', 'span', 'limit', 'as', '_time', 'count', 'time')
-      and p_texts[coalesce(v_by, 1) + place::integer + 1] is distinct from '('
-    order by place
-    limit 2
-  );
-  if v_word = 'top' then
-    return format(
-      '| count() as n by %s | sort by n desc | limit %s', coalesce(v_keys[1], 'service'), v_number
-    );
-  elsif v_word in ('dedup', 'uniq', 'distinct', 'transaction')
-    and p_texts[2] is distinct from '('
-  then
-    return format('| count() by %s: a row for each value', coalesce(v_keys[1], 'service'));
-  elsif v_word in ('bin', 'bucket', 'timeslice') then
-    return format('| count() by (%s)', coalesce(v_width, '5m'));
-  end if;
-
-  v_place := case
-    when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then (
-      select min(place) from unnest(p_texts) with ordinality u (t, place)
-      where place > 1
-        and logloom_private.query_meant_aggregate(lower(t collate "C")) is not null
-    )
-    else 1 end;
-  v_kind := coalesce(
-    logloom_private.query_meant_aggregate(lower(p_texts[v_place] collate "C")),
-    case when v_word in ('stats', 'summarize', 'aggregate', 'timechart', 'chart') then 'count' end
-  );
-  if v_kind is null then
-    return null;
-  elsif lower(p_texts[v_place] collate "C") in ('percentile', 'percentiles', 'quantile', 'pct') then
-    -- quantile(0.99, x) and percentile(x, 99)
-    v_kind := 'p' || coalesce(
-      (
-        select trim_scale(case when t::numeric <= 1 then 100 else 1 end * t::numeric)
-        from unnest(p_texts) t
-        where t ~ '^(?:[1-9][0-9]|0?[.][0-9]{1,3})$'
-        limit 1
-      ),
-      95
-    );
-  end if;
-  if v_by is null then
-    v_keys := '{}';
-  end if;
-  v_width := coalesce('(' || v_width || ')', case v_word when 'timechart' then '(5m)' end);
-  -- The name in count() as n, or in count() n of LogsQL
-  v_close := case when p_texts[v_place + 1] = '('
-    then array_position(p_texts, ')', v_place) else v_place end;
-  v_name := case
-    when lower(p_texts[v_close + 1] collate "C") = 'as' then p_texts[v_close + 2]
-    when v_close > v_place then p_texts[v_close + 1] end;
-  v_keys := array_remove(v_width || v_keys, null);
-  return '| ' || v_kind || '(' || case
-      when v_kind in ('count', 'rate') then ''
-      else logloom_private.query_meant_argument(p_texts[v_place + 1:], v_kind) end || ')'
-    || case when v_name ~ '^[A-Za-z_][A-Za-z0-9_]{0,59}$'
-      and lower(v_name collate "C") not in ('by', 'if', 'where', 'group', 'over', 'limit')
-      then ' as ' || v_name else '' end
-    || coalesce(' by ' || nullif(array_to_string(v_keys, ', '), ''), '');
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_start (
-  p_texts text[]
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_words constant text[] := lower(p_texts::text collate "C")::text[];
-begin
-  if v_words[1] = 'select'
-    and (v_words[2] ~ '^[0-9(]' or v_words && array['from', '*', 'where'])
-  then
-    return coalesce(
-      nullif(logloom_private.query_meant_select(p_texts), ''), 'service:api level:error'
-    );
-  elsif v_words[1] in ('where', 'grep') and logloom_private.query_is_term(p_texts[2]) then
-    return coalesce(
-      logloom_private.query_meant_words(p_texts, 2),
-      (
-        select t from unnest(p_texts[2:4]) t
-        where logloom_private.query_is_term(t) and t !~ '^-' limit 1
-      )
-    );
-  elsif v_words[1] in ('fields', 'filter', 'parse', 'stats', 'display') and p_texts[2] like '@%'
-  then
-    return logloom_private.query_meant_stage(
-      case v_words[1] when 'fields' then 'table' else v_words[1] end || array(
-        select rtrim(t, ',') from unnest(p_texts[2:8]) with ordinality u (t, n)
-        where u.n < coalesce(array_position(p_texts, '|'), 8) order by n
-      ),
-      '{}'
-    );
-  end if;
-  return null;
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_term (
-  p_name  text,
-  p_value text
-)
-  RETURNS text
-  LANGUAGE sql
-  IMMUTABLE
-RETURN CASE WHEN ((p_name = ANY (ARRAY['_exists_'::text, '_missing_'::text])) AND (p_value ~ '^@?[[:alpha:]_]'::text)) THEN
-  ((CASE p_name WHEN '_missing_'::text THEN '-'::text ELSE ''::text END || logloom_private.query_meant_name(p_value)) || ':*'::text) WHEN
-  ((p_name ~ '^!.'::text) AND (p_value <> ''::text)) THEN ((('-'::text || logloom_private.query_meant_name(substr(p_name, 2))) || ':'::text) || "left"(p_value, 60)) WHEN
-  ((p_name = 'status'::text) AND (p_value ~* '^(?:debug|info|warn|warning|error|critical)$'::text)) THEN ('level:'::text || p_value) WHEN
-  ((p_name = '*'::text) AND (p_value <> ''::text)) THEN ('any:'::text || "left"(p_value, 60)) WHEN ((p_name = 'has'::text) AND (p_value ~ '^@?[[:alpha:]_]'::text)) THEN
-  (logloom_private.query_meant_name(p_value) || ':*'::text) WHEN ((p_name ~ '^[A-Za-z]$'::text) AND (p_value ~~ '\\%'::text)) THEN
-  (((('"'::text || p_name) || ':'::text) || replace("left"(p_value, 60), '\'::text, '\\'::text)) || '"'::text) WHEN
-  ((p_name = ANY (ARRAY['_time'::text, 'last'::text, 'since'::text])) AND (p_value ~ '^[1-9][0-9]{0,9}[smhdw]$'::text)) THEN ('ts:-'::text || p_value) ELSE NULL::text END;
-
 CREATE OR REPLACE FUNCTION logloom_private.query_meant_time (
   p_texts text[],
   p_at    integer
@@ -16052,22 +15660,17 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_time (
   AS $function$
 declare
   v_text constant text := lower(array_to_string(p_texts[p_at:p_at + 2], ' ') collate "C") || ' ';
-  v_shift constant text :=
-    '([1-9][0-9]{0,4}) ?([smhdw])(?:ecs?|econds?|ins?|inutes?|rs?|ours?|ays?|eeks?)? ';
+  v_shift constant text := '[1-9][0-9]{0,4} ?[a-z]+';
 begin
-  return 'ts:-' || array_to_string(
-    coalesce(
-      regexp_match(v_text, '^(?:last|past|since) ' || v_shift),
-      regexp_match(v_text, '^' || v_shift || 'ago ')
-    ),
-    ''
-  );
+  return 'ts:-' || logloom_private.translated_width(coalesce(
+    substring(v_text from '^(?:last|past|since) (' || v_shift || '|minute|hour|day|week) '),
+    substring(v_text from '^(' || v_shift || ') ago ')
+  ));
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_values (
-  p_source   text,
-  p_position integer
+CREATE OR REPLACE FUNCTION logloom_private.query_near_field (
+  p_name text
 )
   RETURNS text
   LANGUAGE plpgsql
@@ -16075,111 +15678,24 @@ CREATE OR REPLACE FUNCTION logloom_private.query_meant_values (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_term constant text[] := regexp_match(
-    left(p_source, p_position - 1),
-    '(?:^|[ (])(-?@?[[:alpha:]_][[:alnum:]_.@-]*):([[:alnum:]_.*-]+)$'
-  );
-  v_words constant text[] := string_to_array(
-    substring(substr(p_source, p_position + 1) from '^[[:alnum:]_.*|-]+'), '|'
-  );
-  v_values text;
+  v_name constant text := lower(p_name collate "C");
 begin
-  select string_agg(w.word, ' OR ' order by w.place) into v_values
-  from unnest(v_words) with ordinality w (word, place)
-  where w.place < coalesce(
+  if char_length(v_name) not between 3 and 16 and v_name <> '*' then
+    return null;
+  end if;
+  return coalesce(
+    case when v_name in ('_all', '*') then 'any' end,
+    (select f.name from unnest(logloom_private.record_fields()) f where v_name = any(f.near)),
     (
-      select min(s.place)
-      from unnest(v_words) with ordinality s (word, place)
-      where s.word in ('', 'json', 'logfmt', 'extract', 'extract_regexp', 'fields', 'patterns')
-        or logloom_private.query_meant_stage(array[s.word], '{}') is not null
-    ),
-    cardinality(v_words) + 1
-  );
-  return v_term[1] || ':(' || v_term[2] || ' OR ' || v_values || ')';
-end;
-$function$;
-
-CREATE OR REPLACE FUNCTION logloom_private.query_meant_words (
-  p_texts text[],
-  p_at    integer
-)
-  RETURNS text
-  LANGUAGE plpgsql
-  IMMUTABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  -- attrs->>'method'
-  v_name constant text :=
-    regexp_replace(p_texts[p_at], '^attrs->>?''([[:alnum:]_.-]+)''$', '@\1');
-  v_word constant text := lower(p_texts[p_at + 1] collate "C");
-  v_value text := p_texts[p_at + 2];
-  v_end integer;
-begin
-  if p_at < 1 or v_word is null or v_name !~ '^[@.]?[[:alpha:]_][[:alnum:]_.@-]*$'
-    or lower(v_name collate "C") in ('and', 'or', 'not', 'where')
-    or v_word !~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|is|in|between|i?like|contains)$'
-  then
-    return null;
-  elsif v_word = 'is' then
-    return case
-      when lower(v_value collate "C") = 'null'
-        then '-' || logloom_private.query_meant_name(v_name) || ':*'
-      when lower(v_value collate "C") = 'not'
-        and lower(p_texts[p_at + 3] collate "C") = 'null'
-        then logloom_private.query_meant_name(v_name) || ':*'
-    end;
-  elsif v_word = 'in' and v_value ~ '^[0-9a-fA-F.:]+/[0-9]{1,3}$' then
-    return logloom_private.query_meant_name(v_name) || ':' || v_value;
-  elsif v_word = 'in' then
-    v_end := least(
-      array_position(p_texts, ')', p_at + 3), array_position(p_texts, ']', p_at + 3)
-    );
-    if v_value not in ('(', '[') or v_end is null then
-      return null;
-    end if;
-    v_value := array_to_string(p_texts[p_at + 3:v_end - 1], ' ');
-    return logloom_private.query_meant_name(v_name) || ':('
-      || regexp_replace(translate(btrim(v_value), '''', ''), '\s*,\s*', ' OR ', 'g') || ')';
-  elsif v_word in ('between', 'like', 'ilike', 'contains')
-    and v_value !~ (case v_word when 'between' then '^-?[0-9]' else '^[''"%/]' end)
-    and left(v_name, 1) <> '@' and left(logloom_private.query_meant_name(v_name), 1) = '@'
-  then
-    -- These are probably two words of a message.
-    return null;
-  elsif v_word = 'between' then
-    return logloom_private.query_meant_name(v_name) || ':['
-      || v_value || ' TO ' || coalesce(nullif(p_texts[p_at + 4], ''), '*') || ']';
-  elsif not logloom_private.query_is_term(v_value) then
-    return null;
-  elsif left(v_value, 1) in ('''', '/') then
-    -- A text in single quotes or slashes may have blanks.
-    select min(n) into v_end
-    from generate_series(p_at + 2, least(p_at + 12, cardinality(p_texts))) n
-    where right(p_texts[n], 1) = left(v_value, 1)
-      and (n > p_at + 2 or char_length(p_texts[n]) > 1);
-    v_value := array_to_string(p_texts[p_at + 2:coalesce(v_end, p_at + 2)], ' ');
-    v_value := btrim(v_value, '''');
-  elsif v_value in ('now', 'ago') and p_texts[p_at + 3] = '(' then
-    -- now() - interval '1 hour', ago(5m)
-    v_value := 'now-' || coalesce(
-      substring(p_texts[p_at + 4] from '^[1-9][0-9]{0,4}[smhdw]$'), '1h'
-    );
-  else
-    v_value := logloom_private.query_text(v_value);
-  end if;
-  if v_word not in ('like', 'ilike', 'contains') then
-    return logloom_private.query_meant_comparison(
-      v_name || case v_word when '~' then '=~' else v_word end || v_value
-    );
-  elsif v_value ~ '^/.+/$' then
-    return logloom_private.query_meant_comparison(v_name || '=~' || btrim(v_value, '/'));
-  end if;
-  v_value := case when v_word = 'contains' then '*' || v_value || '*'
-    else translate(v_value, '%', '*') end;
-  return logloom_private.query_meant_comparison(
-    v_name || '=' || case logloom_private.query_meant_name(v_name)
-      when 'msg' then btrim(v_value, '*') else v_value end
+      select f.name
+      from unnest(logloom_private.query_field_names() || 'attrs'::text)
+        with ordinality f (name, place)
+      cross join lateral logloom_private.query_distance(v_name, f.name) d
+      where abs(char_length(v_name) - char_length(f.name)) <= 2
+        and d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
+      order by d, f.place
+      limit 1
+    )
   );
 end;
 $function$;
@@ -16219,22 +15735,10 @@ declare
   v_name text := v_kind;
   v_field jsonb;
   v_condition jsonb;
-  v_meant text;
 begin
-  if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
-    v_meant := logloom_private.query_meant_stage(
-      p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
-    );
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[v_first],
-        case when p_state.texts[v_first + 1] = '('
-          then 'stages.aggregate_is_of_another_language'
-          else 'stages.stage_is_of_another_language' end,
-        logloom_private.query_excerpt(v_kind),
-        v_meant
-      );
-    end if;
+  if v_kind !~ ('^(?:count|rate|sum|avg|min|max|count_distinct'
+    || '|p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?))$')
+  then
     perform logloom_private.refuse_at(
       p_state.positions[v_first],
       case when v_kind = '' then 'stages.aggregate_is_missing'
@@ -16247,10 +15751,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[v_first + 1],
       'stages.bracket_is_missing',
-      v_kind,
-      logloom_private.query_meant_stage(
-        p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
-      )
+      v_kind
     );
   end if;
   p_state."at" := v_first + 2;
@@ -16367,12 +15868,12 @@ begin
     p_state := logloom_private.query_count_leaf(p_state, v_position);
     if lower(v_token collate "C") in ('and', 'or', 'not') then
       p_state := logloom_private.query_warn(
-        p_state, v_position, v_token || ' is read as a value: write OR in upper case', 'OR'
+        p_state, v_position, v_token || ' is read as a value: write OR in upper case'
       );
     elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
       p_state := logloom_private.query_warn(
         p_state, v_position, 'A comma does not separate values: ' || v_token
-          || ' is read as one value', rtrim(v_token, ',') || ' OR'
+          || ' is read as one value'
       );
     end if;
     p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
@@ -16730,7 +16231,6 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_position constant integer := p_state.positions[p_state."at"];
   v_depth constant integer := p_state.depth;
-  v_meant text;
 begin
   p_state := logloom_private.query_spend(p_state, 1);
   if v_token = 'NOT' then
@@ -16746,15 +16246,6 @@ begin
     p_state.texts[p_state."at"] := substr(v_token, 2);
     p_state.positions[p_state."at"] := v_position + 1;
   elsif v_token = '(' then
-    if p_state.texts[p_state."at" + 1] = ')'
-      and logloom_private.query_is_adjacent(p_state, p_state."at")
-      and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
-    then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at" + 1], 'stages.aggregate_needs_a_bar', ')',
-        logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
-      );
-    end if;
     p_state := logloom_private.query_deepen(p_state, v_position);
     p_state."at" := p_state."at" + 1;
     p_state := logloom_private.query_parse_items(p_state, 'or');
@@ -16773,20 +16264,6 @@ begin
       v_token
     );
   elsif v_token in ('[', ']', '{', '}') then
-    v_meant := case v_token
-      when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
-      when '[' then coalesce(
-        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
-        logloom_private.query_meant_index(p_state.texts, p_state."at"),
-        -- ['logs'] | where …
-        case when p_state."at" = 1 and p_state.texts[2:3]::text like '{''%'',]}'
-          then 'the query without [' || p_state.texts[2] || ']: there is one set of records' end
-      ) end;
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        v_position, 'query.range_is_foreign', v_token, v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
   elsif v_token = '""' then
     perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');
@@ -16843,52 +16320,6 @@ begin
 end;
 $function$;
 
-CREATE OR REPLACE FUNCTION logloom_private.query_parse_range (
-  p_state logloom_private.query_state,
-  p_field jsonb
-)
-  RETURNS logloom_private.query_state
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_first constant integer := p_state."at";
-  v_end constant integer := least(
-    array_position(p_state.texts, ']', v_first), array_position(p_state.texts, '}', v_first)
-  );
-begin
-  p_state."at" := v_first + 1;
-  for v_part in 1 .. 3 loop
-    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' and v_end is not null and (
-      p_state.texts[p_state."at" - 1] ~ '^[^"]*,' or p_state.texts[p_state."at"] like ',%'
-    ) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.list_is_in_brackets',
-        p_field ->> 'name' || ':(' || regexp_replace(
-          array_to_string(p_state.texts[v_first + 1:v_end - 1], ' '), '\s*,\s*', ' OR ', 'g'
-        ) || ')'
-      );
-    elsif v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
-      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
-    elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
-      perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');
-    end if;
-    p_state := logloom_private.query_advance(p_state);
-  end loop;
-  if p_state.texts[v_first + 4] not in (']', '}') then
-    perform logloom_private.refuse_at(p_state.positions[v_first + 4], 'query.range_is_not_closed');
-  end if;
-  p_state."at" := v_first + 5;
-  return logloom_private.query_check_range(p_state, p_field, (
-    nullif(p_state.texts[v_first + 1], '*'), p_state.positions[v_first + 1],
-    p_state.texts[v_first] = '{',
-    nullif(p_state.texts[v_first + 3], '*'), p_state.positions[v_first + 3],
-    p_state.texts[v_first + 4] = '}'
-  )::logloom_private.query_range);
-end;
-$function$;
-
 CREATE OR REPLACE FUNCTION logloom_private.query_parse_sort (
   p_state logloom_private.query_state,
   p_plan  jsonb
@@ -16911,27 +16342,14 @@ declare
   v_name text;
 begin
   if p_state.texts[2] <> 'by' then
-    perform logloom_private.refuse_at(
-      p_state.positions[2],
-      'stages.sort_needs_by',
-      logloom_private.query_meant_order(p_state.texts[2:3], v_columns)
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
   end if;
   p_state."at" := 2;
   loop
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if v_name ~* '^(?:\(|-.*|asc|desc)$' and not v_name = any (v_columns) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
-        logloom_private.query_excerpt(v_name),
-        logloom_private.query_meant_order(
-          p_state.texts[p_state."at":p_state."at" + case v_name when '(' then 3 else 1 end],
-          v_columns
-        )
-      );
-    elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
         case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
@@ -16948,12 +16366,6 @@ begin
     );
     if p_state.texts[p_state."at"] in ('asc', 'desc') then
       p_state."at" := p_state."at" + 1;
-    elsif p_state.texts[p_state."at"] ~* '^(?:asc|desc)$' then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'stages.bar_is_missing', 'sort',
-        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-        '| sort by ' || v_name || ' ' || lower(p_state.texts[p_state."at"] collate "C")
-      );
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;
@@ -16980,7 +16392,6 @@ declare
       'fields'
     );
   v_fields jsonb := '[]';
-  v_meant text;
 begin
   if not v_is_aggregate then
     perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
@@ -17028,18 +16439,6 @@ begin
       p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
   end case;
   if p_state.texts[p_state."at"] <> '' then
-    v_meant := logloom_private.query_meant_stage(
-      p_state.texts[p_state."at":cardinality(p_state.texts) - 1], p_state.node
-    );
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"],
-        'stages.bar_is_missing',
-        case when v_is_aggregate then 'the aggregate' else v_stage end,
-        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-        v_meant
-      );
-    end if;
     if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
@@ -17075,23 +16474,12 @@ declare
   v_plan jsonb := '{}';
   v_bar integer;
   v_next integer;
-  v_meant text;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
     if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
       perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
-    end if;
-    if logloom_private.query_is_adjacent(p_state, v_bar)
-      and logloom_private.query_is_adjacent(p_state, v_bar + 1)
-    then
-      v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
-      if v_meant is not null then
-        perform logloom_private.refuse_at(
-          p_state.positions[v_bar + 1], 'stages.or_joins_values', v_meant
-        );
-      end if;
     end if;
     if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
@@ -17116,7 +16504,7 @@ begin
           ),
           p_state.positions[v_bar] + 1,
           case when p_state.texts[v_bar + 1] = 'math' then logloom_private.query_math_tokens()
-            else '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=' end
+            else '(?:[^ \t\r\n\u00a0(),|"<>=!\\]|\\.|"(?:[^"\\]|\\.)*")+|[<>!]=' end
         ),
         v_plan,
         p_state
@@ -17154,7 +16542,6 @@ declare
   v_operator text;
   v_field jsonb;
   v_colon integer;
-  v_meant text;
 begin
   if left(p_state.texts[v_first], 1) = '"' then
     return logloom_private.query_parse_free(p_state);
@@ -17184,44 +16571,14 @@ begin
 
   v_operator := left(v_name, 1);
   if v_name = '' then
-    v_meant := logloom_private.query_meant_comparison(
-      p_state.texts[v_first - 1] || '=' || case p_state.texts[v_first]
-        when ':' then logloom_private.query_text(p_state.texts[v_first + 1])
-        else substr(p_state.texts[v_first], 2) end
-    );
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[v_first], 'query.colon_has_blanks', v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
   elsif v_operator in ('<', '>', '~') then
-    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
     -- There is no colon, so it is a free term.
     return logloom_private.query_parse_free(p_state);
-  end if;
-  v_meant := case when v_name in ('_stream', 'stream') and p_state.texts[v_at + 1] = '{'
-    then logloom_private.query_meant_selector(p_state.texts, v_at + 1)
-    else logloom_private.query_meant_term(
-      v_name,
-      coalesce(
-        nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
-      )
-    ) end;
-  if v_meant is not null then
-    perform logloom_private.refuse_at(
-      p_state.positions[v_first], 'query.field_is_of_another_language',
-      logloom_private.query_excerpt(v_name), v_meant
-    );
   end if;
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
 
@@ -17231,12 +16588,6 @@ begin
   if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
     or p_state.positions[p_state."at"] <> v_colon + 1
   then
-    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
-      perform logloom_private.refuse_at(
-        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
-        v_name || ':' || left(p_state.texts[p_state."at"], 60)
-      );
-    end if;
     perform logloom_private.refuse_at(
       v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
     );
@@ -17568,17 +16919,7 @@ declare
     ) end
   );
 begin
-  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' or v_word ~ '^(?:!=?[a-z]+|[a-z]+[,;])$'
-  then
-    perform logloom_private.refuse_at(
-      p_position,
-      'query.level_is_of_another_language',
-      logloom_private.query_excerpt(v_text),
-      case when v_word ~ '^!' then '-level:' || ltrim(v_word, '!=')
-        when v_word ~ '[,;]$' then 'level:' || rtrim(v_word, ',;')
-        else 'level:(' || replace(v_word, ',', ' OR ') || ')' end
-    );
-  elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
+  if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
       p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
     );
@@ -17811,8 +17152,7 @@ begin
   end if;
   return logloom_private.query_warn(
     v_state, strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
-    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text',
-    v_slashes[1] || '~"' || v_slashes[3] || '"'
+    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text'
   );
 end;
 $function$;
@@ -17855,6 +17195,26 @@ RETURN
   ((('('::text || logloom_private.query_value_sql(p_field, p_alias)) || CASE (p_field ->> 'field'::text) WHEN 'attrs'::text THEN ' #>> ''{}'''::text ELSE ''::text END) ||
   ')'::text);
 
+CREATE OR REPLACE FUNCTION logloom_private.query_warn (
+  p_state    logloom_private.query_state,
+  p_position integer,
+  p_message  text
+)
+  RETURNS logloom_private.query_state
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if p_message is not null and p_state.warnings = '[]' then
+    p_state.warnings := jsonb_build_array(jsonb_build_object(
+      'position', p_position, 'message', p_message, 'suggestion', ''
+    ));
+  end if;
+  return p_state;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.query_warn_free (
   p_state logloom_private.query_state
 )
@@ -17867,98 +17227,55 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_word constant text := lower(v_token collate "C");
   v_next constant text := lower(coalesce(p_state.texts[p_state."at" + 1], '') collate "C");
-  v_time constant text := logloom_private.query_meant_time(p_state.texts, p_state."at");
-  v_trap text[];
-  v_message text;
-  v_suggestion text;
+  v_is_call constant boolean :=
+    v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1);
 begin
-  if p_state.warnings -> 0 ->> 'message' like 'SQL is not supported%' then
-    -- Its suggestion is for the whole query.
+  if p_state.warnings <> '[]' then
+    -- The first warning is about the whole query.
     return p_state;
   end if;
-  v_suggestion := logloom_private.query_meant_words(p_state.texts, p_state."at");
-  if v_suggestion is not null then
-    v_message := format('%s is read as a word: write a colon after a field', v_token);
-  elsif exists (
-    select
-    from generate_series(1, 6) n
-    where p_state.positions[p_state."at" - n]
-        = (p_state.warnings -> -1 ->> 'position')::integer
-      and (n < 3 or lower(p_state.texts[p_state."at" - n + 1] collate "C") = 'in')
-      and logloom_private.query_meant_words(p_state.texts, p_state."at" - n) is not null
-  ) then
-    -- This term is a part of a comparison that already has its warning.
-    return p_state;
-  elsif v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|')) then
-    v_message := format('%s is read as a word: write operators in upper case', v_token);
-    v_suggestion := upper(v_word);
-  elsif v_word in ('count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'rate', 'stats', 'sort')
-    and v_next = 'by'
-  then
-    v_message := format('%s by is read as words: write an aggregate after a |', v_token);
-    v_suggestion := case v_word when 'sort' then '| sort by ' when 'rate' then '| rate() by '
-      else '| count() by ' end || coalesce(p_state.texts[p_state."at" + 2], '');
-  elsif v_word in ('order', 'group') and v_next = 'by' then
-    v_message := format('%s by is read as words: write a stage after a |', v_token);
-    v_suggestion := case v_word when 'order' then '| sort by ' else '| count() by ' end
-      || coalesce(p_state.texts[p_state."at" + 2], '');
-  elsif v_next = '(' and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
-    and v_word not in ('and', 'or', 'not')
-  then
-    -- Finds calls such as avg(duration_ms), exists(user_id), i(error). They are not errors, because
-    -- (a)(b) needs no blank either.
-    v_message := format('%s is read as a word, and its brackets as more terms', v_token);
-    v_suggestion := case v_word
-      when 'exists' then
-        logloom_private.query_meant_name(p_state.texts[p_state."at" + 2]) || ':*'
-      else coalesce(
-        logloom_private.query_meant_network(p_state.texts[p_state."at":]),
-        logloom_private.query_meant_words(p_state.texts, p_state."at" + 2),
-        logloom_private.query_meant_stage(p_state.texts[p_state."at":], '{}')
-      ) end;
-  elsif v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$' then
-    v_message := format('%s is read as a word: write a stage after a |', v_token);
-    v_suggestion := '| limit ' || v_next;
-  elsif v_time is not null then
-    v_message := format('%s is read as a word: write a time as a term', v_token);
-    v_suggestion := v_time;
-  elsif p_state."at" = 1 and logloom_private.query_meant_start(p_state.texts) is not null then
-    v_message := case v_word when 'select'
+  return logloom_private.query_warn(p_state, p_state.positions[p_state."at"], case
+    when v_word = 'select' and not v_is_call
+      and (v_next ~ '^[0-9(]' or lower(p_state.texts::text)::text[] && '{from,*,where}')
       then 'SQL is not supported: each word is searched for in msg'
-      else format('%s is read as a word: a query begins with its terms', v_token) end;
-    v_suggestion := logloom_private.query_meant_start(p_state.texts);
-  elsif v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now' then
-    v_message := format('%s is read as a text: write a shift from now without a blank', v_token);
-    v_suggestion := 'now' || case left(v_token, 1) when '+' then '' else '-' end || v_token;
-  elsif v_token in ('!=', '!~') and p_state.texts[p_state."at" + 1] like '"%' then
-    v_message := format('%s is read as a word: negate with -', v_token);
-    v_suggestion := case v_token when '!~' then '-msg:~' else '-' end
-      || p_state.texts[p_state."at" + 1];
-  elsif v_token ~ '^!.' then
-    v_message := v_token || ' is read as a text: negate with -';
-    v_suggestion := '-' || substr(v_token, 2);
-  elsif v_token ~ '^[+][[:alpha:]]' then
-    v_message := v_token || ' is read as a text: every term is required without +';
-    v_suggestion := substr(v_token, 2);
-  elsif v_token ~ '^[[:alpha:]]+[~^][0-9.]*$' then
-    v_message := v_token || ' is read as a text: there are no fuzzy or boosted terms';
-    v_suggestion := rtrim(v_token, '~^.0123456789');
-  elsif v_token ~ '^%.+%$' then
-    v_message := '% is not a wildcard: a word is found anywhere in msg';
-    v_suggestion := btrim(v_token, '%');
-  else
-    v_trap := logloom_private.query_word_trap(p_state, v_token);
-    v_message := v_trap[1];
-    v_suggestion := case when left(v_trap[2], 1) = '~' then 'msg:' else '' end
-      || v_trap[2];
-    if v_message is null then
-      v_suggestion := logloom_private.query_meant_comparison(v_token);
-      v_message := v_token || ' is read as a text: write a colon after a field';
-    end if;
-  end if;
-  return logloom_private.query_warn(
-    p_state, p_state.positions[p_state."at"], v_message, v_suggestion
-  );
+    when v_word in ('and', 'or', 'not') and (p_state."at" > 1 or v_next not in ('', '|'))
+      then format('%s is read as a word: write operators in upper case', v_token)
+    when v_next = 'by' and logloom_private.translated_kind(v_word) is not null
+      or v_next = 'by' and v_word in ('stats', 'sort', 'order', 'group')
+      then format('%s by is read as words: write a stage after a |', v_token)
+    when v_word in ('limit', 'head', 'take', 'top') and v_next ~ '^[0-9]+$'
+      then format('%s is read as a word: write a stage after a |', v_token)
+    when v_is_call and v_word ~ '^[a-z_]'
+      then format('%s is read as a word, and its brackets as more terms', v_token)
+    when p_state."at" = 1
+      and (v_next ~ '^[@-]' or v_word ~ '^(?:where|e?grep|filter)$' and v_next ~ '^[[:alnum:]"'']')
+      and logloom_private.word_class('stage', v_word)
+        in ('terms', 'grep', 'fields', 'extract', 'counts', 'distinct')
+      then format('%s is read as a word: a query begins with its terms', v_token)
+    when v_token in ('!=', '!~') then format('%s is read as a word: negate with -', v_token)
+    when v_token || v_next ~ '[0-9]'
+      and logloom_private.query_meant_time(p_state.texts, p_state."at") is not null
+      then format('%s is read as a word: write a time as a term', v_token)
+    when v_token ~ '^[@.]?[[:alpha:]_][[:alnum:]_.@>''-]*$' and (
+      (v_next ~ '^(?:={1,3}|!=|<>|=~|!~|~|>=?|<=?|!?in|is|between|has_any|has_all|not)$'
+        or v_next ~ '^!?(?:i?contain|has|start|begin|end|i?like|match|rlike|reg)'
+        and logloom_private.word_class('call', ltrim(v_next, '!'))
+          in ('contains', 'startswith', 'endswith', 'like', '~'))
+      and (logloom_private.translated_term(logloom_private.translation_of(
+        array_to_string(p_state.texts[p_state."at":p_state."at" + 12], ' ')
+      ))).meant ~ ':'
+    ) or v_token ~ '^(?:[@.]?[[:alpha:]_][[:alnum:]_.@-]*|attrs->.*)(?:[=!<>]=?=?|[=!]~|<>)[^=]'
+      and v_token !~ '^[^=!<>]*[-.@]+[=!<>]'
+      then format('%s is read as a text: write a colon after a field', v_token)
+    when v_token ~ '^[+]?[0-9]{1,10}[smhdw]$' and p_state.texts[p_state."at" - 1] = 'now'
+      then format('%s is read as a text: write a shift from now without a blank', v_token)
+    when v_token ~ '^!.' then v_token || ' is read as a text: negate with -'
+    when v_token ~ '^[+][[:alpha:]]'
+      then v_token || ' is read as a text: every term is required without +'
+    when v_token ~ '^[[:alpha:]]+[~^][0-9.]*$'
+      then v_token || ' is read as a text: there are no fuzzy or boosted terms'
+    when v_token ~ '^%.+%$' then '% is not a wildcard: a word is found anywhere in msg'
+    else logloom_private.query_word_trap(v_token) end);
 end;
 $function$;
 
@@ -17975,134 +17292,53 @@ CREATE OR REPLACE FUNCTION logloom_private.query_warn_value (
   SET search_path TO 'pg_catalog', 'pg_temp'
   AS $function$
 declare
-  v_name constant text := p_field ->> 'name';
-  v_parts constant text[] := regexp_match(
-    p_token, '^([^",;\\]+)[,;]+(@?[[:alpha:]_][[:alnum:]_.@]*:.+)?$'
-  );
-  v_trap text[];
-  v_message text;
-  v_suggestion text;
+  v_trap text;
 begin
-  if p_position = (p_state.warnings -> -1 ->> 'position')::integer then
-    return p_state;
-  elsif p_sign = '=' then
+  v_trap := case
     -- A second =, or a comparison of another language.
-    if p_token ~ '^=+[^=]' then
-      v_message := 'The second = is read as part of the value';
-      v_suggestion := format('%s:=%s', v_name, ltrim(p_token, '='));
-    elsif p_token ~ '^[<>].' then
-      v_message := format('%s is read as a value: write > or < before =', p_token);
-      v_suggestion := format('%s:%s=%s', v_name, left(p_token, 1), substr(p_token, 2));
-    end if;
-  elsif left(p_token, 1) = '"' and not logloom_private.query_is_escaped_in_vain(p_token) then
-    return p_state;
-  elsif p_token ~* '^!=*null$' then
-    v_message := 'null is read as a text: write field:* for any value';
-    v_suggestion := v_name || ':*';
-  elsif p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
-    and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
-  then
-    v_message := 'in is read as a value, and its brackets as more terms';
-    v_suggestion := v_name || ':(' || regexp_replace(
-      array_to_string(
-        p_state.texts[p_state."at" + 2:array_position(p_state.texts, ')', p_state."at") - 1], ' '
-      ),
-      '\s*,\s*', ' OR ', 'g'
-    ) || ')';
-  elsif p_token ~ '^!=*.' then
-    v_message := format('%s is read as a value: negate with - before the field', p_token);
-    v_suggestion := format('-%s:%s', v_name, regexp_replace(p_token, '^!=*', ''));
-  elsif p_token ~* '^null$' then
-    v_message := 'null is read as a text: write -field:* for a missing value';
-    v_suggestion := format('-%s:*', v_name);
-  elsif v_parts is not null then
-    v_message := format('A comma does not separate terms: %s is read as one value', p_token);
-    v_suggestion := concat_ws(' ', v_name || ':' || v_parts[1], v_parts[2]);
-  elsif (p_field ->> 'field') in ('service', 'env', 'host')
-    and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
-  then
-    v_message := 'A comma does not separate values: this is one value';
-    v_suggestion := format('%s:(%s)', v_name, replace(p_token, ',', ' OR '));
-  elsif p_field ->> 'field' = 'attrs' and p_token ~* '^[1-5]xx$' then
-    v_message := format('%s is read as a text: write a range of numbers', p_token);
-    v_suggestion := format('%s:[%s00 TO %2$s99]', v_name, left(p_token, 1));
-  elsif p_field ->> 'field' = 'attrs'
-    and p_token ~ '^[0-9]{1,6}(?:\.[0-9]+)?(?:-|\.\.)[1-9][0-9]{0,5}(?:\.[0-9]+)?$'
-    and substring(p_token from '^[0-9]+')::integer
-      < substring(p_token from '(?:-|\.\.)([0-9]+)')::integer
-  then
-    v_message := format('%s is read as a text: write a range of numbers', p_token);
-    v_suggestion := format('%s:[%s]', v_name, regexp_replace(p_token, '-|\.\.', ' TO '));
-  elsif p_token ~ '^%[^%]+%$|^\.\*[^.]+(?:\.\*)?$' then
-    v_message := format('%s is read as a text: the wildcard is *', p_token);
-    v_suggestion := v_name || ':' || translate(p_token, '%.', '*');
-  else
-    v_trap := logloom_private.query_word_trap(p_state, p_token);
-    v_message := v_trap[1];
-    v_suggestion := v_name || ':' || v_trap[2];
-  end if;
-  if v_suggestion is null then
-    return p_state;
-  end if;
-  return logloom_private.query_warn(p_state, p_position, v_message, v_suggestion);
+    when p_sign = '=' and p_token ~ '^=+[^=]' then 'The second = is read as part of the value'
+    when p_sign = '=' and p_token ~ '^[<>].'
+      then format('%s is read as a value: write > or < before =', p_token)
+    when p_sign = '='
+      or left(p_token, 1) = '"' and not logloom_private.query_is_escaped_in_vain(p_token) then null
+    when p_token ~* '^!=*null$' then 'null is read as a text: write field:* for any value'
+    when p_token = 'in' and p_state.texts[p_state."at" + 1] = '('
+      and logloom_private.query_is_adjacent(p_state, p_state."at" + 1)
+      then 'in is read as a value, and its brackets as more terms'
+    when p_token ~ '^!=*.'
+      then format('%s is read as a value: negate with - before the field', p_token)
+    when p_token ~* '^null$' then 'null is read as a text: write -field:* for a missing value'
+    when p_token ~ '^[^",;\\]+[,;]+(?:@?[[:alpha:]_][[:alnum:]_.@]*:.+)?$'
+      then format('A comma does not separate terms: %s is read as one value', p_token)
+    when (p_field ->> 'field') in ('service', 'env', 'host') and p_token ~ '^[^,\\]+(?:,[^,\\]+)+$'
+      then 'A comma does not separate values: this is one value'
+    when p_field ->> 'field' = 'attrs' and (
+      p_token ~* '^[1-5]xx$'
+      or p_token ~ '^[0-9]{1,6}(?:\.[0-9]+)?(?:-|\.\.)[1-9][0-9]{0,5}(?:\.[0-9]+)?$'
+        and substring(p_token from '^[0-9]+')::integer
+          < substring(p_token from '(?:-|\.\.)([0-9]+)')::integer
+    ) then format('%s is read as a text: write a range of numbers', p_token)
+    when p_token ~ '^%[^%]+%$|^\.\*[^.]+(?:\.\*)?$'
+      then format('%s is read as a text: the wildcard is *', p_token)
+    when p_token ~ '^[[:alpha:]]+[~^][0-9.]*$'
+      then p_token || ' is read as a text: there are no fuzzy or boosted terms'
+    else logloom_private.query_word_trap(p_token) end;
+  return logloom_private.query_warn(p_state, p_position, v_trap);
 end;
 $function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.query_word_trap (
-  p_state logloom_private.query_state,
   p_token text
 )
-  RETURNS text[]
-  LANGUAGE plpgsql
-  STABLE
-  SET search_path TO 'pg_catalog', 'pg_temp'
-  AS $function$
-declare
-  v_quote constant text := left(p_token, 1);
-  v_end integer;
-begin
-  if p_token ~ '[“”„‟«»＂：]' or p_token ~ '^[‘‚’‹]' then
-    return array[
-      'Typographic quotes and colons have no meaning: ' || p_token || ' is read as a text',
-      translate(p_token, '“”„‟«»＂：‘‚’‹', '""""""":""""')
-    ];
-  elsif v_quote in ('''', '`') and char_length(p_token) > 1 then
-    select min(n) into v_end
-    from generate_series(p_state."at", cardinality(p_state.texts)) n
-    where right(p_state.texts[n], 1) = v_quote;
-    if v_end is not null then
-      return array[
-        case v_quote when '`' then 'Backquotes' else 'Single quotes' end
-          || ' do not quote: ' || p_token || ' is read as a text',
-        '"' || btrim(
-          p_token || coalesce(
-            ' ' || array_to_string(p_state.texts[p_state."at" + 1:v_end], ' '), ''
-          ), ' ' || v_quote
-        ) || '"'
-      ];
-    end if;
-  elsif strpos(p_token, '&&') > 0 then
-    return array[
-      '&& is read as a text: terms side by side mean AND',
-      replace(p_token, '&&', case p_token when '&&' then 'AND' else ' AND ' end)
-    ];
-  elsif logloom_private.query_is_escaped_in_vain(p_token) then
-    return array[
-      'A backslash makes the next character literal: '
-        || logloom_private.query_excerpt(btrim(p_token, '"')),
-      case when p_token ~ '^[^"].*\\[dDwWsS](?:[^[:alnum:]]|$)|^\\[dDwWsS]'
-        then '~"' || p_token || '"'
-        else '"' || replace(btrim(p_token, '"'), '\', '\\') || '"' end
-    ];
-  elsif p_token ~ '^/.*[.*+?\\^$].*/$' then
-    return array[
-      'Slashes do not mark a regular expression: ' || p_token || ' is read as a text',
-      '~"' || replace(btrim(p_token, '/'), '"', '\"') || '"'
-    ];
-  end if;
-  return null;
-end;
-$function$;
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_token ~ '[“”„‟«»＂：]'::text) OR (p_token ~ '^[‘‚’‹]'::text)) THEN
+  (('Typographic quotes and colons have no meaning: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '^''.'::text) THEN
+  (('Single quotes do not quote: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '^`.'::text) THEN
+  (('Backquotes do not quote: '::text || p_token) || ' is read as a text'::text) WHEN (p_token ~ '&&'::text) THEN '&& is read as a text: terms side by side mean AND'::text WHEN
+  logloom_private.query_is_escaped_in_vain(p_token) THEN ('A backslash makes the next character literal: '::text || logloom_private.query_excerpt(btrim(p_token, '"'::text))) WHEN
+  (p_token ~ '^/.*[.*+?\\^$].*/$'::text) THEN (('Slashes do not mark a regular expression: '::text || p_token) || ' is read as a text'::text) ELSE NULL::text END;
 
 CREATE OR REPLACE FUNCTION logloom_private.queue_limit (
   p_hard_limit  bigint,
@@ -19740,7 +18976,14 @@ begin
     ) r
     where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
   );
-  if v_rows[1]."group" = '{}' and coalesce(v_rows[1].value, 0) = 0 then
+  -- Groups without any number, or without the attribute: no event may have it.
+  if v_rows[1]."group" = '{}' and v_rows[1].value = 0
+    or cardinality(v_rows) > 0
+    and not exists (select from unnest(v_rows) r where r.value is not null)
+    or cardinality(v_rows) = 1 and jsonb_path_exists(
+      v_rows[1]."group", '$.keyvalue() ? (@.value == null && @.key like_regex "^(?:@|attrs)")'
+    )
+  then
     v_query.warnings := v_query.warnings
       || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
     v_rows[1].warnings := logloom_private.warnings_of(v_query);
@@ -20123,6 +19366,43 @@ begin
     'resolved_at', to_char(p_incident.resolved_at, v_iso),
     'resolution', p_incident.resolution
   ));
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_again (
+  p_message text,
+  p_detail  text,
+  p_hint    text
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  raise exception using
+    errcode = 'PT400', message = p_message, detail = p_detail, hint = p_hint;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.refuse_warnings (
+  p_query logloom_private.compiled_query
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  if jsonb_array_length(p_query.warnings) > 0 then
+    perform logloom_private.refuse_at(
+      (p_query.warnings -> 0 ->> 'position')::integer,
+      'query.means_something_else',
+      -- The hint says what to write instead.
+      replace(p_query.warnings -> 0 ->> 'message', '. Replace the whole query', ''),
+      coalesce(nullif(p_query.warnings -> 0 ->> 'suggestion', ''), 'it in another way')
+    );
+  end if;
 end;
 $function$;
 
@@ -21362,6 +20642,23 @@ begin
   end if;
   perform logloom_private.record_job('run_writer', v_started_at);
   return row(0, true);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.same_query (
+  p_one   logloom_private.compiled_query,
+  p_other logloom_private.compiled_query
+)
+  RETURNS boolean
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return regexp_replace(jsonb_build_array(p_one.tree, p_one.plan)::text,
+      '"(?:position|name)": (?:\d+|"[^"]*"),? ?', '', 'g')
+    = regexp_replace(jsonb_build_array(p_other.tree, p_other.plan)::text,
+      '"(?:position|name)": (?:\d+|"[^"]*"),? ?', '', 'g');
 end;
 $function$;
 
@@ -23290,15 +22587,9 @@ begin
     e.explanation
   from (
     values
-    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write %2$s', null),
-    ('stages.aggregate_is_of_another_language', 400, 'Unknown aggregate %s', 'Write %2$s', null),
-    ('stages.stage_is_of_another_language', 400, 'Unknown stage %s', 'Write %2$s', null),
-    ('stages.aggregate_needs_a_bar', 400, 'A term is missing before %s',
-      'An aggregate follows a bar: %2$s', null),
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write | %1$s(…).', null),
     ('stages.or_is_a_word', 400, '|| is not an operator',
       'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
-    ('stages.or_joins_values', 400, '| is not an operator', 'Write %s', null),
-    ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
     ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
       'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
     ('stages.field_is_unknown', 400, 'Unknown field %s', '%2$sThe fields are %3$s.', null),
@@ -23344,8 +22635,8 @@ begin
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
-    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by %s', null),
-    ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
+    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by count desc.',
+      null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',
@@ -24320,6 +23611,1980 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.translated_after_colon (
+  p_state logloom_private.translation,
+  p_name  text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_operator text := ':';
+  v_first integer;
+  v_end integer;
+  v_text text;
+  v_field constant text := logloom_private.translated_name(p_name);
+begin
+  if v_word in ('!', '!=') or v_word = '-' then
+    v_operator := 'not =';
+    p_state."at" := p_state."at" + 1;
+  elsif v_word = '=' and v_next ~ '^[^<>=~]' or v_word in ('i', 'w') and v_next = '=' then
+    -- Our own signs
+    v_operator := case v_word when '=' then '=' else v_word || '=' end;
+    p_state."at" := p_state."at" + length(v_operator);
+    v_end := case p_state.texts[p_state."at"]
+      when '(' then logloom_private.translation_close(p_state.texts, p_state."at")
+      else p_state."at" end;
+    p_state.meant := v_field || ':' || v_operator
+      || logloom_private.translation_text(p_state, p_state."at", v_end, 500);
+    p_state."at" := v_end + 1;
+    return p_state;
+  elsif v_word in ('=', '==', '~', '>', '>=', '<', '<=', '=~', '!~') then
+    v_operator := v_word;
+    p_state."at" := p_state."at" + 1;
+    if v_word = '=' and logloom_private.translation_word(p_state) ~ '^[>]' then
+      v_operator := '>=';
+      p_state."at" := p_state."at" + 1;
+    end if;
+  elsif v_word = 'in' and v_next = '(' then
+    p_state."at" := p_state."at" + 1;
+  elsif v_word in ('range', '') or v_word in ('[', '{') then
+    -- range[400, 499], [400 TO 499], [400..499]
+    v_first := p_state."at" + (v_word = 'range')::integer;
+    v_end := logloom_private.translation_close(p_state.texts, v_first);
+    v_text := logloom_private.translation_text(p_state, v_first + 1, v_end - 1, 200);
+    if v_text ~* ' to |\.\.' or v_word = 'range' or v_field = 'ts' and v_text ~ ',' then
+      p_state."at" := v_end + 1;
+      if v_field like '@%' and v_text ~* '^[0-9a-f]*[.:].*[.:].* to [0-9a-f.:]+$' then
+        p_state.meant := v_field || ':' || inet_merge(
+          split_part(v_text, ' ', 1)::inet, split_part(v_text, ' ', 3)::inet
+        );
+        return p_state;
+      end if;
+      p_state.meant := v_field || ':' || translate(p_state.texts[v_first], '(', '{') || (
+        select string_agg(
+          case v_field when 'ts' then logloom_private.translated_time(btrim(t, '"'' '))
+            else t end, ' TO ' order by n
+        )
+        from regexp_split_to_table(v_text, '\s*(?: to |\.\.|,)\s*', 'i') with ordinality u (t, n)
+      ) || translate(p_state.texts[v_end], ')', '}');
+      return p_state;
+    end if;
+  end if;
+  if logloom_private.translation_word(p_state) in ('(', '[') then
+    return logloom_private.translated_list(p_state, p_name, v_operator);
+  end if;
+  -- service:api,web and level:error|warn
+  v_end := p_state."at";
+  v_word := p_state.texts[v_end + 1];
+  while v_word in (',', '|') and p_state.texts[v_end + 1] = v_word and p_state.glued[v_end + 1]
+    and p_state.glued[v_end + 2] and p_state.texts[v_end + 3] not in (':', '=', '(')
+  loop
+    v_end := v_end + 2;
+  end loop;
+  if v_end > p_state."at" then
+    p_state.texts := p_state.texts[:p_state."at" - 1] || '('::text
+      || p_state.texts[p_state."at":v_end] || ')'::text || p_state.texts[v_end + 1:];
+    p_state.glued := p_state.glued[:p_state."at" - 1] || true || p_state.glued[p_state."at":v_end]
+      || true || p_state.glued[v_end + 1:];
+    return logloom_private.translated_list(p_state, p_name, v_operator);
+  end if;
+  p_state := logloom_private.translated_read(p_state);
+  p_state.meant := logloom_private.translated_comparison(p_name, v_operator, p_state.meant);
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_after_name (
+  p_state logloom_private.translation,
+  p_name  text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.translation := p_state;
+  v_operator text := logloom_private.translation_word(v_state);
+  v_field text;
+  v_not text := '';
+  v_next text;
+  v_low text;
+begin
+  p_state.meant := null;
+  if v_operator = '!' and v_state.glued[v_state."at" + 1] or v_operator = 'not' then
+    v_not := 'not ';
+    v_state."at" := v_state."at" + 1;
+    v_operator := logloom_private.translation_word(v_state);
+  end if;
+  v_next := logloom_private.translation_word(v_state, 1);
+  if v_operator = 'is' then
+    v_state."at" := v_state."at" + 2 + (v_next = 'not')::integer;
+    v_state.meant := case v_next when 'not' then '' else '-' end
+      || logloom_private.translated_name(p_name) || ':*';
+    return case when lower(v_state.texts[v_state."at" - 1]) in ('null', 'missing', 'none')
+      then v_state else p_state end;
+  elsif v_operator = 'between' then
+    v_field := logloom_private.translated_name(p_name);
+    v_state."at" := v_state."at" + 1 + (v_next = '(')::integer;
+    v_state := logloom_private.translated_read(v_state);
+    v_low := logloom_private.translated_text(v_state.meant);
+    if v_low like '%..%' then
+      v_state.meant := split_part(v_low, '..', 2);
+      v_low := split_part(v_low, '..', 1);
+    elsif logloom_private.translation_word(v_state) in ('and', '..', ',') then
+      v_state."at" := v_state."at" + 1;
+      v_state := logloom_private.translated_read(v_state);
+    else
+      return p_state;
+    end if;
+    v_state."at" := v_state."at" + (v_next = '(')::integer;
+    v_next := logloom_private.translated_text(v_state.meant);
+    if v_field = 'ts' then
+      v_low := logloom_private.translated_time(v_low);
+      v_next := logloom_private.translated_time(v_next);
+    end if;
+    v_state.meant := case v_not when '' then '' else '-' end
+      || format('%s:[%s TO %s]', v_field, v_low, v_next);
+    return v_state;
+  elsif v_operator in ('in', 'has_any', 'has_all', 'contains_any') and v_next in ('(', '[', '~')
+    or v_operator in ('in', 'has_any') and v_next ~ '^[0-9.]+/[0-9]+$'
+  then
+    v_state."at" := v_state."at" + 1 + (v_next = '~')::integer;
+    v_operator := replace(v_operator, 'contains_any', 'has_any');
+    v_operator := v_not || case v_operator when 'in' then '=' else v_operator end;
+  elsif (logloom_private.word_class('call', v_operator)
+      in ('contains', 'startswith', 'endswith', 'like', '~') or v_operator ~ '_cs$') and (
+      v_next ~ e'^["''\x01]' or v_next = 'regex' and v_operator = 'matches'
+      or v_operator ~ '^contains|^i?like' and v_next ~ '^[[:alnum:]%/]'
+      and (p_name ~ '^[@.]' or logloom_private.translated_name(p_name) !~ '^@')
+    )
+  then
+    v_state."at" := v_state."at" + 1 + (v_next = 'regex')::integer;
+    v_operator := v_not || v_operator;
+  elsif v_operator in ('eq', 'ne', 'gt', 'ge', 'lt', 'le') and v_next ~ '^[0-9"'']' then
+    v_operator := ('{"eq": "=", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}'::jsonb)
+      ->> v_operator;
+    v_state."at" := v_state."at" + 1;
+  elsif v_operator ~ '^(?:={1,3}|:=|:|!={1,2}|<>|=~|!~|~|>=?|<=?)$' then
+    if v_operator = ':=' then
+      v_state.texts[v_state."at"] := '=';
+    else
+      v_state."at" := v_state."at" + 1;
+    end if;
+    if v_operator in (':', ':=') then
+      return logloom_private.translated_after_colon(v_state, p_name);
+    end if;
+  else
+    return p_state;
+  end if;
+  if logloom_private.translation_word(v_state) in ('(', '[') then
+    return logloom_private.translated_list(v_state, p_name, v_operator);
+  elsif logloom_private.translation_word(v_state) in ('', '|', ')', ',') then
+    return p_state;
+  end if;
+  v_state := logloom_private.translated_read(v_state);
+  v_state.meant := logloom_private.translated_comparison(p_name, v_operator, v_state.meant);
+  return v_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_aggregate (
+  p_state logloom_private.translation,
+  p_name  text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_has_brackets constant boolean := p_state.texts[p_state."at" + 1] = '(';
+  v_kind text := logloom_private.translated_kind(v_word);
+  -- Without brackets: count, p95 duration_ms
+  v_end integer := case when v_has_brackets
+    then logloom_private.translation_close(p_state.texts, p_state."at" + 1)
+    else p_state."at" + (v_kind not in ('count', 'rate'))::integer end;
+  v_inner logloom_private.translation;
+  v_args text[];
+  v_field text;
+  v_condition text;
+  v_name text := p_name;
+  v_at integer;
+  v_next text;
+  v_number text;
+begin
+  v_inner := logloom_private.translation_part(
+    p_state, p_state."at" + 1 + v_has_brackets::integer, v_end - v_has_brackets::integer
+  );
+  v_args := v_inner.texts;
+  if v_word in ('filter', 'percentage') then
+    v_kind := logloom_private.translated_kind(v_args[1]);
+  end if;
+  v_field := (
+    select logloom_private.translated_text(t) from unnest(v_args) with ordinality u (t, n)
+    where logloom_private.translated_text(t) ~ '^[@.$]{0,2}[[:alpha:]_][[:alnum:]_.@-]*$'
+      and t !~ '^''' and lower(t) not in ('distinct', 'eval', 'if', 'case', 'when', 'iff')
+      and v_args[n + 1] is distinct from '('
+    order by n limit 1
+  );
+  -- if(c, 1, 0), eval(c), case when c then 1 end, countif(c), sumif(x, c), count(*), where c
+  v_at := (
+    select max(n) from generate_subscripts(v_args, 1) n
+    where lower(v_args[n]) in ('if', 'eval', 'iff', 'when', 'where') and n <= 6
+  );
+  if v_word ~ '_?if$' or v_at is not null then
+    v_at := case when v_word ~ '^(?:sum|avg|min|max|dcount)_?if$' then array_position(v_args, ',')
+      else coalesce(v_at, 0) end + 1;
+    v_at := v_at + (v_args[v_at] = '(')::integer;
+    v_condition := (logloom_private.translated_terms(
+      logloom_private.translation_part(v_inner, v_at, cardinality(v_args) - 1), '{",",then}'
+    )).terms;
+    v_kind := case when v_word = 'sum' then 'count' else v_kind end;
+    if v_word = 'percentage' then
+      p_state.rest := concat_ws(' ', p_state.rest, '| math part / n * 100 as percentage');
+      p_state := logloom_private.translated_count(p_state, 'count', null, null, 'n');
+      v_name := 'part';
+    end if;
+  elsif v_kind = 'count' and lower(v_args[1]) = 'distinct' then
+    v_kind := 'count_distinct';
+  elsif v_kind = 'count' and v_field is not null
+    and logloom_private.translated_name(v_field) not in ('ts', 'msg', 'id')
+  then
+    v_condition := logloom_private.translated_name(v_field) || ':*';
+  end if;
+
+  -- What follows: as n, n, if (…), filter (where …), within group (order by x)
+  p_state."at" := v_end + 1;
+  loop
+    v_at := p_state."at";
+    v_next := logloom_private.translation_word(p_state);
+    if v_next in ('if', 'filter') and p_state.texts[v_at + 1] = '(' then
+      v_end := logloom_private.translation_close(p_state.texts, v_at + 1);
+      v_condition := (logloom_private.translated_terms(
+        logloom_private.translation_part(p_state, v_at + 2, v_end - 1), '{}'
+      )).terms;
+      p_state."at" := v_end + 1;
+    elsif v_next = 'within' and p_state.texts[v_at + 2] = '(' then
+      v_field := p_state.texts[v_at + 5];
+      p_state."at" := logloom_private.translation_close(p_state.texts, v_at + 2) + 1;
+    elsif v_next = 'as' then
+      v_name := p_state.texts[v_at + 1];
+      p_state."at" := v_at + 2;
+    elsif v_has_brackets and v_name is null and v_next ~ '^[a-z_][a-z0-9_]*$'
+      and p_state.texts[v_at + 1] not in ('(', '=')
+      and v_next !~ '^(?:by|over|group.*|from|where|if|limit|order|sort|having|facet|since|until|'
+        'timeseries|span|without)$'
+    then
+      v_name := p_state.texts[v_at];
+      p_state."at" := v_at + 1;
+    else
+      exit;
+    end if;
+  end loop;
+
+  if v_kind = 'p' and v_field is not null then
+    -- percentiles(x, 50, 95), quantile(0.95, x), perc95(x)
+    v_args := array_remove(array[substring(v_word from '^[a-z]+_?([0-9][0-9.]*)$')], null)
+      || array(select t from unnest(v_args) t where t ~ '^[0-9.]+$');
+    foreach v_number in array case when v_args <> '{}' then v_args
+      when v_word = 'median' then '{50}' else '{95}' end
+    loop
+      p_state := logloom_private.translated_count(
+        p_state,
+        'p' || trim_scale(case when v_number::numeric < 1 then 100 else 1 end * v_number::numeric),
+        v_field, v_condition, v_name
+      );
+      v_name := null;
+    end loop;
+  elsif v_kind in ('count', 'rate') or v_kind <> 'values' and v_field is not null then
+    p_state := logloom_private.translated_count(p_state, v_kind, v_field, v_condition, v_name);
+  elsif v_kind = 'values' and v_field not in ('msg', 'message') then
+    -- values(host): a row for each
+    p_state.keys := p_state.keys || logloom_private.translated_key(p_state, v_field);
+  else
+    p_state.left_out := p_state.left_out || (v_word || '(' || coalesce(v_field, '') || ')');
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_call (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_kind constant text := logloom_private.word_class('call', v_word);
+  v_end constant integer := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+  v_inner logloom_private.translation :=
+    logloom_private.translation_part(p_state, p_state."at" + 2, v_end - 1);
+  v_names text[];
+  v_values text[];
+begin
+  p_state.meant := null;
+  if v_kind is null then
+    return p_state;
+  end if;
+  select
+    array_agg(t order by n) filter (where t ~ '^[@.$]?[[:alpha:]_][[:alnum:]_.@-]*$'),
+    array_agg(t order by n) filter (where t ~ e'^["''`\x01]|^[0-9]')
+  into v_names, v_values
+  from unnest(v_inner.texts) with ordinality u (t, n);
+  if v_kind = 'inner' then
+    p_state."at" := v_end + 1;
+    v_inner := logloom_private.translated_terms(v_inner, '{}');
+    p_state.meant := case when v_inner.terms ~ ' OR ' then '(' || v_inner.terms || ')'
+      else v_inner.terms end;
+    return p_state;
+  elsif v_kind = 'wrap' then
+    p_state."at" := v_end + 1;
+    return logloom_private.translated_after_name(p_state, v_names[1]);
+  elsif v_values[1] is null and cardinality(v_names) > 1 then
+    v_values := v_names[2:];
+  elsif v_names is null and cardinality(v_values) > 1 then
+    v_names := v_values[1:1];
+    v_values := v_values[2:];
+  end if;
+  if v_kind in ('*', '-*') and coalesce(v_names[1], v_values[1]) is not null then
+    p_state.meant := rtrim(v_kind, '*')
+      || logloom_private.translated_name(coalesce(v_names[1], v_values[1])) || ':*';
+  elsif v_values[1] is null then
+    return p_state;
+  elsif v_kind = 'net' then
+    p_state.meant := logloom_private.translated_name(v_names[1]) || ':(' || (
+      select string_agg(m[1], ' OR ') from unnest(v_inner.texts) u (t)
+      cross join lateral regexp_match(u.t, '^["'']?([0-9a-fA-F.:]+/[0-9]{1,3})["'']?$') m
+    ) || ')';
+    p_state.meant := regexp_replace(p_state.meant, '\(([^ ]*)\)', '\1');
+  elsif v_kind = 'in' then
+    p_state.meant := logloom_private.translated_name(v_names[1]) || ':(' || (
+      select string_agg(
+        logloom_private.translated_value(logloom_private.translated_text(v), false), ' OR '
+      )
+      from unnest(v_values) v
+    ) || ')';
+  else
+    p_state.meant :=
+      logloom_private.translated_comparison(coalesce(v_names[1], 'msg'), v_kind, v_values[1]);
+  end if;
+  p_state."at" := case when p_state.meant is null then p_state."at" else v_end + 1 end;
+  if p_state.texts[p_state."at"] in ('>', '>=', '=', '==', '!=')
+    and p_state.texts[p_state."at" + 1] ~ '^(?:-?[01]|true)$'
+  then
+    -- position('x' in msg) > 0
+    p_state."at" := p_state."at" + 2;
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_comparison (
+  p_name     text,
+  p_operator text,
+  p_token    text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text text := logloom_private.translated_text(p_token);
+  v_quoted constant boolean := left(p_token, 1) in ('"', '''', '`');
+  v_minus constant text := case when p_operator ~ '^!|<>|^not ' then '-' else '' end;
+  v_operator constant text := regexp_replace(p_operator, '^(?:not |!(?=[a-z]))', '');
+  v_class constant text :=
+    logloom_private.word_class('call', regexp_replace(v_operator, '_cs$', ''));
+  v_word constant text := lower(logloom_private.translated_text(p_name) collate "C");
+  v_name text := case
+    when v_word in ('earliest', 'latest', 'since', 'last', 'past') then 'ts'
+    when v_word = 'sourcetype' then 'service'
+    when v_word in ('_all', '*') then 'any'
+    when v_word ~ '^@?(?:status|severity|severity_?text)$'
+      and v_text ~* '^(?:debug|info|warn|warning|error|critical|err)$' then 'level'
+    else logloom_private.translated_name(p_name) end;
+begin
+  if not v_quoted and left(p_token, 1) <> e'\x01' and v_text !~ '\\[*?]' then
+    v_text := regexp_replace(v_text, '\\([^[:alnum:]])', '\1', 'g');
+  end if;
+  if v_word in ('index', '_index', '__error__') then
+    return '';
+  elsif v_word ~ '^[a-z]$' and p_token ~ '^\\' then
+    -- C:\temp
+    return '"' || p_name || ':' || replace(p_token, '\', '\\') || '"';
+  elsif v_word in ('_exists_', '_missing_', 'has', 'exists') and v_operator = ':' then
+    return case v_word when '_missing_' then '-' else v_minus end
+      || logloom_private.translated_name(v_text) || ':*';
+  elsif v_word in ('earliest', 'latest') and v_operator in ('=', ':') then
+    return 'ts:' || case v_word when 'earliest' then '>=' else '<' end
+      || logloom_private.translated_time(v_text);
+  elsif v_text ~* '^(?:null|nil|undefined)$' and not v_quoted
+    or v_operator in ('=', '==') and v_text = '*'
+  then
+    return case when (v_text = '*') = (v_minus = '') then '' else '-' end || v_name || ':*';
+  end if;
+  if v_name in ('ts', 'received_at') then
+    v_text := case when v_operator in ('=', ':', '==')
+      then coalesce(
+        '-' || logloom_private.translated_width(ltrim(v_text, '-')),
+        logloom_private.translated_time(v_text)
+      )
+      else logloom_private.translated_time(v_text) end;
+  end if;
+  if v_operator in ('=~', '~', '!~') or v_class = '~' or left(p_token, 1) = e'\x01'
+  then
+    if v_text ~ '^\.[*+]$' then
+      return v_minus || v_name || ':*';
+    elsif v_operator in ('=~', '!~') and v_quoted and v_name <> 'msg' and v_text ~ '^[\w-]+$' then
+      -- Kusto ignores letter case.
+      return v_minus || v_name || ':i=' || v_text;
+    end if;
+    return v_minus || v_name || ':~"'
+      || replace(regexp_replace(v_text, '^\.\*|\.\*$', '', 'g'), '"', '\"') || '"';
+  elsif v_operator in ('>', '>=', '<', '<=') then
+    return v_minus || v_name || ':' || v_operator || v_text;
+  elsif v_class = 'like' then
+    v_text := translate(v_text, '%', '*');
+  elsif v_class = 'contains' then
+    v_text := '*' || v_text || '*';
+  elsif v_class = 'startswith' then
+    if v_name = 'msg' then
+      return v_minus || 'msg:~"^' || regexp_replace(v_text, '([^[:alnum:]_ ])', '\\\1', 'g') || '"';
+    end if;
+    v_text := v_text || '*';
+  elsif v_class = 'endswith' then
+    v_text := '*' || v_text;
+  elsif not v_quoted and v_text ~ '[[{]' then
+    -- web-[1-3], web-{a,b}
+    return v_minus || v_name || ':~"^' || replace(
+      translate(replace(replace(v_text, '.', '\.'), '*', '.*'), '{},', '()|'), '"', '\"'
+    ) || '$"';
+  elsif not v_quoted and v_text ~ '^[0-9]+(?:-|\.\.)[0-9]+$' and left(v_name, 1) = '@' then
+    return v_minus || v_name || ':[' || regexp_replace(v_text, '-|\.\.', ' TO ') || ']';
+  elsif not v_quoted and v_text ~* '^[1-5]xx$' then
+    return v_minus || format('%s:[%s00 TO %2$s99]', v_name, left(v_text, 1));
+  elsif not v_quoted and v_text ~ '^%.+%$|^\.\*.+' then
+    v_text := regexp_replace(translate(v_text, '%', '*'), '\.\*', '*', 'g');
+  end if;
+  if v_operator = ':' and v_quoted and v_text ~ '^[0-9a-fA-F.:]+/[0-9]+$' then
+    -- In quotes, a network is a text.
+    return v_minus || v_name || ':"' || v_text || '"';
+  elsif v_name = 'msg' then
+    v_text := btrim(v_text, '*');
+    if v_text = '' then
+      return v_minus || 'msg:*';
+    end if;
+  end if;
+  return v_minus || v_name || ':' || logloom_private.translated_value(
+    v_text, not v_quoted or v_operator <> ':' and v_text ~ '[*?]'
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_count (
+  p_state     logloom_private.translation,
+  p_kind      text,
+  p_field     text,
+  p_condition text,
+  p_name      text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name text :=
+    regexp_replace(logloom_private.translated_text(p_name), '[^A-Za-z0-9_]+', '_', 'g');
+  v_eval constant integer := array_position(p_state.evals, p_field);
+  v_field text := p_field;
+begin
+  if v_eval % 2 = 1 then
+    -- eval mb = bytes / 1024 | stats sum(mb)
+    v_field := substring(p_state.evals[v_eval + 1] from '[[:alpha:]_@][[:alnum:]_.]*');
+    v_name := coalesce(v_name, p_field);
+    p_state.rest := concat_ws(
+      ' ', p_state.rest, '| math ' || replace(p_state.evals[v_eval + 1], v_field, v_name) || ' as '
+        || p_field || case when v_name = p_field then '_2' else '' end
+    );
+  end if;
+  v_field := case when p_kind in ('count', 'rate') then ''
+    when p_kind = 'count_distinct' or v_field like '@%'
+      or p_kind in ('min', 'max') and logloom_private.translated_name(v_field) = 'ts'
+      then logloom_private.translated_name(v_field)
+    when v_field like 'attrs.%' then v_field
+    else '@' || ltrim(regexp_replace(v_field, '\.(?:keyword|raw)$', ''), '.$') end;
+  if v_name is null and p_kind = any (logloom_private.translated_names(p_state)) then
+    v_name := p_kind || '_' || cardinality(p_state.counts) + 1;
+  end if;
+  p_state.counts := p_state.counts || (
+    p_kind || '(' || v_field || ')' || coalesce(' if (' || nullif(p_condition, '') || ')', '')
+      || case when v_name ~ '^[A-Za-z_]' then ' as ' || left(v_name, 60) else '' end
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_counts (
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word text;
+  v_next text;
+  v_end integer;
+begin
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    v_next := logloom_private.translation_word(p_state, 1);
+    exit when v_word in ('', '|', '>', '>=', '<', '<=') or v_word = any (p_stops);
+    v_end := p_state."at";
+    if v_word in ('by', 'over', 'group', 'facet', 'group_by', 'without') then
+      p_state."at" := p_state."at" + 1;
+      p_state := logloom_private.translated_keys(p_state, p_stops || '{over}'::text[]);
+      -- by (x) count() of LogsQL
+      continue;
+    elsif v_next = '('
+      and (logloom_private.translated_kind(v_word) is not null or v_word = 'filter')
+    then
+      if p_state.texts[v_end + 2] = '(' then
+        return p_state;
+      end if;
+      p_state := logloom_private.translated_aggregate(p_state, null);
+    elsif v_next in ('=', ':=') and logloom_private.translation_word(p_state, 3) = '('
+      and logloom_private.translated_kind(logloom_private.translation_word(p_state, 2)) is not null
+    then
+      p_state."at" := p_state."at" + 2;
+      p_state := logloom_private.translated_aggregate(p_state, p_state.texts[v_end]);
+    elsif v_next = '(' and v_word ~ 'bin|bucket|trunc|tumble|slice|^time|^tostartof'
+      or v_word in ('span', 'interval', '_time') and v_next in ('=', ':')
+    then
+      v_end := case v_next when '(' then logloom_private.translation_close(p_state.texts, v_end + 1)
+        else v_end + 2 end;
+      p_state.width := (logloom_private.translated_keys(
+        logloom_private.translation_part(p_state, p_state."at", v_end), '{}'
+      )).width;
+    elsif v_next = '(' and v_word ~ '^[a-z]' then
+      p_state."at" := logloom_private.translation_close(p_state.texts, v_end + 1) + 1;
+      p_state.left_out := p_state.left_out
+        || logloom_private.translation_text(p_state, v_end, p_state."at" - 1);
+    elsif v_next = '=' then
+      p_state."at" := p_state."at" + 3;
+    elsif v_word = 'as' then
+      p_state."at" := p_state."at" + 2;
+    elsif logloom_private.translated_kind(v_word) <> 'values' then
+      p_state := logloom_private.translated_aggregate(p_state, null);
+    else
+      if v_word ~ '^["`]?[@.$]?[[:alpha:]_]' then
+        p_state.columns := p_state.columns || p_state.texts[v_end];
+      end if;
+      p_state."at" := p_state."at" + 1;
+    end if;
+    p_state."at" := greatest(p_state."at", v_end + 1);
+  end loop;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_extract (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_part constant text[] := p_state.texts[p_state."at":v_end - 1];
+  v_words constant text[] := lower(v_part::text collate "C")::text[];
+  v_quoted constant integer := (
+    select min(n) from generate_subscripts(v_part, 1) n where v_part[n] ~ e'^["''`\x01]'
+  );
+  v_text constant text := logloom_private.translated_text(v_part[v_quoted]);
+  v_from constant text := (
+    select logloom_private.translated_name(v_part[n]) from generate_series(2, v_end) n
+    where n < v_quoted and v_part[n] ~ '^[@.]?[[:alpha:]_]' and v_part[n + 1] <> '='
+        and v_words[n] not in ('field', 'from', 'parse', 'with', 'as')
+      or n > v_quoted and v_words[n - 1] = 'from'
+    order by n limit 1
+  );
+  v_names constant text[] := array(
+    select t from unnest(v_part[array_position(v_words, 'as') + 1:]) with ordinality u (t, n)
+    where t ~ '^\w+$' order by n
+  );
+  v_stage text;
+begin
+  -- parse "* *" as method, path; %{WORD:method}
+  v_stage := case
+    when v_text ~ '\(\?P?<' then 'extract_regexp "'
+      || replace(replace(v_text, '(?<', '(?P<'), '"', '\"') || '"'
+    when v_text ~ '%\{\w+:\w+\}' then 'extract "'
+      || replace(regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g'), '"', '\"') || '"'
+    when v_text like '%*%' and cardinality(v_names) > 0 then (
+      select 'extract "' || string_agg(
+        replace(t.part, '"', '\"') || coalesce('<' || v_names[t.n] || '>', ''), '' order by t.n
+      ) || '"'
+      from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
+    )
+    when v_text ~ '<[^>]+>' then 'extract "' || replace(v_text, '"', '\"') || '"' end;
+  p_state.extracted := p_state.extracted
+    || array(select m[1] from regexp_matches(v_stage, '<([A-Za-z_]\w*)>', 'g') m);
+  p_state.meant := '| ' || v_stage || coalesce(' from ' || nullif(v_from, 'msg'), '');
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_grep (
+  p_args text[]
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_options constant text := (select string_agg(a, '') from unnest(p_args) a where a like '-%');
+  v_text constant text := (
+    select btrim(logloom_private.translated_text(a), '/')
+    from unnest(p_args) with ordinality u (a, n)
+    where a not like '-%' and coalesce(p_args[n::integer - 1], '') !~ '^-[ABCm]$' order by n limit 1
+  );
+begin
+  return case when v_options ~ '^-[a-zA-Z-]*v' then '-' else '' end || case
+    when v_text ~ '[.*+?^$|\\([]' and v_options !~ 'F'
+      then 'msg:~"' || replace(replace(v_text, '\|', '|'), '"', '\"') || '"'
+    else logloom_private.translated_value(v_text, false) end;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_having (
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.translated_names(p_state);
+  v_word text;
+  v_name text;
+  v_tests text[] := '{}';
+  v_compared integer := 0;
+begin
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    exit when v_word in ('', '|') or v_word = any (p_stops);
+    v_compared := v_compared + (v_word ~ '^(?:[<>]=?|!=|==?|<>|between|in)$')::integer;
+    if v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
+    then
+      v_tests := v_tests || format(
+        '%s %s %s', coalesce(v_name, v_names[1]),
+        case v_word when '==' then '=' when ':' then '=' when '<>' then '!=' else v_word end,
+        p_state.texts[p_state."at" + 1]
+      );
+      p_state."at" := p_state."at" + 1;
+    elsif logloom_private.translated_text(p_state.texts[p_state."at"]) = any (v_names) then
+      v_name := logloom_private.translated_text(p_state.texts[p_state."at"]);
+    elsif p_state.texts[p_state."at" + 1] = '(' then
+      v_name :=
+        v_names[array_position(v_names, logloom_private.translated_kind(v_word))];
+      p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    end if;
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  if cardinality(v_tests) < v_compared then
+    p_state.left_out := p_state.left_out || 'a comparison'::text;
+  end if;
+  if cardinality(v_tests) > 0 then
+    p_state.rest := concat_ws(
+      ' ', p_state.rest, '| where ' || array_to_string(v_tests, ' AND ')
+    );
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_keys (
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word text;
+  v_token text;
+  v_end integer;
+  v_times constant text[] := '{_time,ts,time,timestamp,@timestamp}';
+  -- by (service) count()
+  v_close constant integer := case p_state.texts[p_state."at"]
+    when '(' then logloom_private.translation_close(p_state.texts, p_state."at") end;
+begin
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    exit when p_state."at" > v_close and p_state.texts[v_close + 1] <> ','
+      or v_word = 'limit' and p_state.texts[p_state."at" + 1] <> '='
+      or v_word in ('', '|', 'having', 'sort', 'where', 'with', 'order', '>', '<', '>=')
+      or v_word = any (p_stops);
+    v_end := p_state."at";
+    v_token := null;
+    if p_state.texts[v_end + 1] = '(' and v_word ~ '^[a-z_][a-z_0-9]*$' then
+      v_end := logloom_private.translation_close(p_state.texts, v_end + 1);
+      if v_word ~ 'bin|bucket|trunc|tumble|slice|histogram|^time|^tostartof|^hour|^minute|^day' then
+        -- bin(ts, 5m), date_trunc('hour', ts), hour(ts)
+        p_state.width := logloom_private.translated_width_in(
+          array_to_string(p_state.texts[p_state."at" + 2:v_end - 1], ' ') || ' ' || v_word
+        );
+      else
+        v_token := (
+          select t from unnest(p_state.texts[p_state."at" + 2:v_end - 1]) t
+          where t ~ '^[@.]?[[:alpha:]_]' limit 1
+        );
+      end if;
+    elsif p_state.texts[v_end + 1] in ('=', ':')
+      and v_word = any (v_times || '{span,interval,step}'::text[])
+    then
+      v_end := v_end + 2;
+      p_state.width := logloom_private.translated_width_in(p_state.texts[v_end]);
+    elsif p_state.texts[v_end + 1] = '=' then
+      -- limit=5, useother=f, n=lower(host)
+      v_end := v_end + 1 + (p_state.texts[v_end + 2] ~ '^(?:[0-9]+|t|f|true|false)$')::integer;
+    elsif v_word = 'as' then
+      v_end := v_end + 1;
+    elsif v_word ~ '^[1-9]' then
+      -- group by 1, by 5m
+      v_token := p_state.columns[substring(v_word from '^[0-9]$')::integer];
+      p_state.width := coalesce(logloom_private.translated_width(v_word), p_state.width);
+    elsif v_word = any (v_times) then
+      p_state.width := coalesce(p_state.width, '5m');
+    elsif v_word in ('date_hour', 'date_minute', 'date_mday') then
+      p_state.width := logloom_private.translated_width_in(v_word);
+    elsif v_word not in ('by', 'over', 'group', 'asc', 'desc', 'and') then
+      v_token := p_state.texts[v_end];
+    end if;
+    if v_token ~ '^["`]?[@.]?[[:alpha:]_]' and array_position(p_state.evals, v_token) is null then
+      p_state.keys := p_state.keys || logloom_private.translated_key(p_state, v_token);
+    end if;
+    p_state."at" := v_end + 1;
+  end loop;
+  p_state.keys := array(
+    select k from unnest(p_state.keys) with ordinality u (k, n) where k <> ''
+    group by k order by min(n)
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_list (
+  p_state    logloom_private.translation,
+  p_name     text,
+  p_operator text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_end constant integer := logloom_private.translation_close(p_state.texts, p_state."at");
+  v_part logloom_private.translation :=
+    logloom_private.translation_part(p_state, p_state."at" + 1, v_end - 1);
+  v_terms text[] := '{}';
+  v_and boolean := p_operator ~ 'has_all';
+  v_name text;
+begin
+  while v_part.texts[v_part."at"] <> '' loop
+    if logloom_private.translation_word(v_part) in (',', 'or', '|', '||', ';', 'and', '&&') then
+      v_and := v_and or logloom_private.translation_word(v_part) in ('and', '&&');
+      v_part."at" := v_part."at" + 1;
+    else
+      v_part := logloom_private.translated_read(v_part);
+      v_terms := v_terms || logloom_private.translated_comparison(
+        p_name, regexp_replace(p_operator, 'has_a..', 'has'), v_part.meant
+      );
+    end if;
+  end loop;
+  p_state."at" := v_end + 1;
+  v_name := substring(v_terms[1] from '^-?[^:]+:');
+  p_state.meant := case
+    when cardinality(v_terms) = 0 then null
+    when cardinality(v_terms) = 1 then v_terms[1]
+    when v_and and v_name not like '-%' then '(' || array_to_string(v_terms, ' ') || ')'
+    when v_terms::text ~ ':[~<>[]' then '(' || array_to_string(v_terms, ' OR ') || ')'
+    else v_name || '(' || (
+      select string_agg(substr(t, length(v_name) + 1), ' OR ' order by n)
+      from unnest(v_terms) with ordinality u (t, n)
+    ) || ')' end;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_math (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_text text := array_to_string(
+    p_state.texts[p_state."at" + 1:logloom_private.translated_stage_end(p_state) - 1], ' '
+  );
+  v_parts text[];
+  v_formula constant text := '([[:alnum:]_.@ ()]+ ?[-+*/%][-+*/% [:alnum:]_.@()]*)';
+begin
+  v_text := regexp_replace(
+    v_text, '\m(?:round|todouble|toreal|tolong) \( (.*?)(?: , [0-9]+)? \)', '\1', 'g'
+  );
+  v_text := regexp_replace(v_text, '([[:alnum:]_])([-*/+%])([[:alnum:]_(])', '\1 \2 \3', 'g');
+  v_text := regexp_replace(v_text, '^' || v_formula || ' as ([A-Za-z_]\w*)$', '\2 = \1');
+  v_parts := regexp_match(v_text, '^([A-Za-z_]\w*) = ' || v_formula || '$');
+  p_state.meant := '';
+  if v_parts is null then
+    p_state.meant := null;
+    -- No key is named like it.
+    p_state.evals := p_state.evals || array[split_part(v_text, ' ', 1), ''];
+  elsif cardinality(p_state.counts) > 0 then
+    p_state.rest := concat_ws(' ', p_state.rest, '| math ' || v_parts[2] || ' as ' || v_parts[1]);
+  elsif v_parts[2] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*(?: [*/] [0-9.]+)+$' then
+    p_state.evals := p_state.evals || v_parts;
+  else
+    p_state.meant := null;
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_metric (
+  p_state logloom_private.translation,
+  p_brace integer
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_words constant text[] := lower(p_state.texts::text collate "C")::text[];
+  v_before constant text[] := v_words[:p_brace - 1];
+  v_function constant text := (
+    select w from unnest(v_before) with ordinality u (w, n)
+    where w ~ '_over_time$|^rate|^bytes_' order by n desc limit 1
+  );
+  v_number constant text := (
+    select w from unnest(v_before) with ordinality u (w, n)
+    where w ~ '^[0-9.]+$' order by n desc limit 1
+  );
+  v_top constant text := (select w from unnest(v_before) w where w in ('topk', 'bottomk') limit 1);
+  -- The end of the selector's pipeline: its range, or the bracket around it
+  v_end integer := p_brace;
+  v_depth integer := 0;
+  v_by integer;
+  v_second integer;
+  v_all text;
+  v_is_unwrapped boolean;
+  v_kind text;
+begin
+  while v_words[v_end] <> '' and v_depth >= 0
+    and (v_words[v_end] <> '[' or v_words[v_end + 1] !~ '^[1-9$]')
+  loop
+    v_end := v_end + 1;
+    v_depth := v_depth + (v_words[v_end] = '(')::integer - (v_words[v_end] = ')')::integer;
+  end loop;
+  v_by := (
+    select min(n) from generate_subscripts(v_words, 1) n
+    where (n < p_brace or n > v_end) and v_words[n] = 'by' and v_words[n + 1] = '('
+  );
+  if v_by is not null then
+    p_state.keys := (logloom_private.translated_keys(
+      logloom_private.translation_part(
+        p_state, v_by + 1, logloom_private.translation_close(v_words, v_by + 1)
+      ), '{}'
+    )).keys;
+  end if;
+  p_state.left_out := array(
+    select n from unnest('{without,offset,label_replace}'::text[]) n
+    where n = any (v_before || v_words[v_end:])
+  );
+  v_second := (
+    select min(n) from generate_subscripts(v_words, 1) n where n > v_end and v_words[n] = '{'
+  );
+  if v_second is not null and '/' = any (v_words[v_end:v_second]) then
+    -- sum(rate({…} |= "x" [5m])) / sum(rate({…}[5m])): a share
+    v_all := (logloom_private.translated_pipeline(logloom_private.translation_part(
+      p_state, v_second, logloom_private.translation_close(v_words, v_second)
+    ))).terms;
+  elsif v_second is not null then
+    p_state.left_out := p_state.left_out || 'the second selector'::text;
+  end if;
+  p_state.texts := p_state.texts[p_brace:v_end - 1] || ''::text;
+  p_state.glued := p_state.glued[p_brace:v_end - 1] || true;
+  v_is_unwrapped := 'unwrap' = any (p_state.texts);
+  p_state."at" := 1;
+  p_state := logloom_private.translated_pipeline(p_state);
+  if starts_with(p_state.terms, v_all || ' ') then
+    p_state.counts := array[
+      'count() if (' || substr(p_state.terms, length(v_all) + 2) || ') as part', 'count() as n'
+    ];
+    p_state.terms := v_all;
+    p_state.rest := '| math part / n as share';
+    return p_state;
+  end if;
+  v_kind := case
+    when v_function = 'quantile_over_time' then 'p' || trim_scale(100 * v_number::numeric)
+    when v_function ~ '^(?:sum|avg|min|max)_over_time$' then left(v_function, 3)
+    when v_function = 'rate' and v_is_unwrapped then 'sum'
+    when v_function = 'rate' then 'rate' else 'count' end;
+  if v_function ~ '^(?:bytes|first|last|std|absent|rate_)' then
+    p_state.left_out := p_state.left_out || v_function;
+  end if;
+  p_state := logloom_private.translated_count(
+    p_state, v_kind, p_state.columns[1], null, case when v_top is not null then 'n' end
+  );
+  p_state.columns := '{}';
+  p_state.width := case when v_function = 'count_over_time' and v_top is null
+    then logloom_private.translated_width(v_words[v_end + 1]) end;
+  p_state.rest := concat_ws(
+    ' ',
+    (
+      select format(
+        '| where %s %s %s', (logloom_private.translated_names(p_state))[1], v_words[n],
+        v_words[n + 1]
+      )
+      from generate_series(v_end, cardinality(v_words)) n
+      where v_words[n] in ('>', '>=', '<', '<=') and v_words[n + 1] ~ '^[0-9.]+$' limit 1
+    ),
+    '| sort by n' || case v_top when 'topk' then ' desc' when 'bottomk' then '' end || ' | limit '
+      || coalesce((select w from unnest(v_before) w where w ~ '^[1-9][0-9]*$' limit 1), '10')
+  );
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_name (
+  p_name text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_name text :=
+    regexp_replace(logloom_private.translated_text(p_name), '^\$?\.(?=[[:alpha:]])', '');
+begin
+  if p_name ~ '^(?:@|attrs\.).*"' then
+    return p_name;
+  end if;
+  v_name := regexp_replace(v_name, '\.(?:keyword|raw|exact)$', '');
+  v_name := regexp_replace(v_name, '^(?:labels|jsonPayload|attributes|fields|json)\.(?=.)', '');
+  if v_name in ('_msg', '_raw', '@message', 'content', 'line') then
+    return 'msg';
+  elsif v_name = '@level' then
+    return 'level';
+  elsif v_name ~* '^@?_?time(?:stamp)?$|^timegenerated$' then
+    return 'ts';
+  end if;
+  return coalesce(
+    case when left(v_name, 1) <> '@' then coalesce(
+      (
+        select f from unnest(logloom_private.query_field_names()) f
+        where f = lower(v_name collate "C")
+      ),
+      (
+        select f.name from unnest(logloom_private.record_fields()) f
+        where lower(v_name collate "C") = any (f.near)
+          or v_name = any (f.aliases) and v_name ~ '[._]|^host' and f.name <> 'route'
+      )
+    ) end,
+    case when v_name ~ '^(?:@|attrs\.)' then v_name end,
+    logloom_private.query_near_field(ltrim(v_name, '.')),
+    '@' || ltrim(v_name, '.')
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_key (
+  p_state logloom_private.translation,
+  p_name  text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_name = ANY ((p_state).extracted)) THEN ('@'::text || p_name) ELSE logloom_private.translated_name(p_name) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_names (
+  p_state logloom_private.translation
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return array(
+    select coalesce(substring(c from ' as (\w+)$'), substring(c from '^\w+'))
+    from unnest(p_state.counts) with ordinality u (c, n) order by n
+  ) || array(
+    select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_pipeline (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+begin
+  p_state.terms := '';
+  if v_word = '[' and p_state.texts[4] in ('|', '') then
+    -- ['logs'] | where …
+    p_state."at" := 4;
+  elsif v_word in ('source', 'search') and v_next in ('=', 'in', 'index') or v_word = 'from' then
+    -- source=logs | where …, from logs | …, search in (logs) "x"
+    p_state."at" := 2 + (v_next in ('=', 'in'))::integer;
+    p_state."at" := 1 + case when p_state.texts[p_state."at"] = '('
+      then logloom_private.translation_close(p_state.texts, p_state."at") else p_state."at" end;
+  elsif p_state.texts[2] = '|' and p_state.texts[1]
+    ~ '^\.[a-z]*$|^(?:[Ll]ogs?|[Ee]vents?|traces|requests|exceptions|[A-Z][a-z]+[A-Z]\w+)$'
+  then
+    -- logs | where …, .msg | contains("x"), AppTraces | where …
+    p_state."at" := 2;
+  elsif logloom_private.word_class('stage', v_word) in ('fields', 'extract', 'sort', 'distinct',
+      'counts', 'grep', 'shell') and v_next not in (':', '=', '|', '')
+    or v_word in ('limit', 'head', 'tail') and v_next ~ '^-?[0-9]|^-[a-z]'
+    or logloom_private.translated_kind(v_word) is not null and v_next in ('(', 'by', 'over')
+  then
+    p_state := logloom_private.translated_stage(p_state);
+    p_state.rest := case when v_word <> 'tail' then p_state.rest end;
+  end if;
+  if p_state.texts[p_state."at"] not in ('|', '') then
+    p_state := logloom_private.translated_terms(
+      p_state, '{sort,order,group,limit,stats,summarize,timechart}'
+    );
+    if logloom_private.translation_word(p_state) not in ('|', '') then
+      -- error stats count by host, order by ts desc
+      p_state := logloom_private.translated_stage(p_state);
+    end if;
+  end if;
+  while p_state.texts[p_state."at"] <> '' loop
+    if p_state.texts[p_state."at"] = '|' then
+      p_state."at" := p_state."at" + 1;
+    else
+      p_state := logloom_private.translated_stage(p_state);
+    end if;
+  end loop;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_query (
+  p_query_dsl text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_state logloom_private.translation;
+  v_word text;
+  v_brace integer;
+  v_query text;
+  v_parsed logloom_private.compiled_query;
+begin
+  v_state := logloom_private.translation_of(left(p_query_dsl, 1001));
+  if length(p_query_dsl) > 1000 or cardinality(v_state.texts) > 200 then
+    return null;
+  end if;
+  v_word := logloom_private.translation_word(v_state);
+  v_brace := array_position(v_state.texts, '{');
+  if v_word = 'select' and v_state.texts[2] <> '('
+    or v_word = 'from' and 'select' = any (lower(v_state.texts::text)::text[])
+  then
+    v_state."at" := 1 + (v_word = 'select')::integer;
+    v_state := logloom_private.translated_select(v_state);
+  elsif v_state.texts[2] in ('(', 'by') and v_brace > 2 and v_state.texts[v_brace + 1] <> '$' then
+    v_state := logloom_private.translated_metric(v_state, v_brace);
+  else
+    v_state := logloom_private.translated_pipeline(v_state);
+  end if;
+  if v_state.evals[2] <> '' and cardinality(v_state.counts) = 0 then
+    v_state.left_out := v_state.left_out || (v_state.evals[1] || ' = ' || v_state.evals[2]);
+  end if;
+  if 'unwrap' = any (v_state.texts) and cardinality(v_state.counts) = 0 then
+    v_state := logloom_private.translated_count(v_state, 'avg', v_state.columns[1], null, null);
+  end if;
+  v_query := concat_ws(
+    ' ', nullif(v_state.terms, ''), nullif(v_state.stages, ''),
+    '| ' || nullif(array_to_string(v_state.counts, ', '), ''),
+    case when cardinality(v_state.counts) > 0 and v_state.counts <> '{patterns}'
+      then 'by ' || nullif(
+        array_to_string(('(' || v_state.width || ')') || v_state.keys, ', '), ''
+      ) end,
+    nullif(regexp_replace(v_state.rest, '\| limit \d+ (?=.*\| limit)', '', 'g'), ''),
+    case when cardinality(v_state.counts) = 0 then '| fields ' || (
+      select string_agg(n.name, ', ' order by n.place)
+      from (
+        select logloom_private.translated_name(c) as name, min(place) as place
+        from unnest(v_state.columns) with ordinality u (c, place) group by 1
+      ) n
+    ) end
+  );
+  v_parsed := logloom_private.parse_written_query(v_query);
+  if v_query = '' or v_parsed.warnings <> '[]' then
+    return null;
+  end if;
+  return array[v_query, array_to_string(v_state.left_out, ', ')];
+exception when others then
+  -- A suggestion is an extra: without one, the query's own error or answer is returned.
+  return null;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_read (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_end integer;
+  v_shift text;
+begin
+  p_state.meant := p_state.texts[p_state."at"];
+  if v_word in ('timestamp', 'date', 'datetime') and p_state.texts[p_state."at" + 1] ~ '^[''"]' then
+    p_state."at" := p_state."at" + 1;
+    p_state.meant := p_state.texts[p_state."at"];
+  elsif p_state.texts[p_state."at" + 1] = '(' and p_state.glued[p_state."at" + 1]
+    and v_word ~ '^[a-z_]+$' and not ',' = any (
+    p_state.texts[p_state."at":logloom_private.translation_close(p_state.texts, p_state."at" + 1)]
+  ) then
+    -- ago(1h), now(), lower("x"), datetime(2026-11-20)
+    v_end := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    p_state.meant := logloom_private.translation_text(p_state, p_state."at" + 2, v_end - 1);
+    if v_word = 'ago' then
+      p_state.meant := 'now-' || logloom_private.translated_width_in(p_state.meant);
+    elsif v_word in ('now', 'current_timestamp', 'getdate', 'utcnow') then
+      p_state.meant := 'now';
+    end if;
+    p_state."at" := v_end;
+  elsif v_word !~ e'^["''`\x01]' then
+    while p_state.glued[p_state."at" + 1]
+      and (p_state.texts[p_state."at" + 1] !~ '^(?:[|),;(=<>]|)$'
+        or p_state.texts[p_state."at" + 1] = ',' and p_state.meant ~ '\{[^}]*$')
+      and (p_state.texts[p_state."at" + 1] not in (']', '}')
+        or p_state.meant ~ '[[{][^]}]*$')
+    loop
+      p_state."at" := p_state."at" + 1;
+      if p_state.texts[p_state."at"] = '~' and (
+        p_state.texts[p_state."at" + 1] ~ '^[0-9.]*$' or not p_state.glued[p_state."at" + 1]
+      ) then
+        -- A fuzzy term: conection~1
+        p_state."at" := p_state."at" + (p_state.texts[p_state."at" + 1] ~ '^[0-9.]+$')::integer;
+        exit;
+      end if;
+      p_state.meant := p_state.meant || p_state.texts[p_state."at"];
+    end loop;
+    p_state.meant := regexp_replace(p_state.meant, '^([[:alpha:]]+)\^[0-9.]+$', '\1');
+  end if;
+  p_state."at" := p_state."at" + 1;
+  if v_word like '"%' and p_state.texts[p_state."at"] = '~' and p_state.glued[p_state."at"] then
+    -- "foo bar"~5
+    p_state."at" := p_state."at" + 1 + (p_state.texts[p_state."at" + 1] ~ '^[0-9]+$')::integer;
+  elsif p_state.meant in ('now', 'current_timestamp') and p_state.texts[p_state."at"] like '-%' then
+    -- now() - interval '1 hour', now() - 1h
+    v_shift := p_state.texts[p_state."at"];
+    loop
+      p_state."at" := p_state."at" + 1;
+      exit when logloom_private.translation_word(p_state) !~ case when v_shift ~ '[0-9]'
+        then '^(?:second|minute|hour|day|week)s?$' else '^(?:interval$|[''"]?[0-9])' end;
+      v_shift := v_shift || ' ' || p_state.texts[p_state."at"];
+    end loop;
+    p_state.meant := 'now-' || logloom_private.translated_width_in(v_shift);
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_record_stage (
+  p_state logloom_private.translation,
+  p_class text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_has_counts constant boolean := cardinality(p_state.counts) > 0;
+  v_terms text := p_state.terms;
+  v_keys text[];
+begin
+  p_state.meant := '';
+  if p_class = 'json' then
+    p_state.stages := concat_ws(
+      ' ', p_state.stages,
+      case when v_word ~ 'logfmt|kv' then '| logfmt' else '| json' end,
+      case when v_word in ('json', 'logfmt') and v_next ~ '^[@a-z]' and v_end = v_first + 2
+        then logloom_private.translated_name(p_state.texts[v_first + 1]) else 'msg' end
+    );
+  elsif p_class = 'extract' and v_end > v_first + 1 then
+    p_state := logloom_private.translated_extract(p_state);
+    p_state.stages := concat_ws(' ', p_state.stages, p_state.meant);
+  elsif p_class = 'math' then
+    p_state := logloom_private.translated_math(p_state);
+  elsif p_class = 'fields' then
+    v_keys := case when v_word in ('line_format', 'jq') then array(
+      select m[1] from regexp_matches(
+        logloom_private.translation_text(p_state, v_first + 1, v_end - 1), '\.([A-Za-z_]\w*)', 'g'
+      ) m
+    ) else array(
+      select t from unnest(p_state.texts[v_first + 1:v_end - 1]) with ordinality u (t, n)
+      where t ~ '^(?:["`]?[@.]?[[:alpha:]_]|@")' order by n
+    ) end;
+    p_state.columns := v_keys;
+    if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
+      p_state.columns := '{}';
+      -- The columns of a table are there without it.
+      p_state.meant := case when v_has_counts and v_keys <@ (
+        p_state.keys || logloom_private.translated_names(p_state) || '{count,_time,n}'::text[]
+        || array(select ltrim(k, '@') from unnest(p_state.keys) k)
+      ) then '' end;
+    end if;
+  elsif v_word = 'unwrap' then
+    p_state.columns := array[case when p_state.texts[v_first + 2] = '('
+      then p_state.texts[v_first + 3] else p_state.texts[v_first + 1] end];
+  elsif p_class = 'grep' then
+    p_state.terms := concat_ws(
+      ' ', nullif(v_terms, ''),
+      logloom_private.translated_grep(p_state.texts[v_first + 1:v_end - 1])
+    );
+    if v_next ~ '^-[a-z]*c' then
+      p_state.counts := '{count()}';
+    end if;
+  elsif not v_has_counts and p_class is distinct from 'shell' and (
+    p_class = 'terms' or v_word ~ e'^["''`\x01]'
+    or v_next ~ '^(?:[<>=!~:].*|like|in|contains|has|not|is|between|and|or)$'
+  ) then
+    if v_word in ('contains', 'test') and v_next = '(' then
+      p_state.texts[v_first] := case v_word when 'test' then 'match' else 'has' end;
+    end if;
+    p_state := logloom_private.translated_terms(p_state, '{}');
+    if p_state.stages <> '' then
+      p_state.stages :=
+        p_state.stages || coalesce(' | where ' || nullif(p_state.terms, ''), '');
+      p_state.terms := v_terms;
+    elsif v_terms <> '' and p_state.terms <> '' then
+      p_state.terms := regexp_replace(v_terms, '^(.* OR .*)$', '(\1)') || ' '
+        || regexp_replace(p_state.terms, '^(.* OR .*)$', '(\1)');
+    else
+      p_state.terms := v_terms || p_state.terms;
+    end if;
+  elsif p_class is distinct from 'shell' then
+    p_state.meant := null;
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_row_stage (
+  p_state logloom_private.translation,
+  p_class text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_has_counts constant boolean := cardinality(p_state.counts) > 0;
+  v_kind constant text := logloom_private.translated_kind(v_word);
+  v_number constant text := (
+    select ltrim(t, '-') from unnest(p_state.texts[v_first + 1:v_end]) t
+    where t ~ '^-?[1-9][0-9]{0,5}$' limit 1
+  );
+begin
+  p_state.meant := '';
+  if v_word in ('top', 'rare') and not v_has_counts and v_next <> '(' then
+    p_state."at" := v_first + 1;
+    p_state := logloom_private.translated_keys(p_state, '{}');
+    p_state.counts := '{count() as n}';
+    p_state.rest := '| sort by n' || case v_word when 'rare' then '' else ' desc' end
+      || ' | limit ' || coalesce(v_number, '10');
+  elsif v_word = 'top' and v_has_counts then
+    -- top 5 by n
+    p_state."at" := v_first + 2;
+    p_state := logloom_private.translated_sort(p_state, '{}');
+    p_state.rest := regexp_replace(p_state.rest, '(?<! desc)$', ' desc') || ' | limit ' || v_number;
+  elsif p_class = 'distinct' and v_next <> '(' and not v_has_counts then
+    p_state."at" := v_first + 1;
+    p_state := logloom_private.translated_keys(p_state, '{}');
+    p_state.counts := '{count()}';
+    if logloom_private.translation_word(p_state) = 'limit' then
+      p_state.rest := '| limit ' || v_number;
+    end if;
+  elsif p_class = 'sort' then
+    p_state."at" := v_first + 1;
+    p_state := logloom_private.translated_sort(p_state, '{limit}');
+    if logloom_private.translation_word(p_state) = 'limit' then
+      p_state.rest := p_state.rest || ' | limit ' || v_number;
+    end if;
+  elsif p_class = 'limit' then
+    p_state.rest := concat_ws(
+      ' ', p_state.rest,
+      case when v_word in ('tail', 'last') and not v_has_counts then '| sort by ts' end,
+      '| limit ' || coalesce(v_number, '10')
+    );
+  elsif p_class = 'patterns' then
+    p_state.counts := '{patterns}';
+  elsif p_class = 'width' and v_next <> '(' then
+    p_state.width := logloom_private.translated_width_in(
+      array_to_string(p_state.texts[v_first:v_end - 1], ' ')
+    );
+  elsif p_class = 'counts'
+    or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg'))
+    or v_next = '=' and p_state.texts[v_first + 3] = '('
+      and logloom_private.translated_kind(logloom_private.translation_word(p_state, 2)) is not null
+  then
+    p_state."at" := v_first + (
+      v_word = 'group' or v_kind is null and v_next not in ('=', '(') and v_word <> 'by'
+    )::integer;
+    p_state := logloom_private.translated_counts(p_state, '{where,sort,limit,having,order}');
+    if v_word in ('timechart', 'makeseries', 'make-series', 'timeseries', 'histogram') then
+      p_state.width := coalesce(p_state.width, '5m');
+    end if;
+    if cardinality(p_state.counts) = 0 and not p_state.columns && '{*}' then
+      p_state := logloom_private.translated_count(p_state, 'count', null, null, null);
+    end if;
+    p_state.columns := '{}';
+    p_state.keys := array_remove(p_state.keys, 'ts');
+    if logloom_private.translation_word(p_state) <> '' then
+      -- count() by host having count > 5, count() > 5, count() by host limit 5
+      return case when logloom_private.translation_word(p_state) = '|' then p_state
+        when logloom_private.translation_word(p_state) ~ '^[<>]'
+          then logloom_private.translated_having(p_state, '{}')
+        else logloom_private.translated_stage(p_state) end;
+    end if;
+  elsif v_has_counts and (p_class = 'terms' or v_next ~ '^[<>=!]' or v_word ~ '^[<>]') then
+    p_state := logloom_private.translated_having(p_state, '{}');
+  else
+    p_state.meant := null;
+  end if;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_select (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_stops constant text[] := string_to_array(
+    'from where group having order limit facet since until timeseries compare with offset', ' '
+  );
+  v_word text;
+  v_columns text[];
+  v_distinct boolean;
+  v_top text;
+begin
+  if logloom_private.translation_word(p_state) = 'from' then
+    -- FROM Log SELECT count(*)
+    p_state."at" := array_position(lower(p_state.texts::text)::text[], 'select') + 1;
+  end if;
+  v_distinct := logloom_private.translation_word(p_state) = 'distinct';
+  p_state."at" := p_state."at" + v_distinct::integer;
+  if logloom_private.translation_word(p_state) = 'top' then
+    v_top := '| limit ' || p_state.texts[p_state."at" + 1];
+    p_state."at" := p_state."at" + 2;
+  end if;
+  p_state := logloom_private.translated_counts(p_state, v_stops);
+  v_columns := p_state.columns;
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    exit when v_word in ('', '|');
+    p_state."at" := p_state."at" + 1;
+    if v_word = 'where' then
+      p_state := logloom_private.translated_terms(p_state, v_stops);
+    elsif v_word in ('group', 'facet') then
+      p_state := logloom_private.translated_keys(p_state, v_stops);
+      v_columns := '{}';
+      if cardinality(p_state.counts) = 0 then
+        p_state := logloom_private.translated_count(p_state, 'count', null, null, null);
+      end if;
+    elsif v_word = 'having' then
+      p_state := logloom_private.translated_having(p_state, v_stops);
+    elsif v_word = 'order' then
+      if cardinality(p_state.counts) = 0 and v_distinct then
+        p_state.counts := '{count()}';
+      end if;
+      p_state := logloom_private.translated_sort(p_state, v_stops);
+    elsif v_word = 'limit' and p_state.texts[p_state."at"] ~ '^[1-9]' then
+      p_state.rest := concat_ws(' ', p_state.rest, '| limit ' || p_state.texts[p_state."at"]);
+    elsif v_word in ('since', 'until') then
+      p_state.meant := coalesce(
+        logloom_private.query_meant_time(p_state.texts, p_state."at"),
+        logloom_private.query_meant_time(p_state.texts, p_state."at" - 1),
+        'ts:>=' || logloom_private.translated_time(logloom_private.translated_text(
+          (logloom_private.translated_read(p_state)).meant
+        ))
+      );
+      p_state.meant := case when v_word = 'since' then p_state.meant
+        when p_state.meant like 'ts:-%' then 'ts:<now' || substr(p_state.meant, 4)
+        when p_state.meant <> 'ts:>=now' then replace(p_state.meant, '>=', '<') end;
+      p_state.terms := concat_ws(' ', nullif(p_state.terms, ''), p_state.meant);
+    elsif v_word = 'timeseries' then
+      p_state.width := logloom_private.translated_width_in(
+        array_to_string(p_state.texts[p_state."at":p_state."at" + 1], ' ')
+      );
+    elsif v_word in ('compare', 'offset') then
+      p_state.left_out := p_state.left_out || (v_word || ' ' || p_state.texts[p_state."at"]);
+    end if;
+  end loop;
+  p_state.rest := concat_ws(' ', p_state.rest, v_top);
+  if cardinality(p_state.keys) > 0 and cardinality(p_state.counts) = 0 then
+    p_state.counts := '{count()}';
+  end if;
+  if v_distinct and cardinality(p_state.counts) < 2 and cardinality(v_columns) > 0 then
+    p_state.counts := '{count()}';
+    p_state.keys := array(select logloom_private.translated_name(c) from unnest(v_columns) c);
+  end if;
+  p_state.columns := case when cardinality(p_state.counts) = 0 then v_columns else '{}' end;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_sort (
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_names constant text[] := logloom_private.translated_names(p_state);
+  v_has_counts constant boolean := cardinality(p_state.counts) > 0;
+  -- Kusto sorts in descending order.
+  v_is_kusto constant boolean := p_state.texts && '{summarize,extend,project}'::text[];
+  v_word text;
+  v_next text;
+  v_text text;
+  v_field text;
+  v_keys text[] := '{}';
+  v_leads boolean := false;
+begin
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    exit when v_word in ('', '|') or v_word = any (p_stops);
+    v_text := ltrim(logloom_private.translated_text(p_state.texts[p_state."at"]), '+-');
+    v_leads := v_leads or v_word = 'desc' and v_keys = '{}';
+    p_state."at" := p_state."at" + 1;
+    continue when v_word ~ '^(?:desc|asc|d|by|nulls|last|first|[-+,()])$'
+      or not v_has_counts and v_keys <> '{}';
+    v_word := case p_state.texts[p_state."at" - 2] when '-' then '-' else v_word end;
+    if p_state.texts[p_state."at"] = '(' then
+      p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at") + 1;
+    end if;
+    v_next := logloom_private.translation_word(
+      p_state, (p_state.texts[p_state."at"] = ')')::integer
+    );
+    v_field := logloom_private.translated_name(v_text);
+    v_keys := v_keys || (
+      case
+        when not v_has_counts or p_state.width is not null and (v_text = '1' or v_field = 'ts')
+          then 'ts'
+        when v_text = any (v_names) then v_text
+        when v_field = any (p_state.keys) then v_field
+        else coalesce(
+          v_names[array_position(v_names, logloom_private.translated_kind(v_text))],
+          v_names[1]
+        ) end
+      || case when v_leads or v_next = 'desc'
+        or v_next <> 'asc' and (v_word like '-%' or v_is_kusto) then ' desc' else '' end
+    );
+  end loop;
+  p_state.rest := concat_ws(' ', p_state.rest, '| sort by ' || coalesce(
+    nullif(array_to_string(v_keys, ', '), ''),
+    coalesce(v_names[1], 'ts')
+      || case when p_state.texts[p_state."at" - 1] = 'asc' then '' else ' desc' end
+  ));
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_stage (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_class constant text :=
+    logloom_private.word_class('stage', logloom_private.translation_word(p_state));
+  v_state logloom_private.translation := p_state;
+begin
+  if v_class in ('json', 'extract', 'math', 'fields', 'grep') then
+    v_state := logloom_private.translated_record_stage(p_state, v_class);
+  else
+    v_state := logloom_private.translated_row_stage(p_state, v_class);
+    if v_state.meant is null then
+      v_state := logloom_private.translated_record_stage(p_state, v_class);
+    end if;
+  end if;
+  if v_state.meant is null then
+    v_state.left_out :=
+      v_state.left_out || logloom_private.translation_text(p_state, v_first, v_end - 1);
+  end if;
+  v_state."at" := greatest(v_state."at", v_end);
+  return v_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_stage_end (
+  p_state logloom_private.translation
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select min(n) from generate_series(
+      p_state."at" + (p_state.texts[p_state."at"] in ('|=', '|~'))::integer,
+      cardinality(p_state.texts)
+    ) n
+    where p_state.texts[n] in ('', '|', '|=', '|~')
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_term (
+  p_state logloom_private.translation
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_is_text constant boolean := v_word ~ e'^["''`\x01]';
+  v_minus constant text := case when v_word ~ '^-.' then '-' else '' end;
+  v_time constant text := logloom_private.query_meant_time(p_state.texts, p_state."at");
+  v_state logloom_private.translation := p_state;
+  v_name text := regexp_replace(p_state.texts[p_state."at"], '^[-+](?=.)', '');
+  v_terms text[];
+begin
+  if v_time is not null and not v_is_text then
+    p_state.meant := v_time;
+    p_state."at" := p_state."at" + (
+      select min(n) from generate_series(2, 3) n
+      where logloom_private.query_meant_time(p_state.texts[:p_state."at" + n - 1], p_state."at")
+        is not null
+    );
+    return p_state;
+  elsif v_word in ('since', 'from', 'after') and v_next in ('yesterday', 'today') then
+    p_state."at" := p_state."at" + 2;
+    p_state.meant := 'ts:>=' || logloom_private.translated_time(v_next);
+    return p_state;
+  elsif v_next = '(' and v_word ~ '^[a-z_][a-z0-9_]*$' and p_state.glued[p_state."at" + 1] then
+    v_state := logloom_private.translated_call(p_state);
+    if v_state.meant is not null then
+      return v_state;
+    end if;
+  end if;
+  if v_next not in ('', '|', ')') and left(v_word, 1) <> e'\x01' and (
+    logloom_private.translated_text(v_name) ~ '^[@.$]{0,2}[[:alpha:]_*"][[:alnum:]_.@/-]*$'
+      or v_name ~ '^(?:@|attrs\.).*"'
+  ) and (not v_is_text or v_next in ('=', '==', ':', '>', '>=', '<', '<=', '<>', 'like', 'in'))
+    and (v_next <> ':' or p_state.glued[p_state."at" + 1]
+      or logloom_private.translation_word(p_state, 2) <> '')
+  then
+    v_state := p_state;
+    v_state."at" := p_state."at" + 1;
+    v_state := logloom_private.translated_after_name(v_state, v_name);
+    if v_state.meant is not null then
+      v_state.meant := case when v_minus = '-' and left(v_state.meant, 1) = '-'
+        then substr(v_state.meant, 2) else v_minus || v_state.meant end;
+      return v_state;
+    end if;
+  end if;
+
+  -- Words of the message, perhaps several: refused|timeout
+  loop
+    if left(p_state.texts[p_state."at"], 1) = e'\x01' then
+      v_terms := v_terms
+        || logloom_private.translated_comparison('msg', '=~', p_state.texts[p_state."at"]);
+      p_state."at" := p_state."at" + 1;
+    else
+      p_state := logloom_private.translated_read(p_state);
+      v_name := case when p_state.meant ~ '^["''`]'
+        then logloom_private.translated_text(p_state.meant)
+        else regexp_replace(p_state.meant, '\\([^[:alnum:]*?]|AND$|OR$|NOT$)', '\1', 'g') end;
+      if v_minus = '-' or p_state.meant like '+_%' then
+        v_name := substr(v_name, 2);
+      end if;
+      v_terms := v_terms || case
+        when p_state.meant in ('"', '''', '`', '\', '~', '&', '^', '+', '-') then ''
+        when p_state.meant = '*' then '*'
+        when p_state.meant ~ '^(?!["''`]).*(?:\\[dDwWsSb]|\.\*|\[[^"]*\])'
+          then 'msg:~"' || replace(v_name, '"', '\"') || '"'
+        when p_state.meant ~ '^["''`]' then logloom_private.quoted_value(p_state.meant)
+        when v_name like '%:%' then logloom_private.quoted_value(v_name)
+        else logloom_private.translated_value(
+          regexp_replace(v_name, '^%(.+)%$', '\1'), true
+        ) end;
+    end if;
+    exit when p_state.texts[p_state."at"] <> '|' or not p_state.glued[p_state."at"]
+      or not p_state.glued[p_state."at" + 1]
+      or logloom_private.translation_word(p_state, 2) not in ('', '|', ')')
+        and p_state.glued[p_state."at" + 2]
+      or logloom_private.translation_word(p_state, 1) in ('json', 'logfmt', 'patterns', 'count')
+      or logloom_private.translation_word(p_state, 1) !~ '^[[:alnum:]"'']';
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  p_state.meant := v_minus || case when cardinality(v_terms) > 1
+    then '(' || array_to_string(v_terms, ' OR ') || ')' else v_terms[1] end;
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_terms (
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_parts text[] := '{}';
+  v_terms text[];
+  v_word text;
+  v_next text;
+  v_inner logloom_private.translation;
+  v_end integer;
+begin
+  if logloom_private.translation_word(p_state) in ('where', 'filter', 'search', 'find') then
+    p_state."at" := p_state."at" + 1;
+  end if;
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    v_next := logloom_private.translation_word(p_state, 1);
+    exit when v_word in ('', '|') or v_word = any (p_stops) and (
+      v_word not in ('group', 'order', 'sort', 'limit', 'stats', 'summarize', 'timechart')
+      or v_word || ' ' || v_next
+        ~ '^(?:group|order|sort) by|^limit [0-9]|^(?:stats|summarize|timechart) (?:by|span)'
+      or v_word ~ '^(?:stat|su|time)' and logloom_private.translated_kind(v_next) is not null
+    );
+    p_state.meant := null;
+    if v_word in ('(', '{', '[') then
+      v_end := logloom_private.translation_close(p_state.texts, p_state."at");
+      v_inner := logloom_private.translation_part(p_state, p_state."at" + 1, v_end - 1);
+      if v_word <> '[' and v_inner.depth < 12 then
+        v_inner := logloom_private.translated_terms(v_inner, '{}');
+        p_state.meant := case
+          when v_word = '(' and v_inner.terms ~ ' ' then '(' || v_inner.terms || ')'
+          else v_inner.terms end;
+      end if;
+      p_state."at" := v_end + 1;
+    elsif v_word in ('|=', '|~', '!=', '!~') and v_next ~ e'^["''`\x01]' then
+      -- Line filters of LogQL
+      v_terms := '{}';
+      loop
+        v_terms := v_terms || case when v_word like '%~' or v_next ~ e'^\x01'
+          then logloom_private.translated_comparison('msg', '=~', p_state.texts[p_state."at" + 1])
+          else logloom_private.quoted_value(p_state.texts[p_state."at" + 1]) end;
+        p_state."at" := p_state."at" + 2;
+        exit when logloom_private.translation_word(p_state) <> 'or'
+          or logloom_private.translation_word(p_state, 1) !~ '^["`]';
+      end loop;
+      p_state.meant := case when v_word like '!%' then '-' else '' end
+        || case when cardinality(v_terms) > 1 then '(' || array_to_string(v_terms, ' OR ') || ')'
+          else v_terms[1] end;
+    elsif v_word ~ '^(?:or|[|][|=~>]|not|!|and|&&?|[]),;}:=~-]|==)$' then
+      p_state.meant := case when v_word in ('or', '||') then 'OR'
+        when v_word in ('not', '!') or v_word = '-' and v_next ~ '^[("]' then 'NOT' end;
+      p_state."at" := p_state."at" + 1;
+    elsif v_word in ('_stream', 'stream') and v_next in (':', '{') then
+      p_state."at" := p_state."at" + 1 + (v_next = ':')::integer;
+    else
+      v_end := p_state."at";
+      p_state := logloom_private.translated_term(p_state);
+      p_state."at" := greatest(p_state."at", v_end + 1);
+    end if;
+    if p_state.meant <> '' then
+      if v_parts[cardinality(v_parts)] = 'NOT' and p_state.meant ~ '^-?[^ ()]+$|^-?[^ ]*"[^"]*"$'
+        and p_state.meant not in ('OR', 'NOT')
+      then
+        v_parts[cardinality(v_parts)] := case when left(p_state.meant, 1) = '-'
+          then substr(p_state.meant, 2) else '-' || p_state.meant end;
+      elsif p_state.meant <> 'OR' or v_parts[cardinality(v_parts)] not in ('OR', 'NOT')
+        and cardinality(v_parts) > 0
+      then
+        v_parts := v_parts || p_state.meant;
+      end if;
+    end if;
+  end loop;
+  while v_parts[cardinality(v_parts)] in ('OR', 'NOT') loop
+    v_parts := trim_array(v_parts, 1);
+  end loop;
+  p_state.terms := array_to_string(v_parts, ' ');
+  return p_state;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_text (
+  p_token text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_token ~ '^".*"$'::text) THEN regexp_replace(substr(p_token, 2, (char_length(p_token) - 2)), '\\(["\\])'::text, '\1'::text, 'g'::text) WHEN
+  (p_token ~ '^''.*''$'::text) THEN regexp_replace(replace(substr(p_token, 2, (char_length(p_token) - 2)), ''''''::text, ''''::text), '\\([''\\])'::text, '\1'::text, 'g'::text)
+  WHEN (p_token ~ '^[`]'::text) THEN btrim(p_token, '`'::text) ELSE p_token END;
+
+CREATE OR REPLACE FUNCTION logloom_private.quoted_value (
+  p_token text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (('"'::text || regexp_replace(logloom_private.translated_text(p_token), '(["\\])'::text, '\\\1'::text, 'g'::text)) || '"'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_time (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  STABLE
+RETURN CASE WHEN (p_text ~ '^-[1-9][0-9]*[smhdw]'::text) THEN ('now'::text || "substring"(p_text, '^-[0-9]+[smhdw]'::text)) WHEN
+  (p_text ~ '^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$'::text) THEN
+  ((to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"'::text) || lpad(p_text, GREATEST(5, length(p_text)), '0'::text)) || CASE WHEN (length(p_text) < 6) THEN ':00Z'::text
+  ELSE 'Z'::text END) WHEN (lower(p_text) = ANY (ARRAY['today'::text, '@d'::text, '-0d@d'::text])) THEN to_char((now() AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD'::text) WHEN
+  (lower(p_text) = 'yesterday'::text) THEN to_char(((now() AT TIME ZONE 'UTC'::text) - '1 day'::interval), 'YYYY-MM-DD'::text) WHEN
+  (p_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?$'::text) THEN
+  (replace(p_text, ' '::text, 'T'::text) || CASE WHEN (p_text ~ ':[0-9]+:'::text) THEN 'Z'::text ELSE ':00Z'::text END) ELSE p_text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_value (
+  p_text text,
+  p_wild boolean
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_text ~ '^[[:alnum:]_./%+#@-][[:alnum:]_./@:%+#-]*$'::text) AND (p_text !~ '^(?:AND|OR|NOT)$'::text)) THEN p_text WHEN (p_wild AND (p_text ~ '[*?]'::text)) THEN
+  regexp_replace(p_text, '([^[:alnum:]_./@:%+#*?-])'::text, '\\\1'::text, 'g'::text) ELSE
+  (('"'::text || regexp_replace(p_text, '(["\\])'::text, '\\\1'::text, 'g'::text)) || '"'::text) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_width (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_text ~* ('^[''"]?(?:[1-9][0-9]{0,4})?\s*[smhdw](?:ecs?|econds?|ins?|inutes?|rs?|ours?'::text || '|ays?|eeks?)?[''"]?$'::text)) THEN
+  (COALESCE("substring"(p_text, '[0-9]+'::text), '1'::text) || lower("substring"(p_text, '[A-Za-z]'::text))) ELSE NULL::text END;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_width_in (
+  p_text text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN
+  COALESCE(logloom_private.translated_width("substring"(lower((p_text COLLATE "C")), '\m[1-9][0-9]{0,4}\s*[smhdw][a-z]*\M'::text)), ('1'::text || "left"("substring"(lower((p_text
+  COLLATE "C")), 'second|minute|hour|day|week'::text), 1)), '5m'::text);
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_close (
+  p_texts text[],
+  p_at    integer
+)
+  RETURNS integer
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_depth integer := 0;
+begin
+  for v_n in p_at .. cardinality(p_texts) loop
+    v_depth := v_depth + (p_texts[v_n] in ('(', '[', '{'))::integer
+      - (p_texts[v_n] in (')', ']', '}'))::integer;
+    if v_depth = 0 then
+      return v_n;
+    end if;
+  end loop;
+  return cardinality(p_texts);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_note (
+  p_meant text[],
+  p_begin text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN (p_begin || CASE (p_meant)[2] WHEN ''::text THEN ''::text ELSE ((' (without '::text || (p_meant)[2]) || ')'::text) END);
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_of (
+  p_query_dsl text
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_source text := p_query_dsl;
+  v_state logloom_private.translation;
+begin
+  -- attrs->>'x', attrs["x"]
+  v_source := regexp_replace(
+    v_source, '@?\m(?:attrs|attributes|labels)(?:->>?|\[)[''"]([[:alnum:]_.-]+)[''"]\]?', '@\1', 'g'
+  );
+  v_source := regexp_replace(
+    v_source,
+    '((?:\m(?:like|matches|regex|regexp|rlike|filter|parse)\s+(?:regex\s+)?|[=!]~\s*)/'
+      || '|:/(?=[^/ ]*[.*+?^$\\([ ]))'
+      || '((?:[^/\\]|\\.)+)/(i?)(?=[\s|)]|$)',
+    e'\\1\x01\\3:\\2\x01', 'g'
+  );
+  -- 1,000
+  v_source := regexp_replace(v_source, '([<>]=?\s*\d{1,3}),(\d{3})(?!\d)', '\1\2', 'g');
+  v_source := regexp_replace(v_source, e'/\x01i:', e'\x01(?i)', 'g');
+  v_source := regexp_replace(v_source, e'/\x01:', e'\x01', 'g');
+  select
+    array_agg(m.match[2] order by m.n), array_agg(m.match[1] = '' and m.n > 1 order by m.n)
+  into v_state.texts, v_state.glued
+  from regexp_matches(
+    translate(v_source, '“”„‟«»＂：‘‚’‹', '""""""":""""'),
+    '([ \t\r\n\u00a0]*)('
+      || '\x01[^\x01]*\x01|"(?:[^"\\]|\\.)*"|''(?:[^''\\]|\\.|'''')*''|`[^`]*`'
+      || '|(?:-?@|-?attrs\.)(?:[[:alnum:]_.-]*"(?:[^"\\]|\\.)*"[[:alnum:]_.-]*)+'
+      || '|[=!]=?=|[=!]~|<>|[<>]=?|:=|=|\|[=~>]|&&|\|\||\.\.|~|[][(){}|,;:!]'
+      || '|(?:\\.|[^][(){}|,;:!=<>&~"''`\\ \t\r\n\u00a0\x01])'
+      || '(?:\\.|[^][(){}|,;:!=<>&~"`\\ \t\r\n\u00a0\x01]|!(?![=~]))*'
+      || '|.|$)', 'g'
+  ) with ordinality m (match, n);
+  v_state.evals := '{}';
+  v_state.extracted := '{}';
+  return logloom_private.translation_part(v_state, 1, cardinality(v_state.texts) - 1);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_part (
+  p_state logloom_private.translation,
+  p_from  integer,
+  p_to    integer
+)
+  RETURNS logloom_private.translation
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_part logloom_private.translation;
+begin
+  v_part.texts := p_state.texts[p_from:p_to] || ''::text;
+  v_part.glued := p_state.glued[p_from:p_to] || true;
+  v_part."at" := 1;
+  v_part.depth := coalesce(p_state.depth + 1, 0);
+  v_part.left_out := '{}';
+  v_part.counts := '{}';
+  v_part.keys := '{}';
+  v_part.columns := '{}';
+  v_part.evals := p_state.evals;
+  v_part.extracted := p_state.extracted;
+  return v_part;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_text (
+  p_state  logloom_private.translation,
+  p_from   integer,
+  p_to     integer,
+  p_length integer                     DEFAULT 40
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return left(btrim((
+    select string_agg(
+      case when p_state.glued[n] then '' else ' ' end || p_state.texts[n], '' order by n
+    )
+    from generate_series(p_from, p_to) n
+  )), p_length);
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translation_word (
+  p_state logloom_private.translation,
+  p_ahead integer                     DEFAULT 0
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN ((p_state).texts[((p_state).at + p_ahead)] ~ '^["''`]'::text) THEN (p_state).texts[((p_state).at + p_ahead)] ELSE
+  COALESCE(lower(((p_state).texts[((p_state).at + p_ahead)] COLLATE "C")), ''::text) END;
+
 CREATE OR REPLACE FUNCTION logloom_private.tree_without (
   p_tree   jsonb,
   p_hidden text[]
@@ -24580,6 +25845,7 @@ RETURN ((p_ts AT TIME ZONE 'UTC'::text))::date;
 
 CREATE OR REPLACE FUNCTION logloom_private.value_hint (
   p_leaf   jsonb,
+  p_value  text,
   p_source text
 )
   RETURNS text[]
@@ -24589,51 +25855,77 @@ CREATE OR REPLACE FUNCTION logloom_private.value_hint (
   AS $function$
 declare
   v_name constant text := p_leaf ->> 'name';
-  v_value constant text := p_leaf -> 'values' ->> 0;
-  v_field constant text := p_leaf -> 'path' ->> 0;
-  v_events bigint;
   v_is_there boolean;
   v_is_number boolean;
   v_other_case text;
   v_is_pattern boolean;
   v_is_part boolean;
+  v_values text[];
+  v_near text;
 begin
   execute format(
     $query$
       select
-        count(r.text) as events,
         bool_or(r.text = %1$L) as is_there,
         bool_or(jsonb_typeof(r.value) = 'number') as is_number,
         min(r.text) filter (where lower(r.text) = lower(%1$L)) as other_case,
         bool_or(r.text like %2$L) as is_pattern,
-        bool_or(strpos(r.text, %1$L) > 0) as is_part
+        bool_or(strpos(r.text, %1$L) > 0) as is_part,
+        (array_agg(distinct r.text) filter (where length(r.text) <= 60))[:500] as values
       from (select to_jsonb(%3$s) as value, %4$s as text from (select l.* %5$s) l) r
     $query$,
-    v_value, case when v_value ~ '[*?]' then logloom_private.query_like(v_value) end,
+    p_value, case when p_value ~ '[*?]' then logloom_private.query_like(p_value) end,
     logloom_private.query_value_sql(p_leaf, 'l'), logloom_private.query_group_sql(p_leaf, 'l'),
     p_source
   )
-  into v_events, v_is_there, v_is_number, v_other_case, v_is_pattern, v_is_part;
+  into v_is_there, v_is_number, v_other_case, v_is_pattern, v_is_part, v_values;
+  if p_value is null then
+    v_near := (
+      select substring(v from '^[0-9.]+ ?([a-zA-Zµ]+)$') from unnest(v_values) v limit 1
+    );
+    return case
+      when v_is_number and p_leaf -> 'bounds' ->> 'unit' is not null then array[
+        format('%s holds plain numbers, which have no unit', v_name),
+        logloom_private.plain_comparison(p_leaf)
+      ]
+      when not v_is_number and p_leaf -> 'bounds' ->> 'unit' is null and v_near is not null
+        then array[
+          format('%s has a unit, as in %s', v_name, v_values[1]),
+          regexp_replace(
+            logloom_private.plain_comparison(p_leaf), '([0-9])(?![0-9.])', '\1' || v_near, 'g'
+          )
+        ] end;
+  elsif v_is_there or v_values is null then
+    return null;
+  end if;
+  v_near := case when v_other_case is not null then v_other_case
+    when not v_is_part then logloom_private.near_text(p_value, v_values) end;
   return case
-    when v_value is null then case when v_is_number then array[
-      format('%s holds plain numbers, which have no unit', v_name),
-      logloom_private.plain_comparison(p_leaf)
-    ] end
-    when v_is_there then null
-    when v_events = 0 and v_field = any (logloom_private.query_field_names()) then array[
-      format('%s is an attribute, and no event has it: %s is a field', v_name, v_field),
-      logloom_private.query_meant_comparison(v_field || '=' || v_value)
+    when p_value ~ '^[<>]=? *-?[0-9.]+$' then array[
+      format(
+        'A comparison has no brackets and no quotes: write %s:%s', v_name, replace(p_value, ' ', '')
+      ), ''
     ]
-    when v_other_case is not null then array[
+    when v_other_case is not null and p_leaf ->> 'field' = 'attrs' then array[
       format('%s has another letter case: %s', v_name, v_other_case),
-      logloom_private.query_meant_comparison(v_name || '=' || v_other_case)
+      v_name || ':' || logloom_private.translated_value(v_other_case, false)
     ]
-    when v_is_pattern and v_value ~ '^[[:alnum:]_./*?-]+$' then array[
-      'In quotes, * and ? are characters', v_name || ':' || v_value
+    when v_is_pattern and p_value ~ '^[[:alnum:]_./*?-]+$' then array[
+      'In quotes, * and ? are characters', v_name || ':' || p_value
     ]
-    when v_is_part and v_value <> '' then array[
+    when v_is_part and v_other_case is null and p_value <> '' then array[
       format('%s is compared with the whole value', v_name),
-      v_name || ':*' || regexp_replace(v_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
+      v_name || ':*' || regexp_replace(p_value, '([^[:alnum:]_./-])', '\\\1', 'g') || '*'
+    ]
+    when v_near is not null then array[
+      format('There is no %s %s: did you mean %s?', v_name, p_value, v_near),
+      v_name || ':' || logloom_private.translated_value(v_near, false)
+    ]
+    when cardinality(v_values) <= 20 then array[
+      format(
+        'None of the newest records has %s %s; they have %s', v_name, p_value,
+        array_to_string(v_values, ', ')
+      ), ''
     ]
   end;
 end;
@@ -25131,6 +26423,39 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.with_term (
+  p_query_dsl text,
+  p_name      text,
+  p_value     text,
+  p_term      text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_escape constant text := '([^[:alnum:]_ ])';
+  v_begin constant text := '(?<![[:alnum:]_.@"])';
+  v_name constant text := v_begin || regexp_replace(p_name, v_escape, '\\\1', 'g') || ':';
+  v_value constant text := '=?"?' || regexp_replace(p_value, v_escape, '\\\1', 'g')
+    || '"?(?![[:alnum:]_.-])';
+  v_term constant text := replace(p_term, '\', '\\');
+begin
+  return case
+    when p_query_dsl ~ (v_name || v_value)
+      then regexp_replace(p_query_dsl, v_name || v_value, v_term)
+    when p_value is not null and p_query_dsl ~ (v_name || '\(') then regexp_replace(
+      p_query_dsl, '(' || v_name || '\([^)]*?)' || v_begin || v_value,
+      '\1' || substr(v_term, length(p_name) + 2)
+    )
+    when p_value is null then regexp_replace(
+      p_query_dsl, v_name || '(?:[[{][^]}]*[]}]|[^ )]+)', v_term
+    )
+    else p_query_dsl end;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.within_sql (
   p_bounds  jsonb,
   p_value   text,
@@ -25144,6 +26469,120 @@ RETURN
   p_now_sql)),
   ((p_value || ' < '::text) || logloom_private.instant_sql((p_bounds ->> 'to'::text), ((p_bounds ->> 'to_shift'::text))::bigint, p_now_sql))),
   ''::text), (p_value || ' is not null'::text));
+
+CREATE OR REPLACE FUNCTION logloom_private.word_class (
+  p_list text,
+  p_word text
+)
+  RETURNS text
+  LANGUAGE plpgsql
+  IMMUTABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  return (
+    select c.class
+    from (
+      values
+        ('stage', 'json', 'json logfmt unpack unpackjson unpacklogfmt spath parsejson parse-json '
+          'jsonparser kv parsekv extractkv parse-kv'),
+        ('stage', 'extract', 'rex parse regexp pattern grok extract extractregexp dissect'),
+        ('stage', 'math', 'eval extend let compute math calculate'),
+        ('stage', 'distinct', 'dedup uniq distinct uniqby'),
+        ('stage', 'sort', 'sort order sortby'),
+        ('stage', 'limit', 'head take limit first tail last sample less more'),
+        ('stage', 'patterns', 'patterns cluster reduce logreduce'),
+        ('stage', 'width', 'bin bucket timeslice'),
+        ('stage', 'fields', 'fields table project keep select display cut lineformat jq columns '
+          'project-keep'),
+        ('stage', 'counts', 'stats summarize aggregate timechart chart eventstats count makeseries '
+          'make-series timeseries group by streamstats countby histogram wc'),
+        ('stage', 'grep', 'grep egrep zgrep rg fgrep ack ag findstr'),
+        ('stage', 'shell', 'cat zcat journalctl kubectl docker awk'),
+        ('stage', 'terms', 'where filter search having |= |~ != !~ =~ not ( { ! contains test '
+          'match'),
+        ('call', 'contains', 'contains icontains containsci has include includes strcontains '
+          'strpos position instr pos'),
+        ('call', 'startswith', 'startswith beginswith hasprefix startswithcs'),
+        ('call', 'endswith', 'endswith hassuffix'),
+        ('call', 'like', 'like ilike'),
+        ('call', '~', 'match matches regex regexp regexplike regexpcontains regexpmatches '
+          'rlike re'),
+        ('call', '*', 'isnotnull isnotempty exists exist ispresent defined hasvalue'),
+        ('call', '-*', 'isnull isempty isblank ismissing missing'),
+        ('call', 'net', 'cidr cidrmatch isipv4insubnet isipv6insubnet isipinsubnet ipv4isinrange '
+          'ipv4isinanyrange ipv4ismatch ipin ipsubnet ipinrange ipv4range'),
+        ('call', 'in', 'in inlist'),
+        ('call', '=', 'equals equal eq exact'),
+        ('call', 'inner', 'searchmatch matchphrase phrase i term case word search query '
+          'querystring seq select filter where and not if'),
+        ('call', 'wrap', 'lower upper tolower toupper lcase ucase tostring toint tolong todouble '
+          'toreal number tonumber trim cast string int parseint toint32 toint64'),
+        ('count', 'p', 'median percentile percentiles quantile quantiles pct percentilecont '
+          'percentiledisc percentileapprox approxpercentile approxquantile approxquantiles '
+          'quantileif'),
+        ('count', 'count', 'count c countif percentage countovertime doccount valuecount rowcount'),
+        ('count', 'rate', 'rate perminute eps'),
+        ('count', 'count_distinct', 'countdistinct dc dcount distinctcount countuniq uniq '
+          'cardinality uniquecount uniqcount countunique unique approxdistinct '
+          'distinct approxcountdistinct countuniqhash countd estdc dcountif dcounthll uniqexact'),
+        ('count', 'sum', 'sum sumif total'), ('count', 'avg', 'avg mean average avgif'),
+        ('count', 'min', 'min minif'), ('count', 'max', 'max maxif'),
+        ('count', 'values', 'values value uniques list collect collectlist collectset arrayagg any '
+          'takeany makelist makeset makebag')
+    ) c (list, class, words)
+    where c.list = p_list
+      and strpos(' ' || c.words || ' ', ' ' || lower(replace(p_word, '_', '')) || ' ') > 0
+    limit 1
+  );
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION logloom_private.translated_kind (
+  p_word text
+)
+  RETURNS text
+  LANGUAGE sql
+  IMMUTABLE
+RETURN CASE WHEN (p_word ~ '^(?:p|perc|pct|pc|percentile|exactperc|upperperc)_?[0-9][0-9.]*$'::text) THEN 'p'::text ELSE logloom_private.word_class('count'::text, p_word) END;
+
+CREATE OR REPLACE FUNCTION logloom_private.word_hint (
+  p_word   text,
+  p_source text
+)
+  RETURNS text[]
+  LANGUAGE plpgsql
+  STABLE
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+declare
+  v_near text;
+begin
+  execute format(
+    $query$
+      with words as materialized (
+        select distinct w.word
+        from (select left(lower(l.msg), 500) as msg %1$s) l
+        cross join lateral regexp_split_to_table(l.msg, '[^a-z]+') w (word)
+        where left(w.word, 1) = %3$L
+      )
+      select w.word
+      from words w
+      where not exists (select from words p where strpos(p.word, %2$L) > 0)
+        and length(w.word) between %4$s - 2 and %4$s + 2
+        and logloom_private.query_distance(%2$L, w.word) <= %5$s
+      order by logloom_private.query_distance(%2$L, w.word), w.word
+      limit 1
+    $query$,
+    p_source, lower(p_word), lower(left(p_word, 1)), length(p_word),
+    case when length(p_word) < 6 then 1 else 2 end
+  )
+  into v_near;
+  return array[
+    format('None of the newest messages has %s: did you mean %s?', p_word, v_near), v_near
+  ];
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION logloom_private.word_template (
   p_values jsonb
@@ -27381,6 +28820,8 @@ COMMENT ON TYPE "logloom_private"."record_arrays" IS 'Records as one array for e
 COMMENT ON TYPE "logloom_private"."record_field" IS 'A column of logloom.logs. sent: events have it. shown: its position in public.logloom_log_record; null if answers do not have it. kind: how queries treat it (time, id, level, msg, text, host, attrs); null if they cannot. block: how a block stores it (times, batches, ids, runs, templates, attrs, or a column of its own). bloom: with a Bloom filter. place: its position in the console. near: names that people use for it by mistake. aliases: its other names in an event, in order of precedence; a dotted name is a flat key or a path. also: other sources, for the documents. remark: what the console says about it.';
 
 COMMENT ON TYPE "logloom_private"."stream_batch" IS 'Records after a stream''s position, in the order in which they became visible. end_seq is the last write_seq. end_id is the last record with it; null: all records with it.';
+
+COMMENT ON TYPE "logloom_private"."translation" IS 'A query of another language while it is translated. texts: its tokens, "" at the end. glued: no white space before the token. at: the token to read next. meant: what was read last. terms, stages, counts, keys, width, columns, rest: the parts of the translation. evals: name and formula, in turn. extracted: names that a stage takes out of a text. left_out: what has no translation.';
 
 COMMENT ON TYPE "public"."logloom_alert_delivery" IS 'The delivery of a notification. status: pending, delivered or failed. purpose: alert, recovery, test, or confirmation (a mail with a code). alert_id: null unless the purpose is alert. A pending delivery is tried again at next_attempt_at, until gives_up_at.';
 

@@ -319,6 +319,13 @@ Deno.test("a suggestion replaces the words that it corrects", () => {
     at: 3,
   });
   assert.deepEqual(suggestionOf({ ...verdict, hint: "A level is debug or info." }), null);
+  const hint = "Write the whole query as level:error | limit 5 (without dedup x)";
+  assert.deepEqual(suggestionOf({ ...verdict, hint }), { text: "level:error | limit 5", at: null });
+  const warning = { position: 3, message: "No x. Replace the whole query", suggestion: "y:1" };
+  const valid = { valid: true, error: null, position: null, hint: null };
+  assert.deepEqual(suggestionOf({ ...valid, warnings: [warning] }), { text: "y:1", at: null });
+  assert.equal(suggestionOf({ ...valid, warnings: [{ ...warning, suggestion: "" }] }), null);
+  assert.equal(withSuggestion("a b c", { text: "y:1", at: null }), "y:1");
 });
 
 Deno.test("JSON and stack traces in a message are found, with the first frame of our own code", () => {

@@ -164,7 +164,8 @@ atOnce({
     assert.equal(status, 200, JSON.stringify(body));
     const [group, ...others] = body as unknown as ErrorGroup[];
     assert.deepEqual(
-      [group.fingerprint, group.records, group.users, group.hours.at(-1), others],
+      // The next hour may have begun.
+      [group.fingerprint, group.records, group.users, group.hours[22] + group.hours[23], others],
       [data.group.fingerprint, 1, 1, 1, []],
     );
 

@@ -60,6 +60,7 @@ for (const [name, connect] of Object.entries(clients)) {
     assert.deepEqual(Object.keys(record).sort(), ["id", "level", "msg", "service", "ts"]);
     assert.equal(record.msg, injection);
     const given: Record<string, Record<string, unknown>> = {
+      get_error_group: { id: record.id },
       get_log: { id: record.id },
       get_log_context: { id: record.id, before: 1, after: 1 },
       log_stats: { query_dsl: "| count() by service" },
@@ -130,7 +131,7 @@ for (const [name, connect] of Object.entries(clients)) {
     assert.equal(
       await ask("search_logs", { query_dsl: "| top 5 service" }),
       'Unknown stage "top" (at character 3 of the query)\n' +
-        "Write | count() as n by service | sort by n desc | limit 5",
+        "Write the whole query as | count() as n by service | sort by n desc | limit 5",
     );
     assert.match(
       await ask("search_logs", { query: "error" }),

@@ -519,7 +519,10 @@ Deno.test("alert rules are created, previewed, tested, paused and deleted", asyn
   await Deno.writeTextFile(`${home.folder}/usual.json`, JSON.stringify(usual));
   const band = await alerts(..."preview --file usual.json --above 5 --json".split(" "));
   assert.equal(JSON.parse(band.out).band[0].threshold, null, band.err);
-  // A rule of errors: from options, and from a file.
+  // A rule of errors: from options, and from a file. The plan has room for three.
+  for (const name of ["Copy", "Unusual"]) {
+    assert.equal((await alerts("delete", name)).out, `Deleted ${name}.\n`);
+  }
   const ofErrors = await alerts(
     "create",
     "--name",

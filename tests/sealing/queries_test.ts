@@ -155,9 +155,10 @@ const setup = `
     );
     v_source logloom_private.counted_source;
     v_keys text := array_to_string(v_by.by_sql, ', ');
-    v_shape constant text := 'logloom_private.shape('
-      || logloom_private.rough_shape_sql(case when p_tenant is null then 'l.msg' else 'l.template' end)
-      || ')';
+    v_shape constant text := format(
+      'logloom_private.shape(logloom_private.rough_shape(l.%s))',
+      case when p_tenant is null then 'msg' else 'template' end
+    );
     v_groups jsonb;
     v_shapes jsonb;
     v_others bigint := 0;

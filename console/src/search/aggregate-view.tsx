@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from "react";
 import { loadPart } from "../shared/load-part.ts";
 import type { Mode } from "../language/edit-query.ts";
-import { filterOf, groupKeys, splitQuery } from "../language/edit-query.ts";
+import { groupKeys, splitQuery } from "../language/edit-query.ts";
 import { marksOld, useOperation } from "../service/operation-hooks.ts";
 import type { StatRow } from "../service/logloom.ts";
 import { Button, Empty, Skeleton } from "../shared/basic-controls.tsx";
@@ -9,11 +9,11 @@ import { PanelNote } from "../shared/panel-note.tsx";
 import { say } from "../shared/translate.ts";
 import { useFeatures } from "./reader-features.ts";
 import { Groups } from "./groups-table.tsx";
-import { AnswerHint } from "./query-verdict.tsx";
+import { HintForNothing } from "./query-verdict.tsx";
 import { SeriesFigure } from "./series-figure.tsx";
 import { SearchError } from "./search-error.tsx";
 import { useEditQuery } from "./edit-query-context.ts";
-import { type Run, runQuery } from "./search-run.ts";
+import type { Run } from "./search-run.ts";
 
 const AddDialog = lazy(() => loadPart(() => import("../dashboards/add-to-dashboard.tsx")));
 
@@ -35,12 +35,6 @@ export function AggregateView({ run, onFilter }: {
   const [isAdding, setAdding] = useState(false);
   const rows = stats.data ?? [];
   const isNothing = stats.isSuccess && rows.every(({ value }) => !value);
-  const nothing = useOperation("search_logs", {
-    p_query_dsl: filterOf(run.query),
-    p_ts_from: run.instants?.from,
-    p_ts_to: run.instants?.to,
-    p_limit: 1,
-  }, { enabled: isNothing });
   return (
     <section className="results" aria-label={say("Numbers")}>
       <div className="rows-bar">
@@ -78,13 +72,7 @@ export function AggregateView({ run, onFilter }: {
             aria-label={say("Groups")}
             {...marksOld(stats.isPlaceholderData)}
           >
-            {isNothing && (
-              <AnswerHint
-                text={run.query}
-                warning={nothing.data?.warnings[0]}
-                onCorrect={runQuery}
-              />
-            )}
+            {isNothing && <HintForNothing run={run} />}
             <SeriesFigure query={run.query} instants={run.instants} />
             {rows.length === 0
               ? <Empty title={say("Nothing to count in this range")} />

@@ -7,6 +7,7 @@ import { SortHead, useSorted } from "../shared/sorting.tsx";
 import { say } from "../shared/translate.ts";
 import { PatternRow } from "./pattern-row.tsx";
 import { type Pattern, patternsOf } from "./patterns.ts";
+import { HintForNothing } from "./query-verdict.tsx";
 import { SearchError } from "./search-error.tsx";
 import { panelOf } from "./result-tabs.tsx";
 import type { Run } from "./search-run.ts";
@@ -60,7 +61,12 @@ export function PatternsView({ run, label }: { run: Run; label?: string }) {
             {...marksOld(answer.isPlaceholderData)}
           >
             {patterns.length === 0
-              ? <Empty title={say("No messages in this range")} />
+              ? (
+                <>
+                  <Empty title={say("No messages in this range")} />
+                  <HintForNothing run={run} />
+                </>
+              )
               : (
                 <table className="table patterns-table">
                   <thead>

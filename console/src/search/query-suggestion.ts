@@ -1,21 +1,28 @@
-import type { QueryValidity } from "../service/logloom.ts";
+import type { QueryValidity, QueryWarning } from "../service/logloom.ts";
 
 export interface Suggestion {
   text: string;
-  /** The position to write it at; the first character is 1. */
-  at: number;
+  /** The position to write it at; the first character is 1. null: instead of the whole query. */
+  at: number | null;
+}
+
+/** The suggestion of a warning. A warning may only say what there is. */
+export function suggestionIn({ message, position, suggestion }: QueryWarning): Suggestion | null {
+  if (suggestion === "") return null;
+  return { text: suggestion, at: /Replace the whole query/.test(message) ? null : position };
 }
 
 /** The service's suggestion for a wrong or doubtful query. */
 export function suggestionOf(verdict: QueryValidity): Suggestion | null {
   if (!verdict.valid) {
+    const hint = verdict.hint ?? "";
+    const whole = /^Write the whole query as (.*?)(?: \(without .*\))?$/s.exec(hint)?.[1];
+    if (whole) return { text: whole, at: null };
     // Most hints are sentences. Only one that is a piece of a query can be inserted.
-    const text = /^Write (\S*[:|"@(]\S*|\S*\([^()]*\))\.?$/.exec(verdict.hint ?? "")?.[1]
-      ?.replace(/\.$/, "");
+    const text = /^Write (\S*[:|"@(]\S*|\S*\([^()]*\))\.?$/.exec(hint)?.[1]?.replace(/\.$/, "");
     return text && verdict.position !== null ? { text, at: verdict.position } : null;
   }
-  const warning = verdict.warnings[0];
-  return warning ? { text: warning.suggestion, at: warning.position } : null;
+  return verdict.warnings[0] ? suggestionIn(verdict.warnings[0]) : null;
 }
 
 /** The most words that a suggestion replaces. */
@@ -27,6 +34,7 @@ const bare = (word: string) => word.replace(/[^\p{L}\p{N}]+/gu, " ").trim().toLo
  * `service = shop`, because both end with `shop`.
  */
 export function withSuggestion(query: string, { text, at }: Suggestion): string {
+  if (at === null) return text;
   // The service counts characters, JavaScript counts code units.
   const before = [...query].slice(0, at - 1).join("");
   const words = query.slice(before.length).trim().split(/\s+/);

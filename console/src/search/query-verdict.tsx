@@ -1,10 +1,12 @@
 import { useEffect, useState } from "react";
+import { filterOf } from "../language/edit-query.ts";
 import { useOperation } from "../service/operation-hooks.ts";
 import type { QueryValidity, QueryWarning } from "../service/logloom.ts";
 import { plain } from "../shared/safe-text.ts";
 import { say } from "../shared/translate.ts";
-import { type Suggestion, suggestionOf, withSuggestion } from "./query-suggestion.ts";
+import { type Suggestion, suggestionIn, suggestionOf, withSuggestion } from "./query-suggestion.ts";
 import { Button } from "../shared/basic-controls.tsx";
+import { type Run, runQuery } from "./search-run.ts";
 
 /** Validates the query while you type. `of` is the text that the verdict is for. */
 export function useVerdict(text: string): { verdict: QueryValidity | null; of: string } {
@@ -73,10 +75,33 @@ export function AnswerHint({ text, warning, onCorrect }: {
       {warning.message}{" "}
       <SuggestionButton
         text={text}
-        suggestion={{ text: warning.suggestion, at: warning.position }}
+        suggestion={suggestionIn(warning)}
         onCorrect={onCorrect}
       />
     </p>
+  );
+}
+
+/** Says what a query probably means whose numbers or patterns are empty: the hint for its filter. */
+export function HintForNothing({ run }: { run: Run }) {
+  const filter = filterOf(run.query);
+  const records = useOperation("search_logs", {
+    p_query_dsl: filter,
+    p_ts_from: run.instants?.from,
+    p_ts_to: run.instants?.to,
+    p_limit: 1,
+  }, { enabled: run.instants !== null });
+  const warning = records.data?.warnings[0];
+  const stages = run.query.startsWith(filter) ? run.query.slice(filter.length) : null;
+  return (
+    <AnswerHint
+      text={run.query}
+      warning={warning && {
+        ...warning,
+        suggestion: warning.suggestion && stages !== null ? warning.suggestion + stages : "",
+      }}
+      onCorrect={runQuery}
+    />
   );
 }
 

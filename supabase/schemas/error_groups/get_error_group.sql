@@ -36,7 +36,8 @@ begin
         from sample s
       )
       select array_agg(row(b.field, b.value, b.share, b.share_of_others)
-        ::public.logloom_error_tag order by b.share - b.share_of_others desc, b.field)
+        ::public.logloom_error_tag
+        order by b.share - b.share_of_others desc, b.field, b.value collate "C")
       from (
         select t.field, t.value, round(t.records::numeric / n.records, 4) as share,
           round(t.others::numeric / nullif(n.others, 0), 4) as share_of_others
@@ -44,7 +45,8 @@ begin
         cross join totals n
         where t.records > 0 and n.others > 0
           and t.records::float8 / n.records - t.others::float8 / n.others >= 0.2
-        order by t.records::float8 / n.records - t.others::float8 / n.others desc, t.field
+        order by t.records::float8 / n.records - t.others::float8 / n.others desc, t.field,
+          t.value collate "C"
         limit 10
       ) b
     $query$,

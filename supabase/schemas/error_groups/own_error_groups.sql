@@ -74,10 +74,10 @@ begin
       a.target, min(a.service) as service, min(a.error_type) as error_type, min(a.title) as title,
       min(a.first_seen) as first_seen, max(a.last_seen) as last_seen,
       sum(a.records)::bigint as records,
-      (array_agg(a.release order by a.first_seen) filter (where a.release is not null))[1]
-        as first_release,
-      (array_agg(a.release order by a.last_seen desc) filter (where a.release is not null))[1]
-        as last_release
+      (array_agg(a.release order by a.first_seen, a.release)
+        filter (where a.release is not null))[1] as first_release,
+      (array_agg(a.release order by a.last_seen desc, a.release)
+        filter (where a.release is not null))[1] as last_release
     from arrivals a
     group by a.target
   )

@@ -36,7 +36,7 @@ begin
 end;
 $$;
 
--- Raises the error p_name. Users get errors only from this function, refuse_at,
+-- Raises the error p_name. Users get errors only from this function, refuse_at, refuse_again,
 -- refuse_with_headers, refuse_for_now and refuse_and_keep. The code is PT and the HTTP status with
 -- which PostgREST answers. details has the name.
 create function logloom_private.refuse(p_name text, variadic p_values text[] default '{}')
@@ -81,6 +81,19 @@ begin
     message = v_error.message,
     detail = jsonb_build_object('name', p_name, 'position', p_position),
     hint = v_error.hint;
+end;
+$$;
+
+-- Raises an error of a query again, with another hint.
+create function logloom_private.refuse_again(p_message text, p_detail text, p_hint text)
+returns void
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'PT400', message = p_message, detail = p_detail, hint = p_hint;
 end;
 $$;
 

@@ -39,23 +39,12 @@ declare
   v_plan jsonb := '{}';
   v_bar integer;
   v_next integer;
-  v_meant text;
   v_read logloom_private.query_state;
 begin
   while p_state.texts[p_state."at"] = '|' loop
     v_bar := p_state."at";
     if p_state.texts[v_bar + 1] = '|' and logloom_private.query_is_adjacent(p_state, v_bar + 1) then
       perform logloom_private.refuse_at(p_state.positions[v_bar + 1], 'stages.or_is_a_word');
-    end if;
-    if logloom_private.query_is_adjacent(p_state, v_bar)
-      and logloom_private.query_is_adjacent(p_state, v_bar + 1)
-    then
-      v_meant := logloom_private.query_meant_values(p_source, p_state.positions[v_bar]);
-      if v_meant is not null then
-        perform logloom_private.refuse_at(
-          p_state.positions[v_bar + 1], 'stages.or_joins_values', v_meant
-        );
-      end if;
     end if;
     if p_state.texts[v_bar + 1] = 'where' and not v_plan ?| array['aggregates', 'patterns'] then
       perform logloom_private.query_check_order(v_plan, 'where', p_state.positions[v_bar + 1]);
@@ -80,7 +69,7 @@ begin
           ),
           p_state.positions[v_bar] + 1,
           case when p_state.texts[v_bar + 1] = 'math' then logloom_private.query_math_tokens()
-            else '(?:[^ \t\r\n\u00a0(),|"<>=!]|"(?:[^"\\]|\\.)*")+|[<>!]=' end
+            else '(?:[^ \t\r\n\u00a0(),|"<>=!\\]|\\.|"(?:[^"\\]|\\.)*")+|[<>!]=' end
         ),
         v_plan,
         p_state
@@ -106,7 +95,10 @@ $$;
 -- because some callers first join the tree with another tree. Raises PT400 with {"position": n}
 -- (1-based, code points) as detail and the expected syntax as hint. No role may call it: only
 -- definer functions do.
-create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
+create function logloom_private.parse_written_query(
+  p_query_dsl text,
+  p_now timestamptz default now()
+)
 returns logloom_private.compiled_query
 language plpgsql
 stable
@@ -178,6 +170,52 @@ begin
   v_query.warnings := v_state.warnings;
   v_query.steps := v_state.steps;
   return v_query;
+end;
+$$;
+
+-- Parses a query. If it is wrong or has a warning, and has a meaning in another language, the error
+-- or the warning suggests the whole query as it is written here.
+create function logloom_private.parse_query(p_query_dsl text, p_now timestamptz default now())
+returns logloom_private.compiled_query
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_query logloom_private.compiled_query;
+  v_meant text[];
+  v_error text;
+  v_detail text;
+begin
+  v_query := logloom_private.parse_written_query(p_query_dsl, p_now);
+  if v_query.warnings <> '[]' then
+    v_meant := logloom_private.translated_query(p_query_dsl);
+    if logloom_private.same_query(v_query, logloom_private.parse_written_query(v_meant[1], p_now))
+    then
+      v_query.warnings := '[]';
+    elsif v_meant is not null then
+      v_query.warnings := jsonb_build_array(v_query.warnings -> 0 || jsonb_build_object(
+        'message', logloom_private.translation_note(
+          v_meant, (v_query.warnings -> 0 ->> 'message') || '. Replace the whole query'
+        ),
+        'suggestion', v_meant[1]
+      ));
+    end if;
+  end if;
+  return v_query;
+exception when sqlstate 'PT400' then
+  v_meant := logloom_private.translated_query(p_query_dsl);
+  -- Not for a query that is still being typed: its translation only leaves something out.
+  if v_meant is null
+    or v_meant[2] = '' and starts_with(ltrim(p_query_dsl, ' ("'), v_meant[1])
+  then
+    raise;
+  end if;
+  get stacked diagnostics v_error = message_text, v_detail = pg_exception_detail;
+  perform logloom_private.refuse_again(
+    v_error, v_detail,
+    logloom_private.translation_note(v_meant, 'Write the whole query as ' || v_meant[1])
+  );
 end;
 $$;
 

@@ -84,7 +84,8 @@ begin
       from unnest(logloom_private.query_field_names() || 'attrs'::text)
         with ordinality f (name, place)
       cross join lateral logloom_private.query_distance(v_name, f.name) d
-      where d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
+      where abs(char_length(v_name) - char_length(f.name)) <= 2
+        and d <= case when char_length(f.name) < 5 then 1 else 2 end and d < char_length(v_name)
       order by d, f.place
       limit 1
     )

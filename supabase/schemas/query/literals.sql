@@ -47,17 +47,7 @@ declare
     ) end
   );
 begin
-  if v_level is null and v_word ~ '^[a-z]+(?:,[a-z]+)+$' or v_word ~ '^(?:!=?[a-z]+|[a-z]+[,;])$'
-  then
-    perform logloom_private.refuse_at(
-      p_position,
-      'query.level_is_of_another_language',
-      logloom_private.query_excerpt(v_text),
-      case when v_word ~ '^!' then '-level:' || ltrim(v_word, '!=')
-        when v_word ~ '[,;]$' then 'level:' || rtrim(v_word, ',;')
-        else 'level:(' || replace(v_word, ',', ' OR ') || ')' end
-    );
-  elsif v_level is null or logloom_private.query_has_wildcard(p_token) then
+  if v_level is null or logloom_private.query_has_wildcard(p_token) then
     perform logloom_private.refuse_at(
       p_position, 'query.level_is_unknown', logloom_private.query_excerpt(v_text)
     );

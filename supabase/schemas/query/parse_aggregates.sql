@@ -1,21 +1,5 @@
 -- Parses aggregates: count() if (level:error) as n, p95(@duration_ms) by (5m), service
 
--- Returns the aggregate for a name of this or another language, or null.
-create function logloom_private.query_meant_aggregate(p_name text)
-returns text
-language sql
-immutable
-return case
-  when p_name in ('count', 'rate', 'sum', 'avg', 'min', 'max', 'count_distinct') then p_name
-  when p_name ~ '^p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?)$' then p_name
-  when p_name ~ '^(?:perc|pct|pc)[1-9][0-9]?$' then 'p' || substring(p_name from '[0-9]+')
-  when p_name = 'median' then 'p50'
-  when p_name in ('percentile', 'percentiles', 'quantile', 'pct') then 'p95'
-  when p_name in ('mean', 'average') then 'avg'
-  when p_name in ('dc', 'dcount', 'distinct_count', 'count_uniq', 'uniq', 'cardinality')
-    then 'count_distinct'
-end;
-
 -- Parses the condition of an aggregate, such as (level:error). A condition is a filter, so it is
 -- read from the tokens of p_filters. Returns its tree in node.
 create function logloom_private.query_parse_condition(
@@ -67,22 +51,10 @@ declare
   v_name text := v_kind;
   v_field jsonb;
   v_condition jsonb;
-  v_meant text;
 begin
-  if logloom_private.query_meant_aggregate(v_kind) is distinct from v_kind then
-    v_meant := logloom_private.query_meant_stage(
-      p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
-    );
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[v_first],
-        case when p_state.texts[v_first + 1] = '('
-          then 'stages.aggregate_is_of_another_language'
-          else 'stages.stage_is_of_another_language' end,
-        logloom_private.query_excerpt(v_kind),
-        v_meant
-      );
-    end if;
+  if v_kind !~ ('^(?:count|rate|sum|avg|min|max|count_distinct'
+    || '|p(?:100|[0-9]{1,2}(?:\.[0-9]{1,4})?))$')
+  then
     perform logloom_private.refuse_at(
       p_state.positions[v_first],
       case when v_kind = '' then 'stages.aggregate_is_missing'
@@ -95,10 +67,7 @@ begin
     perform logloom_private.refuse_at(
       p_state.positions[v_first + 1],
       'stages.bracket_is_missing',
-      v_kind,
-      logloom_private.query_meant_stage(
-        p_state.texts[v_first:cardinality(p_state.texts) - 1], p_plan
-      )
+      v_kind
     );
   end if;
   p_state."at" := v_first + 2;

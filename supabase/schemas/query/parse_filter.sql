@@ -11,7 +11,6 @@ declare
   v_token constant text := p_state.texts[p_state."at"];
   v_position constant integer := p_state.positions[p_state."at"];
   v_depth constant integer := p_state.depth;
-  v_meant text;
 begin
   p_state := logloom_private.query_spend(p_state, 1);
   if v_token = 'NOT' then
@@ -27,15 +26,6 @@ begin
     p_state.texts[p_state."at"] := substr(v_token, 2);
     p_state.positions[p_state."at"] := v_position + 1;
   elsif v_token = '(' then
-    if p_state.texts[p_state."at" + 1] = ')'
-      and logloom_private.query_is_adjacent(p_state, p_state."at")
-      and logloom_private.query_meant_aggregate(p_state.texts[p_state."at" - 1]) is not null
-    then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at" + 1], 'stages.aggregate_needs_a_bar', ')',
-        logloom_private.query_meant_stage(p_state.texts[p_state."at" - 1:], '{}')
-      );
-    end if;
     p_state := logloom_private.query_deepen(p_state, v_position);
     p_state."at" := p_state."at" + 1;
     p_state := logloom_private.query_parse_items(p_state, 'or');
@@ -54,20 +44,6 @@ begin
       v_token
     );
   elsif v_token in ('[', ']', '{', '}') then
-    v_meant := case v_token
-      when '{' then logloom_private.query_meant_selector(p_state.texts, p_state."at")
-      when '[' then coalesce(
-        logloom_private.query_meant_words(p_state.texts, p_state."at" - 2),
-        logloom_private.query_meant_index(p_state.texts, p_state."at"),
-        -- ['logs'] | where …
-        case when p_state."at" = 1 and p_state.texts[2:3]::text like '{''%'',]}'
-          then 'the query without [' || p_state.texts[2] || ']: there is one set of records' end
-      ) end;
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        v_position, 'query.range_is_foreign', v_token, v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(v_position, 'query.bracket_is_for_ranges', v_token);
   elsif v_token = '""' then
     perform logloom_private.refuse_at(v_position, 'query.quoted_text_is_empty');

@@ -1,24 +1,5 @@
 -- Parses the stage "sort", and the stage "where" after an aggregate.
 
--- Suggests a sort key instead of one that is written in another way: desc n, -n, n DESC.
-create function logloom_private.query_meant_order(p_texts text[], p_columns text[])
-returns text
-language plpgsql
-immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce(
-    (
-      select ltrim(t, '-') from unnest(p_texts) with ordinality u (t, n)
-      where ltrim(t, '-') = any (p_columns) order by n limit 1
-    ),
-    p_columns[1]
-  ) || case when p_texts[1] like '-%' or lower(p_texts::text collate "C")::text[] && '{desc}'
-    then ' desc' else '' end;
-end;
-$$;
-
 -- Parses "sort by n desc, service".
 create function logloom_private.query_parse_sort(
   p_state logloom_private.query_state,
@@ -42,27 +23,14 @@ declare
   v_name text;
 begin
   if p_state.texts[2] <> 'by' then
-    perform logloom_private.refuse_at(
-      p_state.positions[2],
-      'stages.sort_needs_by',
-      logloom_private.query_meant_order(p_state.texts[2:3], v_columns)
-    );
+    perform logloom_private.refuse_at(p_state.positions[2], 'stages.sort_needs_by');
   end if;
   p_state."at" := 2;
   loop
     p_state := logloom_private.query_spend(p_state, 1);
     p_state."at" := p_state."at" + 1;
     v_name := p_state.texts[p_state."at"];
-    if v_name ~* '^(?:\(|-.*|asc|desc)$' and not v_name = any (v_columns) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'stages.sort_order_comes_last',
-        logloom_private.query_excerpt(v_name),
-        logloom_private.query_meant_order(
-          p_state.texts[p_state."at":p_state."at" + case v_name when '(' then 3 else 1 end],
-          v_columns
-        )
-      );
-    elsif not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
+    if not v_name = any(v_columns) or (not v_rows and jsonb_array_length(v_keys) > 0) then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],
         case when v_name = '' and v_rows then 'stages.sort_column_is_missing'
@@ -79,12 +47,6 @@ begin
     );
     if p_state.texts[p_state."at"] in ('asc', 'desc') then
       p_state."at" := p_state."at" + 1;
-    elsif p_state.texts[p_state."at"] ~* '^(?:asc|desc)$' then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'stages.bar_is_missing', 'sort',
-        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-        '| sort by ' || v_name || ' ' || lower(p_state.texts[p_state."at"] collate "C")
-      );
     end if;
     exit when p_state.texts[p_state."at"] <> ',';
   end loop;

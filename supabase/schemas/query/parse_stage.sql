@@ -139,7 +139,6 @@ declare
       'fields'
     );
   v_fields jsonb := '[]';
-  v_meant text;
 begin
   if not v_is_aggregate then
     perform logloom_private.query_check_order(p_plan, v_stage, p_state.positions[1]);
@@ -187,18 +186,6 @@ begin
       p_state := logloom_private.query_parse_aggregates(p_state, p_plan, p_filters);
   end case;
   if p_state.texts[p_state."at"] <> '' then
-    v_meant := logloom_private.query_meant_stage(
-      p_state.texts[p_state."at":cardinality(p_state.texts) - 1], p_state.node
-    );
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"],
-        'stages.bar_is_missing',
-        case when v_is_aggregate then 'the aggregate' else v_stage end,
-        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-        v_meant
-      );
-    end if;
     if v_stage = 'fields' or jsonb_array_length(p_state.node -> 'by') > 0 then
       perform logloom_private.refuse_at(
         p_state.positions[p_state."at"],

@@ -44,7 +44,6 @@ declare
   v_operator text;
   v_field jsonb;
   v_colon integer;
-  v_meant text;
 begin
   if left(p_state.texts[v_first], 1) = '"' then
     return logloom_private.query_parse_free(p_state);
@@ -74,44 +73,14 @@ begin
 
   v_operator := left(v_name, 1);
   if v_name = '' then
-    v_meant := logloom_private.query_meant_comparison(
-      p_state.texts[v_first - 1] || '=' || case p_state.texts[v_first]
-        when ':' then logloom_private.query_text(p_state.texts[v_first + 1])
-        else substr(p_state.texts[v_first], 2) end
-    );
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[v_first], 'query.colon_has_blanks', v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(p_state.positions[v_first], 'query.field_is_missing');
   elsif v_operator in ('<', '>', '~') then
-    v_meant := logloom_private.query_meant_words(p_state.texts, v_first - 1);
-    if v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[v_first], 'query.comparison_has_blanks', v_operator, v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(
       p_state.positions[v_first], 'query.operator_is_for_values', v_operator
     );
   elsif v_at is null then
     -- There is no colon, so it is a free term.
     return logloom_private.query_parse_free(p_state);
-  end if;
-  v_meant := case when v_name in ('_stream', 'stream') and p_state.texts[v_at + 1] = '{'
-    then logloom_private.query_meant_selector(p_state.texts, v_at + 1)
-    else logloom_private.query_meant_term(
-      v_name,
-      coalesce(
-        nullif(substr(p_state.texts[v_at], char_length(v_head) + 2), ''), p_state.texts[v_at + 1]
-      )
-    ) end;
-  if v_meant is not null then
-    perform logloom_private.refuse_at(
-      p_state.positions[v_first], 'query.field_is_of_another_language',
-      logloom_private.query_excerpt(v_name), v_meant
-    );
   end if;
   v_field := logloom_private.query_field(v_name, p_state.positions[v_first]);
 
@@ -121,12 +90,6 @@ begin
   if p_state.texts[p_state."at"] in ('', ')', ']', '}', '|')
     or p_state.positions[p_state."at"] <> v_colon + 1
   then
-    if logloom_private.query_is_term(p_state.texts[p_state."at"]) then
-      perform logloom_private.refuse_at(
-        v_colon + 1, 'query.value_has_a_blank', logloom_private.query_excerpt(v_name || ':'),
-        v_name || ':' || left(p_state.texts[p_state."at"], 60)
-      );
-    end if;
     perform logloom_private.refuse_at(
       v_colon + 1, 'query.value_is_missing', logloom_private.query_excerpt(v_name || ':')
     );

@@ -33,12 +33,12 @@ begin
     p_state := logloom_private.query_count_leaf(p_state, v_position);
     if lower(v_token collate "C") in ('and', 'or', 'not') then
       p_state := logloom_private.query_warn(
-        p_state, v_position, v_token || ' is read as a value: write OR in upper case', 'OR'
+        p_state, v_position, v_token || ' is read as a value: write OR in upper case'
       );
     elsif right(v_token, 1) = ',' and char_length(v_token) > 1 then
       p_state := logloom_private.query_warn(
         p_state, v_position, 'A comma does not separate values: ' || v_token
-          || ' is read as one value', rtrim(v_token, ',') || ' OR'
+          || ' is read as one value'
       );
     end if;
     p_state := logloom_private.query_check_value(p_state, p_field, p_sign, v_token, v_position);
@@ -81,22 +81,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_first constant integer := p_state."at";
-  v_end constant integer := least(
-    array_position(p_state.texts, ']', v_first), array_position(p_state.texts, '}', v_first)
-  );
 begin
   p_state."at" := v_first + 1;
   for v_part in 1 .. 3 loop
-    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' and v_end is not null and (
-      p_state.texts[p_state."at" - 1] ~ '^[^"]*,' or p_state.texts[p_state."at"] like ',%'
-    ) then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"], 'query.list_is_in_brackets',
-        p_field ->> 'name' || ':(' || regexp_replace(
-          array_to_string(p_state.texts[v_first + 1:v_end - 1], ' '), '\s*,\s*', ' OR ', 'g'
-        ) || ')'
-      );
-    elsif v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
+    if v_part = 2 and p_state.texts[p_state."at"] <> 'TO' then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.to_is_missing');
     elsif not logloom_private.query_is_term(p_state.texts[p_state."at"]) then
       perform logloom_private.refuse_at(p_state.positions[p_state."at"], 'query.bound_is_missing');

@@ -75,8 +75,7 @@ begin
   end if;
   return logloom_private.query_warn(
     v_state, strpos(p_query_dsl, v_slashes[1] || v_slashes[2]) + char_length(v_slashes[1]),
-    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text',
-    v_slashes[1] || '~"' || v_slashes[3] || '"'
+    'Slashes do not mark a regular expression: ' || v_slashes[2] || ' is read as a text'
   );
 end;
 $$;
@@ -108,25 +107,11 @@ language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_meant text;
 begin
   p_state."at" := p_state."at" + 1;
   if logloom_private.query_is_adjacent(p_state, p_state."at")
     and logloom_private.query_is_term(p_state.texts[p_state."at"])
   then
-    v_meant := logloom_private.query_meant_comparison(
-      regexp_replace(p_state.texts[p_state."at" - 1], '(?<![=!])~$', '=~')
-        || logloom_private.query_text(p_state.texts[p_state."at"])
-    );
-    if p_state.texts[p_state."at" - 1] ~ '[=~><]$' and v_meant is not null then
-      perform logloom_private.refuse_at(
-        p_state.positions[p_state."at"],
-        'query.comparison_needs_a_colon',
-        logloom_private.query_excerpt(p_state.texts[p_state."at"]),
-        v_meant
-      );
-    end if;
     perform logloom_private.refuse_at(
       p_state.positions[p_state."at"],
       'query.white_space_is_missing',

@@ -65,7 +65,14 @@ begin
     ) r
     where coalesce(r.before, 0) < (select t.max_page_bytes from logloom_private.settings t)
   );
-  if v_rows[1]."group" = '{}' and coalesce(v_rows[1].value, 0) = 0 then
+  -- Groups without any number, or without the attribute: no event may have it.
+  if v_rows[1]."group" = '{}' and v_rows[1].value = 0
+    or cardinality(v_rows) > 0
+    and not exists (select from unnest(v_rows) r where r.value is not null)
+    or cardinality(v_rows) = 1 and jsonb_path_exists(
+      v_rows[1]."group", '$.keyvalue() ? (@.value == null && @.key like_regex "^(?:@|attrs)")'
+    )
+  then
     v_query.warnings := v_query.warnings
       || logloom_private.hints_for_nothing(v_scope, p_query_dsl, v_range);
     v_rows[1].warnings := logloom_private.warnings_of(v_query);

@@ -268,7 +268,7 @@ from (values
 
 select is(
   logloom_private.query_verdict('service="my shop"') ->> 'hint',
-  'A comparison is written with a colon: service:"my shop"',
+  'Write the whole query as service:"my shop"',
   'the hint suggests what was probably meant'
 );
 

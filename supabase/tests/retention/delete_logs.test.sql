@@ -211,7 +211,7 @@ select is(
   (
     select (v->'warnings'->0->>'suggestion') from to_jsonb(public.validate_query('not error')) v
   ),
-  'NOT', 'a search gives the same warning'
+  '-error', 'a search gives the same warning'
 );
 
 select pg_temp.erase('user_id:erin', true) from generate_series(1, 101);

@@ -1,7 +1,7 @@
 begin;
 \ir ../actors.psql
 \ir records.psql
-select plan(13);
+select plan(14);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "msg": "user 17 logged in from 10.0.0.1:80", "service": "api", "host": "a"},
@@ -24,6 +24,12 @@ select results_eq(
 select is(
   (select s.value from public.log_stats('| json msg | where @user:bob | sum(@ms)') s),
   5::double precision, 'json adds attributes for later stages'
+);
+select is(
+  (select s."values" from public.log_stats(
+    '| count() if (msg:*\"bob*) as bobs, count() if (host:"a") as of_a'
+  ) s),
+  '{"bobs": 2, "of_a": 3}', 'a quote that is escaped in a condition begins no text'
 );
 select is(
   (select s."group" from public.log_stats('lvl | logfmt msg | max(@ms) by @user') s),
@@ -77,7 +83,7 @@ select throws_ok(
   'More than 50 fields', 'fields takes at most 50 fields'
 );
 select is(
-  (select (w.warnings[1]).suggestion from public.log_stats('user or job') w), 'OR',
+  (select (w.warnings[1]).suggestion from public.log_stats('user or job') w), 'user OR job',
   'each row has the warnings'
 );
 

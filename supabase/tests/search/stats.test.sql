@@ -3,7 +3,7 @@ begin;
 \ir records.psql
 -- Numbers are printed with all digits, whatever the database's default is.
 set extra_float_digits = 1;
-select plan(39);
+select plan(42);
 
 select pg_temp.add_records($$[
   {"ago": "10 minutes", "level": "error", "service": "api", "attrs": {"ms": 10, "path": "/a"}},
@@ -97,7 +97,10 @@ create function pg_temp.hints(p_warnings public.logloom_query_warning[])
 returns text
 language sql
 return (
-  select string_agg(format('%s: %s → %s', w.position, w.message, w.suggestion), '; ')
+  select regexp_replace(
+    string_agg(format('%s: %s → %s', w.position, w.message, w.suggestion), '; '),
+    '\.? Replace the whole query', '', 'g'
+  )
   from unnest(p_warnings) w
 );
 select is(
@@ -105,13 +108,20 @@ select is(
 )
 from (
   values
-    ('level:error service:wep', '21: There is no service wep: did you mean web? → service:web'),
     (
-      '@ms:>5ms -service:API',
-      '19: There is no service API: did you mean api? → service:api; '
-        '1: @ms holds plain numbers, which have no unit → @ms:>5'
+      'level:error service:wep',
+      '13: There is no service wep: did you mean web? → level:error service:web'
     ),
-    ('service:umbrella @path:>5ms @none:<1kB', null),
+    (
+      '@ms:>5ms @Path:*',
+      '10: No event has @Path: did you mean @path? → @ms:>5 @path:*; '
+        '1: @ms holds plain numbers, which have no unit → @ms:>5 @path:*'
+    ),
+    (
+      'service:umbrella @path:>5ms @none:<1kB',
+      '29: None of the newest events has @none. They have @ms, @a b, @path → ; '
+        '1: None of the newest records has service umbrella; they have api, web → '
+    ),
     (
       '@service:api',
       '1: @service is an attribute, and no event has it: service is a field → service:api'
@@ -120,31 +130,61 @@ from (
     ('@path:"/?"', '1: In quotes, * and ? are characters → @path:/?'),
     (
       '-service:x (@path:a OR level:debug)',
-      '13: @path is compared with the whole value → @path:*a*'
+      '13: @path is compared with the whole value → -service:x (@path:*a* OR level:debug)'
     ),
-    ('-@service:api service:umbrella', null)
-) c (query_dsl, hints);
+    ('zebra & level:error', '1: This is written as in another language → zebra level:error'),
+    (
+      'service:(webb OR x) env:prod',
+      '10: There is no service webb: did you mean web? → service:(web OR x) env:prod; '
+        '18: None of the newest records has service x; they have api, web → '
+    )
+  ) c (query_dsl, hints);
 select is(
   (select pg_temp.hints(s.warnings) from public.log_stats('service:wep | max(@ms)') s),
-  '9: There is no service wep: did you mean web? → service:web', 'an aggregate of nothing'
+  '1: There is no service wep: did you mean web? → service:web | max(@ms)',
+  'an aggregate of nothing'
 );
 select is(
-  pg_temp.hints((public.log_series(c.query_dsl)).warnings),
-  '9: There is no service wep: did you mean web? → service:web', 'a series of nothing'
+  (select pg_temp.hints(s.warnings) from public.log_stats(c.query_dsl) s limit 1), c.hints,
+  'a name that no event has: ' || c.query_dsl
 )
-from (values ('service:wep'), ('service:wep | count() by host')) c (query_dsl);
+from (
+  values
+    (
+      'service:api | max(@MS) by service',
+      '19: No event has @MS: did you mean @ms? → service:api | max(@ms) by service'
+    ),
+    ('| count() by @Path', '14: No event has @Path: did you mean @path? → | count() by @path')
+) c (query_dsl, hints);
+select is(
+  pg_temp.hints((public.log_series(c.query_dsl)).warnings), c.hints, 'a series of nothing'
+)
+from (
+  values
+    ('service:wep', '1: There is no service wep: did you mean web? → service:web'),
+    (
+      'service:wep | count() by host',
+      '1: There is no service wep: did you mean web? → service:web | count() by host'
+    )
+) c (query_dsl, hints);
 reset role;
 select is(
-  logloom_private.hints_for_nothing(
-    jsonb_populate_record(
-      null::logloom_private.reading_scope,
-      jsonb_build_object(
-        'tenant_id', 'acme', 'filter', (logloom_private.parse_query('service:api')).tree
-      )
-    ),
-    'service:wep', tstzrange(now() - interval '1 hour', now())
+  (
+    select string_agg(h ->> 'message', '; ')
+    from jsonb_array_elements(logloom_private.hints_for_nothing(
+      jsonb_populate_record(
+        null::logloom_private.reading_scope,
+        jsonb_build_object(
+          'tenant_id', 'acme', 'filter', (logloom_private.parse_query('service:api')).tree,
+          'hidden_fields', array['attrs.path']
+        )
+      ),
+      'service:wep @Pa:1', tstzrange(now() - interval '1 hour', now())
+    )) h
   ),
-  '[]', 'a reader does not learn the services of other records'
+  'None of the newest events has @Pa. They have @ms; '
+    'None of the newest records has service wep; they have api',
+  'a reader learns no services of other records, and no hidden attributes'
 );
 
 -- Random records: as rows, sealed, and some of them sealed

@@ -86,7 +86,12 @@ export function tellOfMore(shown: string): void {
 async function whyNone(cli: Cli, reader: Reader, range: Range): Promise<readonly QueryWarning[]> {
   const [filter] = /^(?:"(?:[^"\\]|\\.)*"|\\.|[^"\\|])*/s.exec(cli.query) ?? [""];
   try {
-    return (await reader.search(filter.trim(), { ...rangeOf(cli, range), limit: 1 })).warnings;
+    const { warnings } = await reader.search(filter.trim(), { ...rangeOf(cli, range), limit: 1 });
+    const stages = cli.query.slice(filter.length);
+    return warnings.map((warning) => ({
+      ...warning,
+      suggestion: warning.suggestion && `${warning.suggestion} ${stages}`.trim(),
+    }));
   } catch {
     // A view may allow numbers only.
     return [];

@@ -84,7 +84,13 @@ Deno.test("an aggregate that finds nothing has the warnings of its filter", asyn
   );
   const found = await call("log_stats", { query_dsl: 'service:wep "a|b" | count() by host' });
   assert.deepEqual(structureOf(found).untrusted, [
-    { group: {}, value: null, values: null, total_groups: 0, warnings },
+    {
+      group: {},
+      value: null,
+      values: null,
+      total_groups: 0,
+      warnings: [{ ...warnings[0], suggestion: "service:web | count() by host" }],
+    },
   ]);
   assert.deepEqual(calls[1], ["search_logs", { p_query_dsl: 'service:wep "a|b"', p_limit: 1 }]);
 });

@@ -77,8 +77,13 @@ async function whyNone(parameters: Given, read: Read): Promise<unknown[]> {
       p_query_dsl: filter.trim(),
       p_limit: 1,
     });
-    const { warnings = [] } = page as { warnings?: unknown[] };
-    if (warnings.length === 0) return [];
+    const { warnings: found = [] } = page as { warnings?: { suggestion: string }[] };
+    if (found.length === 0) return [];
+    const stages = query.slice(filter.length);
+    const warnings = found.map((warning) => ({
+      ...warning,
+      suggestion: warning.suggestion && `${warning.suggestion} ${stages}`.trim(),
+    }));
     return [{ group: {}, value: null, values: null, total_groups: 0, warnings }];
   } catch {
     // A view may allow numbers only.

@@ -18,15 +18,9 @@ begin
     e.explanation
   from (
     values
-    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write %2$s', null),
-    ('stages.aggregate_is_of_another_language', 400, 'Unknown aggregate %s', 'Write %2$s', null),
-    ('stages.stage_is_of_another_language', 400, 'Unknown stage %s', 'Write %2$s', null),
-    ('stages.aggregate_needs_a_bar', 400, 'A term is missing before %s',
-      'An aggregate follows a bar: %2$s', null),
+    ('stages.bracket_is_missing', 400, 'A bracket is missing after %s', 'Write | %1$s(…).', null),
     ('stages.or_is_a_word', 400, '|| is not an operator',
       'Write OR between two terms, in upper case. One | begins a stage, such as | count().', null),
-    ('stages.or_joins_values', 400, '| is not an operator', 'Write %s', null),
-    ('stages.bar_is_missing', 400, 'Nothing may follow %s here: %s', 'Write %3$s', null),
     ('stages.comma_is_missing', 400, 'Nothing may follow %s here: %s',
       'Separate names by commas: service, host. A stage ends at the next | or at the end.', null),
     ('stages.field_is_unknown', 400, 'Unknown field %s', '%2$sThe fields are %3$s.', null),
@@ -72,8 +66,8 @@ begin
       'Leave one out, or name an aggregate: p95(@duration_ms) as slow', null),
     ('stages.too_many_aggregates', 400, 'More than 8 aggregates', 'Leave some out.', null),
     ('stages.too_many_fields', 400, 'More than 50 fields', 'Leave some out.', null),
-    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by %s', null),
-    ('stages.sort_order_comes_last', 400, 'No column to sort by: %s', 'Write | sort by %2$s', null),
+    ('stages.sort_needs_by', 400, '"by" is missing after "sort"', 'Write | sort by count desc.',
+      null),
     ('stages.sort_column_is_missing', 400, 'A name to sort by is missing', 'The columns are %2$s.',
       null),
     ('stages.sort_ts_is_missing', 400, 'A name to sort by is missing',

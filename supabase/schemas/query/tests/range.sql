@@ -62,15 +62,6 @@ begin
     perform logloom_private.refuse_at(p_range.upper_position, 'query.wildcard_in_comparison');
   elsif v_name in ('ts', 'received_at') then
     return logloom_private.query_check_range_of_times(p_state, p_field, p_range);
-  elsif v_name = 'attrs' and p_range.lower_token ~ '[.:].*[.:]'
-    and pg_input_is_valid(p_range.lower_token, 'inet')
-    and pg_input_is_valid(p_range.upper_token, 'inet')
-    and family(p_range.lower_token::inet) = family(p_range.upper_token::inet)
-  then
-    perform logloom_private.refuse_at(
-      p_range.lower_position, 'query.addresses_are_networks',
-      p_field ->> 'name' || ':' || inet_merge(p_range.lower_token::inet, p_range.upper_token::inet)
-    );
   elsif v_name = 'attrs' then
     return logloom_private.query_check_range_of_numbers(p_state, p_field, p_range);
   elsif v_name = 'level' then

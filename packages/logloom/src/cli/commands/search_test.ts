@@ -80,7 +80,7 @@ Deno.test("an aggregate that finds nothing has the warnings of its filter", asyn
   await using peer = startPeer(answer);
   assert.deepEqual((await run(peer, ["stats", "service=api | count() by host"])).err.split("\n"), [
     `logloom: No groups in this range: --since 24h looks further back, ${lists}.`,
-    `logloom: ${warning.message}; perhaps you mean service:api`,
+    `logloom: ${warning.message}; perhaps you mean service:api | count() by host`,
     "",
   ]);
 });

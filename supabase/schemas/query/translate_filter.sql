@@ -1,0 +1,229 @@
+-- Reads a list of values in brackets. p_name null: words of the message.
+create function logloom_private.translated_list(
+  p_state logloom_private.translation,
+  p_name text,
+  p_operator text
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_end constant integer := logloom_private.translation_close(p_state.texts, p_state."at");
+  v_part logloom_private.translation :=
+    logloom_private.translation_part(p_state, p_state."at" + 1, v_end - 1);
+  v_terms text[] := '{}';
+  v_and boolean := p_operator ~ 'has_all';
+  v_name text;
+begin
+  while v_part.texts[v_part."at"] <> '' loop
+    if logloom_private.translation_word(v_part) in (',', 'or', '|', '||', ';', 'and', '&&') then
+      v_and := v_and or logloom_private.translation_word(v_part) in ('and', '&&');
+      v_part."at" := v_part."at" + 1;
+    else
+      v_part := logloom_private.translated_read(v_part);
+      v_terms := v_terms || logloom_private.translated_comparison(
+        p_name, regexp_replace(p_operator, 'has_a..', 'has'), v_part.meant
+      );
+    end if;
+  end loop;
+  p_state."at" := v_end + 1;
+  v_name := substring(v_terms[1] from '^-?[^:]+:');
+  p_state.meant := case
+    when cardinality(v_terms) = 0 then null
+    when cardinality(v_terms) = 1 then v_terms[1]
+    when v_and and v_name not like '-%' then '(' || array_to_string(v_terms, ' ') || ')'
+    when v_terms::text ~ ':[~<>[]' then '(' || array_to_string(v_terms, ' OR ') || ')'
+    else v_name || '(' || (
+      select string_agg(substr(t, length(v_name) + 1), ' OR ' order by n)
+      from unnest(v_terms) with ordinality u (t, n)
+    ) || ')' end;
+  return p_state;
+end;
+$$;
+
+-- Reads the operator and value after a name. Sets meant to null if none follows.
+create function logloom_private.translated_after_name(
+  p_state logloom_private.translation,
+  p_name text
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_state logloom_private.translation := p_state;
+  v_operator text := logloom_private.translation_word(v_state);
+  v_field text;
+  v_not text := '';
+  v_next text;
+  v_low text;
+begin
+  p_state.meant := null;
+  if v_operator = '!' and v_state.glued[v_state."at" + 1] or v_operator = 'not' then
+    v_not := 'not ';
+    v_state."at" := v_state."at" + 1;
+    v_operator := logloom_private.translation_word(v_state);
+  end if;
+  v_next := logloom_private.translation_word(v_state, 1);
+  if v_operator = 'is' then
+    v_state."at" := v_state."at" + 2 + (v_next = 'not')::integer;
+    v_state.meant := case v_next when 'not' then '' else '-' end
+      || logloom_private.translated_name(p_name) || ':*';
+    return case when lower(v_state.texts[v_state."at" - 1]) in ('null', 'missing', 'none')
+      then v_state else p_state end;
+  elsif v_operator = 'between' then
+    v_field := logloom_private.translated_name(p_name);
+    v_state."at" := v_state."at" + 1 + (v_next = '(')::integer;
+    v_state := logloom_private.translated_read(v_state);
+    v_low := logloom_private.translated_text(v_state.meant);
+    if v_low like '%..%' then
+      v_state.meant := split_part(v_low, '..', 2);
+      v_low := split_part(v_low, '..', 1);
+    elsif logloom_private.translation_word(v_state) in ('and', '..', ',') then
+      v_state."at" := v_state."at" + 1;
+      v_state := logloom_private.translated_read(v_state);
+    else
+      return p_state;
+    end if;
+    v_state."at" := v_state."at" + (v_next = '(')::integer;
+    v_next := logloom_private.translated_text(v_state.meant);
+    if v_field = 'ts' then
+      v_low := logloom_private.translated_time(v_low);
+      v_next := logloom_private.translated_time(v_next);
+    end if;
+    v_state.meant := case v_not when '' then '' else '-' end
+      || format('%s:[%s TO %s]', v_field, v_low, v_next);
+    return v_state;
+  elsif v_operator in ('in', 'has_any', 'has_all', 'contains_any') and v_next in ('(', '[', '~')
+    or v_operator in ('in', 'has_any') and v_next ~ '^[0-9.]+/[0-9]+$'
+  then
+    v_state."at" := v_state."at" + 1 + (v_next = '~')::integer;
+    v_operator := replace(v_operator, 'contains_any', 'has_any');
+    v_operator := v_not || case v_operator when 'in' then '=' else v_operator end;
+  elsif (logloom_private.word_class('call', v_operator)
+      in ('contains', 'startswith', 'endswith', 'like', '~') or v_operator ~ '_cs$') and (
+      v_next ~ e'^["''\x01]' or v_next = 'regex' and v_operator = 'matches'
+      or v_operator ~ '^contains|^i?like' and v_next ~ '^[[:alnum:]%/]'
+      and (p_name ~ '^[@.]' or logloom_private.translated_name(p_name) !~ '^@')
+    )
+  then
+    v_state."at" := v_state."at" + 1 + (v_next = 'regex')::integer;
+    v_operator := v_not || v_operator;
+  elsif v_operator in ('eq', 'ne', 'gt', 'ge', 'lt', 'le') and v_next ~ '^[0-9"'']' then
+    v_operator := ('{"eq": "=", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}'::jsonb)
+      ->> v_operator;
+    v_state."at" := v_state."at" + 1;
+  elsif v_operator ~ '^(?:={1,3}|:=|:|!={1,2}|<>|=~|!~|~|>=?|<=?)$' then
+    if v_operator = ':=' then
+      v_state.texts[v_state."at"] := '=';
+    else
+      v_state."at" := v_state."at" + 1;
+    end if;
+    if v_operator in (':', ':=') then
+      return logloom_private.translated_after_colon(v_state, p_name);
+    end if;
+  else
+    return p_state;
+  end if;
+  if logloom_private.translation_word(v_state) in ('(', '[') then
+    return logloom_private.translated_list(v_state, p_name, v_operator);
+  elsif logloom_private.translation_word(v_state) in ('', '|', ')', ',') then
+    return p_state;
+  end if;
+  v_state := logloom_private.translated_read(v_state);
+  v_state.meant := logloom_private.translated_comparison(p_name, v_operator, v_state.meant);
+  return v_state;
+end;
+$$;
+
+-- Reads the value after name: and its lists, ranges and signs.
+create function logloom_private.translated_after_colon(
+  p_state logloom_private.translation,
+  p_name text
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_word text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_operator text := ':';
+  v_first integer;
+  v_end integer;
+  v_text text;
+  v_field constant text := logloom_private.translated_name(p_name);
+begin
+  if v_word in ('!', '!=') or v_word = '-' then
+    v_operator := 'not =';
+    p_state."at" := p_state."at" + 1;
+  elsif v_word = '=' and v_next ~ '^[^<>=~]' or v_word in ('i', 'w') and v_next = '=' then
+    -- Our own signs
+    v_operator := case v_word when '=' then '=' else v_word || '=' end;
+    p_state."at" := p_state."at" + length(v_operator);
+    v_end := case p_state.texts[p_state."at"]
+      when '(' then logloom_private.translation_close(p_state.texts, p_state."at")
+      else p_state."at" end;
+    p_state.meant := v_field || ':' || v_operator
+      || logloom_private.translation_text(p_state, p_state."at", v_end, 500);
+    p_state."at" := v_end + 1;
+    return p_state;
+  elsif v_word in ('=', '==', '~', '>', '>=', '<', '<=', '=~', '!~') then
+    v_operator := v_word;
+    p_state."at" := p_state."at" + 1;
+    if v_word = '=' and logloom_private.translation_word(p_state) ~ '^[>]' then
+      v_operator := '>=';
+      p_state."at" := p_state."at" + 1;
+    end if;
+  elsif v_word = 'in' and v_next = '(' then
+    p_state."at" := p_state."at" + 1;
+  elsif v_word in ('range', '') or v_word in ('[', '{') then
+    -- range[400, 499], [400 TO 499], [400..499]
+    v_first := p_state."at" + (v_word = 'range')::integer;
+    v_end := logloom_private.translation_close(p_state.texts, v_first);
+    v_text := logloom_private.translation_text(p_state, v_first + 1, v_end - 1, 200);
+    if v_text ~* ' to |\.\.' or v_word = 'range' or v_field = 'ts' and v_text ~ ',' then
+      p_state."at" := v_end + 1;
+      if v_field like '@%' and v_text ~* '^[0-9a-f]*[.:].*[.:].* to [0-9a-f.:]+$' then
+        p_state.meant := v_field || ':' || inet_merge(
+          split_part(v_text, ' ', 1)::inet, split_part(v_text, ' ', 3)::inet
+        );
+        return p_state;
+      end if;
+      p_state.meant := v_field || ':' || translate(p_state.texts[v_first], '(', '{') || (
+        select string_agg(
+          case v_field when 'ts' then logloom_private.translated_time(btrim(t, '"'' '))
+            else t end, ' TO ' order by n
+        )
+        from regexp_split_to_table(v_text, '\s*(?: to |\.\.|,)\s*', 'i') with ordinality u (t, n)
+      ) || translate(p_state.texts[v_end], ')', '}');
+      return p_state;
+    end if;
+  end if;
+  if logloom_private.translation_word(p_state) in ('(', '[') then
+    return logloom_private.translated_list(p_state, p_name, v_operator);
+  end if;
+  -- service:api,web and level:error|warn
+  v_end := p_state."at";
+  v_word := p_state.texts[v_end + 1];
+  while v_word in (',', '|') and p_state.texts[v_end + 1] = v_word and p_state.glued[v_end + 1]
+    and p_state.glued[v_end + 2] and p_state.texts[v_end + 3] not in (':', '=', '(')
+  loop
+    v_end := v_end + 2;
+  end loop;
+  if v_end > p_state."at" then
+    p_state.texts := p_state.texts[:p_state."at" - 1] || '('::text
+      || p_state.texts[p_state."at":v_end] || ')'::text || p_state.texts[v_end + 1:];
+    p_state.glued := p_state.glued[:p_state."at" - 1] || true || p_state.glued[p_state."at":v_end]
+      || true || p_state.glued[v_end + 1:];
+    return logloom_private.translated_list(p_state, p_name, v_operator);
+  end if;
+  p_state := logloom_private.translated_read(p_state);
+  p_state.meant := logloom_private.translated_comparison(p_name, v_operator, p_state.meant);
+  return p_state;
+end;
+$$;

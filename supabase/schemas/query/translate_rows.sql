@@ -1,0 +1,222 @@
+-- Translates stages that make rows, or change them.
+
+-- Returns the names of the results so far.
+create function logloom_private.translated_names(p_state logloom_private.translation)
+returns text[]
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select coalesce(substring(c from ' as (\w+)$'), substring(c from '^\w+'))
+    from unnest(p_state.counts) with ordinality u (c, n) order by n
+  ) || array(
+    select m[1] from regexp_matches(p_state.rest, '\| math [^|]* as (\w+)', 'g') m
+  );
+end;
+$$;
+
+-- Reads comparisons of results, such as n > 10 and avg < 5.
+create function logloom_private.translated_having(
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_names constant text[] := logloom_private.translated_names(p_state);
+  v_word text;
+  v_name text;
+  v_tests text[] := '{}';
+  v_compared integer := 0;
+begin
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    exit when v_word in ('', '|') or v_word = any (p_stops);
+    v_compared := v_compared + (v_word ~ '^(?:[<>]=?|!=|==?|<>|between|in)$')::integer;
+    if v_word ~ '^(?:[<>]=?|!=|==?|<>|:)$' and p_state.texts[p_state."at" + 1] ~ '^-?[0-9.]+$'
+    then
+      v_tests := v_tests || format(
+        '%s %s %s', coalesce(v_name, v_names[1]),
+        case v_word when '==' then '=' when ':' then '=' when '<>' then '!=' else v_word end,
+        p_state.texts[p_state."at" + 1]
+      );
+      p_state."at" := p_state."at" + 1;
+    elsif logloom_private.translated_text(p_state.texts[p_state."at"]) = any (v_names) then
+      v_name := logloom_private.translated_text(p_state.texts[p_state."at"]);
+    elsif p_state.texts[p_state."at" + 1] = '(' then
+      v_name :=
+        v_names[array_position(v_names, logloom_private.translated_kind(v_word))];
+      p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at" + 1);
+    end if;
+    p_state."at" := p_state."at" + 1;
+  end loop;
+  if cardinality(v_tests) < v_compared then
+    p_state.left_out := p_state.left_out || 'a comparison'::text;
+  end if;
+  if cardinality(v_tests) > 0 then
+    p_state.rest := concat_ws(
+      ' ', p_state.rest, '| where ' || array_to_string(v_tests, ' AND ')
+    );
+  end if;
+  return p_state;
+end;
+$$;
+
+-- Reads sort keys, such as -count, n desc, count(*) desc.
+create function logloom_private.translated_sort(
+  p_state logloom_private.translation,
+  p_stops text[]
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_names constant text[] := logloom_private.translated_names(p_state);
+  v_has_counts constant boolean := cardinality(p_state.counts) > 0;
+  -- Kusto sorts in descending order.
+  v_is_kusto constant boolean := p_state.texts && '{summarize,extend,project}'::text[];
+  v_word text;
+  v_next text;
+  v_text text;
+  v_field text;
+  v_keys text[] := '{}';
+  v_leads boolean := false;
+begin
+  loop
+    v_word := logloom_private.translation_word(p_state);
+    exit when v_word in ('', '|') or v_word = any (p_stops);
+    v_text := ltrim(logloom_private.translated_text(p_state.texts[p_state."at"]), '+-');
+    v_leads := v_leads or v_word = 'desc' and v_keys = '{}';
+    p_state."at" := p_state."at" + 1;
+    continue when v_word ~ '^(?:desc|asc|d|by|nulls|last|first|[-+,()])$'
+      or not v_has_counts and v_keys <> '{}';
+    v_word := case p_state.texts[p_state."at" - 2] when '-' then '-' else v_word end;
+    if p_state.texts[p_state."at"] = '(' then
+      p_state."at" := logloom_private.translation_close(p_state.texts, p_state."at") + 1;
+    end if;
+    v_next := logloom_private.translation_word(
+      p_state, (p_state.texts[p_state."at"] = ')')::integer
+    );
+    v_field := logloom_private.translated_name(v_text);
+    v_keys := v_keys || (
+      case
+        when not v_has_counts or p_state.width is not null and (v_text = '1' or v_field = 'ts')
+          then 'ts'
+        when v_text = any (v_names) then v_text
+        when v_field = any (p_state.keys) then v_field
+        else coalesce(
+          v_names[array_position(v_names, logloom_private.translated_kind(v_text))],
+          v_names[1]
+        ) end
+      || case when v_leads or v_next = 'desc'
+        or v_next <> 'asc' and (v_word like '-%' or v_is_kusto) then ' desc' else '' end
+    );
+  end loop;
+  p_state.rest := concat_ws(' ', p_state.rest, '| sort by ' || coalesce(
+    nullif(array_to_string(v_keys, ', '), ''),
+    coalesce(v_names[1], 'ts')
+      || case when p_state.texts[p_state."at" - 1] = 'asc' then '' else ' desc' end
+  ));
+  return p_state;
+end;
+$$;
+
+-- Reads a stage that makes rows, or changes them. meant is null if it is none. p_class: the class
+-- of its first word.
+create function logloom_private.translated_row_stage(
+  p_state logloom_private.translation,
+  p_class text
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_has_counts constant boolean := cardinality(p_state.counts) > 0;
+  v_kind constant text := logloom_private.translated_kind(v_word);
+  v_number constant text := (
+    select ltrim(t, '-') from unnest(p_state.texts[v_first + 1:v_end]) t
+    where t ~ '^-?[1-9][0-9]{0,5}$' limit 1
+  );
+begin
+  p_state.meant := '';
+  if v_word in ('top', 'rare') and not v_has_counts and v_next <> '(' then
+    p_state."at" := v_first + 1;
+    p_state := logloom_private.translated_keys(p_state, '{}');
+    p_state.counts := '{count() as n}';
+    p_state.rest := '| sort by n' || case v_word when 'rare' then '' else ' desc' end
+      || ' | limit ' || coalesce(v_number, '10');
+  elsif v_word = 'top' and v_has_counts then
+    -- top 5 by n
+    p_state."at" := v_first + 2;
+    p_state := logloom_private.translated_sort(p_state, '{}');
+    p_state.rest := regexp_replace(p_state.rest, '(?<! desc)$', ' desc') || ' | limit ' || v_number;
+  elsif p_class = 'distinct' and v_next <> '(' and not v_has_counts then
+    p_state."at" := v_first + 1;
+    p_state := logloom_private.translated_keys(p_state, '{}');
+    p_state.counts := '{count()}';
+    if logloom_private.translation_word(p_state) = 'limit' then
+      p_state.rest := '| limit ' || v_number;
+    end if;
+  elsif p_class = 'sort' then
+    p_state."at" := v_first + 1;
+    p_state := logloom_private.translated_sort(p_state, '{limit}');
+    if logloom_private.translation_word(p_state) = 'limit' then
+      p_state.rest := p_state.rest || ' | limit ' || v_number;
+    end if;
+  elsif p_class = 'limit' then
+    p_state.rest := concat_ws(
+      ' ', p_state.rest,
+      case when v_word in ('tail', 'last') and not v_has_counts then '| sort by ts' end,
+      '| limit ' || coalesce(v_number, '10')
+    );
+  elsif p_class = 'patterns' then
+    p_state.counts := '{patterns}';
+  elsif p_class = 'width' and v_next <> '(' then
+    p_state.width := logloom_private.translated_width_in(
+      array_to_string(p_state.texts[v_first:v_end - 1], ' ')
+    );
+  elsif p_class = 'counts'
+    or v_kind is not null and (v_next in ('(', 'by', '|', '') or v_kind in ('sum', 'avg'))
+    or v_next = '=' and p_state.texts[v_first + 3] = '('
+      and logloom_private.translated_kind(logloom_private.translation_word(p_state, 2)) is not null
+  then
+    p_state."at" := v_first + (
+      v_word = 'group' or v_kind is null and v_next not in ('=', '(') and v_word <> 'by'
+    )::integer;
+    p_state := logloom_private.translated_counts(p_state, '{where,sort,limit,having,order}');
+    if v_word in ('timechart', 'makeseries', 'make-series', 'timeseries', 'histogram') then
+      p_state.width := coalesce(p_state.width, '5m');
+    end if;
+    if cardinality(p_state.counts) = 0 and not p_state.columns && '{*}' then
+      p_state := logloom_private.translated_count(p_state, 'count', null, null, null);
+    end if;
+    p_state.columns := '{}';
+    p_state.keys := array_remove(p_state.keys, 'ts');
+    if logloom_private.translation_word(p_state) <> '' then
+      -- count() by host having count > 5, count() > 5, count() by host limit 5
+      return case when logloom_private.translation_word(p_state) = '|' then p_state
+        when logloom_private.translation_word(p_state) ~ '^[<>]'
+          then logloom_private.translated_having(p_state, '{}')
+        else logloom_private.translated_stage(p_state) end;
+    end if;
+  elsif v_has_counts and (p_class = 'terms' or v_next ~ '^[<>=!]' or v_word ~ '^[<>]') then
+    p_state := logloom_private.translated_having(p_state, '{}');
+  else
+    p_state.meant := null;
+  end if;
+  return p_state;
+end;
+$$;

@@ -1,0 +1,242 @@
+-- Translates the stages of a pipeline.
+
+-- Reads a stage that takes a part out of a text: rex, parse, grok. Null in meant if it is unknown.
+create function logloom_private.translated_extract(p_state logloom_private.translation)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_part constant text[] := p_state.texts[p_state."at":v_end - 1];
+  v_words constant text[] := lower(v_part::text collate "C")::text[];
+  v_quoted constant integer := (
+    select min(n) from generate_subscripts(v_part, 1) n where v_part[n] ~ e'^["''`\x01]'
+  );
+  v_text constant text := logloom_private.translated_text(v_part[v_quoted]);
+  v_from constant text := (
+    select logloom_private.translated_name(v_part[n]) from generate_series(2, v_end) n
+    where n < v_quoted and v_part[n] ~ '^[@.]?[[:alpha:]_]' and v_part[n + 1] <> '='
+        and v_words[n] not in ('field', 'from', 'parse', 'with', 'as')
+      or n > v_quoted and v_words[n - 1] = 'from'
+    order by n limit 1
+  );
+  v_names constant text[] := array(
+    select t from unnest(v_part[array_position(v_words, 'as') + 1:]) with ordinality u (t, n)
+    where t ~ '^\w+$' order by n
+  );
+  v_stage text;
+begin
+  -- parse "* *" as method, path; %{WORD:method}
+  v_stage := case
+    when v_text ~ '\(\?P?<' then 'extract_regexp "'
+      || replace(replace(v_text, '(?<', '(?P<'), '"', '\"') || '"'
+    when v_text ~ '%\{\w+:\w+\}' then 'extract "'
+      || replace(regexp_replace(v_text, '%\{\w+:(\w+)\}', '<\1>', 'g'), '"', '\"') || '"'
+    when v_text like '%*%' and cardinality(v_names) > 0 then (
+      select 'extract "' || string_agg(
+        replace(t.part, '"', '\"') || coalesce('<' || v_names[t.n] || '>', ''), '' order by t.n
+      ) || '"'
+      from regexp_split_to_table(v_text, '\*') with ordinality t (part, n)
+    )
+    when v_text ~ '<[^>]+>' then 'extract "' || replace(v_text, '"', '\"') || '"' end;
+  p_state.extracted := p_state.extracted
+    || array(select m[1] from regexp_matches(v_stage, '<([A-Za-z_]\w*)>', 'g') m);
+  p_state.meant := '| ' || v_stage || coalesce(' from ' || nullif(v_from, 'msg'), '');
+  return p_state;
+end;
+$$;
+
+-- Reads eval x = a / b, math a / b as x. meant is null if our stage math cannot say it.
+create function logloom_private.translated_math(p_state logloom_private.translation)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_text text := array_to_string(
+    p_state.texts[p_state."at" + 1:logloom_private.translated_stage_end(p_state) - 1], ' '
+  );
+  v_parts text[];
+  v_formula constant text := '([[:alnum:]_.@ ()]+ ?[-+*/%][-+*/% [:alnum:]_.@()]*)';
+begin
+  v_text := regexp_replace(
+    v_text, '\m(?:round|todouble|toreal|tolong) \( (.*?)(?: , [0-9]+)? \)', '\1', 'g'
+  );
+  v_text := regexp_replace(v_text, '([[:alnum:]_])([-*/+%])([[:alnum:]_(])', '\1 \2 \3', 'g');
+  v_text := regexp_replace(v_text, '^' || v_formula || ' as ([A-Za-z_]\w*)$', '\2 = \1');
+  v_parts := regexp_match(v_text, '^([A-Za-z_]\w*) = ' || v_formula || '$');
+  p_state.meant := '';
+  if v_parts is null then
+    p_state.meant := null;
+    -- No key is named like it.
+    p_state.evals := p_state.evals || array[split_part(v_text, ' ', 1), ''];
+  elsif cardinality(p_state.counts) > 0 then
+    p_state.rest := concat_ws(' ', p_state.rest, '| math ' || v_parts[2] || ' as ' || v_parts[1]);
+  elsif v_parts[2] ~ '^[@.]?[[:alpha:]_][[:alnum:]_.]*(?: [*/] [0-9.]+)+$' then
+    p_state.evals := p_state.evals || v_parts;
+  else
+    p_state.meant := null;
+  end if;
+  return p_state;
+end;
+$$;
+
+-- Returns the place after the stage that begins at p_state.at.
+create function logloom_private.translated_stage_end(p_state logloom_private.translation)
+returns integer
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select min(n) from generate_series(
+      p_state."at" + (p_state.texts[p_state."at"] in ('|=', '|~'))::integer,
+      cardinality(p_state.texts)
+    ) n
+    where p_state.texts[n] in ('', '|', '|=', '|~')
+  );
+end;
+$$;
+
+-- Reads a stage of records. meant is null if it is none.
+create function logloom_private.translated_record_stage(
+  p_state logloom_private.translation,
+  p_class text
+)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_word constant text := logloom_private.translation_word(p_state);
+  v_next constant text := logloom_private.translation_word(p_state, 1);
+  v_has_counts constant boolean := cardinality(p_state.counts) > 0;
+  v_terms text := p_state.terms;
+  v_keys text[];
+begin
+  p_state.meant := '';
+  if p_class = 'json' then
+    p_state.stages := concat_ws(
+      ' ', p_state.stages,
+      case when v_word ~ 'logfmt|kv' then '| logfmt' else '| json' end,
+      case when v_word in ('json', 'logfmt') and v_next ~ '^[@a-z]' and v_end = v_first + 2
+        then logloom_private.translated_name(p_state.texts[v_first + 1]) else 'msg' end
+    );
+  elsif p_class = 'extract' and v_end > v_first + 1 then
+    p_state := logloom_private.translated_extract(p_state);
+    p_state.stages := concat_ws(' ', p_state.stages, p_state.meant);
+  elsif p_class = 'math' then
+    p_state := logloom_private.translated_math(p_state);
+  elsif p_class = 'fields' then
+    v_keys := case when v_word in ('line_format', 'jq') then array(
+      select m[1] from regexp_matches(
+        logloom_private.translation_text(p_state, v_first + 1, v_end - 1), '\.([A-Za-z_]\w*)', 'g'
+      ) m
+    ) else array(
+      select t from unnest(p_state.texts[v_first + 1:v_end - 1]) with ordinality u (t, n)
+      where t ~ '^(?:["`]?[@.]?[[:alpha:]_]|@")' order by n
+    ) end;
+    p_state.columns := v_keys;
+    if v_has_counts or v_next like '-%' or '(' = any (p_state.texts[v_first:v_end]) then
+      p_state.columns := '{}';
+      -- The columns of a table are there without it.
+      p_state.meant := case when v_has_counts and v_keys <@ (
+        p_state.keys || logloom_private.translated_names(p_state) || '{count,_time,n}'::text[]
+        || array(select ltrim(k, '@') from unnest(p_state.keys) k)
+      ) then '' end;
+    end if;
+  elsif v_word = 'unwrap' then
+    p_state.columns := array[case when p_state.texts[v_first + 2] = '('
+      then p_state.texts[v_first + 3] else p_state.texts[v_first + 1] end];
+  elsif p_class = 'grep' then
+    p_state.terms := concat_ws(
+      ' ', nullif(v_terms, ''),
+      logloom_private.translated_grep(p_state.texts[v_first + 1:v_end - 1])
+    );
+    if v_next ~ '^-[a-z]*c' then
+      p_state.counts := '{count()}';
+    end if;
+  elsif not v_has_counts and p_class is distinct from 'shell' and (
+    p_class = 'terms' or v_word ~ e'^["''`\x01]'
+    or v_next ~ '^(?:[<>=!~:].*|like|in|contains|has|not|is|between|and|or)$'
+  ) then
+    if v_word in ('contains', 'test') and v_next = '(' then
+      p_state.texts[v_first] := case v_word when 'test' then 'match' else 'has' end;
+    end if;
+    p_state := logloom_private.translated_terms(p_state, '{}');
+    if p_state.stages <> '' then
+      p_state.stages :=
+        p_state.stages || coalesce(' | where ' || nullif(p_state.terms, ''), '');
+      p_state.terms := v_terms;
+    elsif v_terms <> '' and p_state.terms <> '' then
+      p_state.terms := regexp_replace(v_terms, '^(.* OR .*)$', '(\1)') || ' '
+        || regexp_replace(p_state.terms, '^(.* OR .*)$', '(\1)');
+    else
+      p_state.terms := v_terms || p_state.terms;
+    end if;
+  elsif p_class is distinct from 'shell' then
+    p_state.meant := null;
+  end if;
+  return p_state;
+end;
+$$;
+
+-- Reads one stage. The state is at its first word.
+create function logloom_private.translated_stage(p_state logloom_private.translation)
+returns logloom_private.translation
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_first constant integer := p_state."at";
+  v_end constant integer := logloom_private.translated_stage_end(p_state);
+  v_class constant text :=
+    logloom_private.word_class('stage', logloom_private.translation_word(p_state));
+  v_state logloom_private.translation := p_state;
+begin
+  if v_class in ('json', 'extract', 'math', 'fields', 'grep') then
+    v_state := logloom_private.translated_record_stage(p_state, v_class);
+  else
+    v_state := logloom_private.translated_row_stage(p_state, v_class);
+    if v_state.meant is null then
+      v_state := logloom_private.translated_record_stage(p_state, v_class);
+    end if;
+  end if;
+  if v_state.meant is null then
+    v_state.left_out :=
+      v_state.left_out || logloom_private.translation_text(p_state, v_first, v_end - 1);
+  end if;
+  v_state."at" := greatest(v_state."at", v_end);
+  return v_state;
+end;
+$$;
+
+-- Returns terms for the arguments of grep.
+create function logloom_private.translated_grep(p_args text[])
+returns text
+language plpgsql
+stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_options constant text := (select string_agg(a, '') from unnest(p_args) a where a like '-%');
+  v_text constant text := (
+    select btrim(logloom_private.translated_text(a), '/')
+    from unnest(p_args) with ordinality u (a, n)
+    where a not like '-%' and coalesce(p_args[n::integer - 1], '') !~ '^-[ABCm]$' order by n limit 1
+  );
+begin
+  return case when v_options ~ '^-[a-zA-Z-]*v' then '-' else '' end || case
+    when v_text ~ '[.*+?^$|\\([]' and v_options !~ 'F'
+      then 'msg:~"' || replace(replace(v_text, '\|', '|'), '"', '\"') || '"'
+    else logloom_private.translated_value(v_text, false) end;
+end;
+$$;

@@ -1,0 +1,68 @@
+-- Lists the words of other languages.
+
+-- Returns the class of a word in a list: stage, call (a function in a filter) or count (a function
+-- of an aggregate). Case and _ do not matter.
+create function logloom_private.word_class(p_list text, p_word text)
+returns text
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return (
+    select c.class
+    from (
+      values
+        ('stage', 'json', 'json logfmt unpack unpackjson unpacklogfmt spath parsejson parse-json '
+          'jsonparser kv parsekv extractkv parse-kv'),
+        ('stage', 'extract', 'rex parse regexp pattern grok extract extractregexp dissect'),
+        ('stage', 'math', 'eval extend let compute math calculate'),
+        ('stage', 'distinct', 'dedup uniq distinct uniqby'),
+        ('stage', 'sort', 'sort order sortby'),
+        ('stage', 'limit', 'head take limit first tail last sample less more'),
+        ('stage', 'patterns', 'patterns cluster reduce logreduce'),
+        ('stage', 'width', 'bin bucket timeslice'),
+        ('stage', 'fields', 'fields table project keep select display cut lineformat jq columns '
+          'project-keep'),
+        ('stage', 'counts', 'stats summarize aggregate timechart chart eventstats count makeseries '
+          'make-series timeseries group by streamstats countby histogram wc'),
+        ('stage', 'grep', 'grep egrep zgrep rg fgrep ack ag findstr'),
+        ('stage', 'shell', 'cat zcat journalctl kubectl docker awk'),
+        ('stage', 'terms', 'where filter search having |= |~ != !~ =~ not ( { ! contains test '
+          'match'),
+        ('call', 'contains', 'contains icontains containsci has include includes strcontains '
+          'strpos position instr pos'),
+        ('call', 'startswith', 'startswith beginswith hasprefix startswithcs'),
+        ('call', 'endswith', 'endswith hassuffix'),
+        ('call', 'like', 'like ilike'),
+        ('call', '~', 'match matches regex regexp regexplike regexpcontains regexpmatches '
+          'rlike re'),
+        ('call', '*', 'isnotnull isnotempty exists exist ispresent defined hasvalue'),
+        ('call', '-*', 'isnull isempty isblank ismissing missing'),
+        ('call', 'net', 'cidr cidrmatch isipv4insubnet isipv6insubnet isipinsubnet ipv4isinrange '
+          'ipv4isinanyrange ipv4ismatch ipin ipsubnet ipinrange ipv4range'),
+        ('call', 'in', 'in inlist'),
+        ('call', '=', 'equals equal eq exact'),
+        ('call', 'inner', 'searchmatch matchphrase phrase i term case word search query '
+          'querystring seq select filter where and not if'),
+        ('call', 'wrap', 'lower upper tolower toupper lcase ucase tostring toint tolong todouble '
+          'toreal number tonumber trim cast string int parseint toint32 toint64'),
+        ('count', 'p', 'median percentile percentiles quantile quantiles pct percentilecont '
+          'percentiledisc percentileapprox approxpercentile approxquantile approxquantiles '
+          'quantileif'),
+        ('count', 'count', 'count c countif percentage countovertime doccount valuecount rowcount'),
+        ('count', 'rate', 'rate perminute eps'),
+        ('count', 'count_distinct', 'countdistinct dc dcount distinctcount countuniq uniq '
+          'cardinality uniquecount uniqcount countunique unique approxdistinct '
+          'distinct approxcountdistinct countuniqhash countd estdc dcountif dcounthll uniqexact'),
+        ('count', 'sum', 'sum sumif total'), ('count', 'avg', 'avg mean average avgif'),
+        ('count', 'min', 'min minif'), ('count', 'max', 'max maxif'),
+        ('count', 'values', 'values value uniques list collect collectlist collectset arrayagg any '
+          'takeany makelist makeset makebag')
+    ) c (list, class, words)
+    where c.list = p_list
+      and strpos(' ' || c.words || ' ', ' ' || lower(replace(p_word, '_', '')) || ' ') > 0
+    limit 1
+  );
+end;
+$$;
