@@ -5533,8 +5533,8 @@ begin
     left join users w on w.tenant_id = s.tenant_id and w.fingerprint = s.fingerprint
     where g.tenant_id = s.tenant_id and g.fingerprint = s.fingerprint
     -- A new group has counted nothing yet.
-    returning g.tenant_id, g.fingerprint, r.regresses or g.records = s.records as has_happened,
-      s.records
+    returning g.tenant_id, g.fingerprint, s.records,
+      r.regresses or g.records = s.records and g.state = 'open' as has_happened
   )
   select array_agg(row(c.tenant_id, c.fingerprint, c.records, k.ids, k.times)
     ::logloom_private.error_event)
@@ -7420,7 +7420,8 @@ CREATE OR REPLACE FUNCTION logloom_private.error_regresses (
   AS $function$
 begin
   return case
-    when p_group.state = 'ignored' then p_group.ignored_until <= p_now
+    -- Without a time it is ignored until somebody opens it.
+    when p_group.state = 'ignored' then coalesce(p_group.ignored_until <= p_now, false)
     when p_group.state = 'open' then false
     when p_last_seen <= p_group.resolved_at then false
     when p_group.resolved_release is null or array_position(p_releases, null) is not null then true

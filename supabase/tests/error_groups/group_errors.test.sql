@@ -1,7 +1,7 @@
 begin;
 \ir ../alerts/rounds.psql
 \ir ../actors.psql
-select plan(27);
+select plan(28);
 
 update logloom.plans
 set max_error_groups = 5, retention_days_default = 400, retention_days_max = 400
@@ -297,6 +297,14 @@ select is(
   (select g.state from logloom.error_groups g where g.title = 'Old'), 'open',
   'seen after the end of ignoring'
 );
+select pg_temp.change('Old', $$p_state => 'ignored'$$) \g /dev/null
+select pg_temp.error('13:02', 'Old');
+select pg_temp.step('13:02');
+select is(
+  (select g.state || g.records from logloom.error_groups g where g.title = 'Old'), 'ignored8',
+  'ignored without a time: it is counted, and stays ignored'
+);
+select pg_temp.change('Old', $$p_state => 'open'$$) \g /dev/null
 update logloom.error_groups set updated_at = pg_temp.at('13:02');
 select logloom_private.resolve_quiet_errors(pg_temp.at('13:00') + interval '14 days');
 select results_eq(
@@ -321,7 +329,7 @@ select results_eq(
   $$select g from pg_temp.groups('13:04') g where g ~ 'Five|Six|Old'$$,
   array[
     'web | Five | resolved | 0 | 0 | 12:24-12:30',
-    'web | Old | regressed | 14 | 1 | 12:24-13:03 | 1.1 | 1.3',
+    'web | Old | regressed | 15 | 1 | 12:24-13:03 | 1.1 | 1.3',
     'web | Six | resolved | 0 | 0 | 12:24-12:24'
   ],
   'the records of merged groups are counted in the other'
@@ -330,7 +338,7 @@ select is(
   (select sum(c.records)::integer from logloom_private.error_counts c
     join logloom.error_groups g using (tenant_id, fingerprint)
     where g.title = 'Old' and c.is_day),
-  14, 'also by day'
+  15, 'also by day'
 );
 
 -- A deletion subtracts what it removes, and nothing that was not counted.
