@@ -5447,6 +5447,21 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION logloom_private.count_error_source (
+  p_source text,
+  p_now    timestamp with time zone
+)
+  RETURNS void
+  LANGUAGE plpgsql
+  SET search_path TO 'pg_catalog', 'pg_temp'
+  AS $function$
+begin
+  perform logloom_private.fire_error_rules(
+    logloom_private.count_errors(logloom_private.grouped_errors(p_source), p_now), p_now
+  );
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION logloom_private.count_errors (
   p_arrivals logloom_private.error_arrival[],
   p_now      timestamp with time zone
@@ -5497,7 +5512,7 @@ begin
   ), seen as (
     select
       a.tenant_id, a.fingerprint, sum(a.records) as records, min(a.first_seen) as first_seen,
-      max(a.last_seen) as last_seen, array_agg(distinct a.release) as releases,
+      max(a.last_seen) as last_seen,
       (array_agg(a.release order by a.first_seen) filter (where a.release is not null))[1]
         as first_release,
       (array_agg(a.release order by a.last_seen desc) filter (where a.release is not null))[1]
@@ -5528,8 +5543,15 @@ begin
       resolved_release = case when not r.regresses then g.resolved_release end
     from seen s
     join logloom.error_groups b on b.tenant_id = s.tenant_id and b.fingerprint = s.fingerprint
-    cross join lateral logloom_private.error_regresses(b, s.releases, s.last_seen, p_now)
-      r (regresses)
+    cross join lateral logloom_private.error_regresses(
+      b,
+      case when b.resolved_release is not null then array(
+        select distinct a.release from arrivals a
+        where a.tenant_id = b.tenant_id and a.fingerprint = b.fingerprint
+          and a.last_seen > b.resolved_at
+      ) end,
+      s.last_seen, p_now
+    ) r (regresses)
     left join users w on w.tenant_id = s.tenant_id and w.fingerprint = s.fingerprint
     where g.tenant_id = s.tenant_id and g.fingerprint = s.fingerprint
     -- A new group has counted nothing yet.
@@ -9063,7 +9085,8 @@ declare
   v_to bigint;
   v_end bigint;
   v_range tstzrange;
-  v_events logloom_private.error_event[];
+  v_source text;
+  v_tenant_id text;
 begin
   -- A deletion waits for this lock, so that it knows which records are counted.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('errors')) then
@@ -9082,15 +9105,33 @@ begin
     return null;
   end if;
   v_end := logloom_private.error_step_end(v_progress.write_seq, v_to, v_range);
-  v_events := logloom_private.count_errors(
-    logloom_private.grouped_errors(format(
-      'select l.* from logloom.logs l where l.write_seq > %s and l.write_seq <= %s '
-        'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and l.level = ''error''',
-      v_progress.write_seq, v_end, lower(v_range), upper(v_range)
-    )),
-    p_now
+  v_source := format(
+    'select l.* from logloom.logs l where l.write_seq > %s and l.write_seq <= %s '
+      'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and l.level = ''error''',
+    v_progress.write_seq, v_end, lower(v_range), upper(v_range)
   );
-  perform logloom_private.fire_error_rules(v_events, p_now);
+  begin
+    perform logloom_private.count_error_source(v_source, p_now);
+  exception
+    when lock_not_available or disk_full or query_canceled then
+      raise;
+    when others then
+      -- Counts one tenant at a time, so that the errors of one cannot stop the others.
+      for v_tenant_id in
+        execute 'select distinct s.tenant_id from (' || v_source || ') s order by 1'
+      loop
+        begin
+          perform logloom_private.count_error_source(
+            v_source || format(' and l.tenant_id = %L', v_tenant_id), p_now
+          );
+        exception
+          when lock_not_available or disk_full or query_canceled then
+            raise;
+          when others then
+            perform logloom_private.record_job_error('group_errors', sqlstate, sqlerrm);
+        end;
+      end loop;
+  end;
   update logloom_private.error_progress p set write_seq = v_end where p.singleton;
   return case when v_end < v_to then interval '0' end;
 end;
@@ -18728,7 +18769,6 @@ begin
   )
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
-  -- Hosts are counted in the records themselves, so only in few.
   -- Hosts are counted in the records themselves, so only in few.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);

@@ -52,9 +52,9 @@ begin
 end;
 $$;
 
--- Whether records of these releases, seen last at p_last_seen, make a resolved or ignored group
--- regress. A group that was resolved in a release regresses with a later one, that is one that was
--- first seen later.
+-- Whether records that were seen last at p_last_seen make a resolved or ignored group regress. If
+-- it was resolved in a release, only a later one does, that is one that was first seen later.
+-- p_releases: of the records after the resolution; only read if it names a release.
 create function logloom_private.error_regresses(
   p_group logloom.error_groups,
   p_releases text[],
@@ -210,7 +210,7 @@ begin
   ), seen as (
     select
       a.tenant_id, a.fingerprint, sum(a.records) as records, min(a.first_seen) as first_seen,
-      max(a.last_seen) as last_seen, array_agg(distinct a.release) as releases,
+      max(a.last_seen) as last_seen,
       (array_agg(a.release order by a.first_seen) filter (where a.release is not null))[1]
         as first_release,
       (array_agg(a.release order by a.last_seen desc) filter (where a.release is not null))[1]
@@ -241,8 +241,15 @@ begin
       resolved_release = case when not r.regresses then g.resolved_release end
     from seen s
     join logloom.error_groups b on b.tenant_id = s.tenant_id and b.fingerprint = s.fingerprint
-    cross join lateral logloom_private.error_regresses(b, s.releases, s.last_seen, p_now)
-      r (regresses)
+    cross join lateral logloom_private.error_regresses(
+      b,
+      case when b.resolved_release is not null then array(
+        select distinct a.release from arrivals a
+        where a.tenant_id = b.tenant_id and a.fingerprint = b.fingerprint
+          and a.last_seen > b.resolved_at
+      ) end,
+      s.last_seen, p_now
+    ) r (regresses)
     left join users w on w.tenant_id = s.tenant_id and w.fingerprint = s.fingerprint
     where g.tenant_id = s.tenant_id and g.fingerprint = s.fingerprint
     -- A new group has counted nothing yet.

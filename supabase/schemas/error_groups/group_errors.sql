@@ -1,3 +1,17 @@
+-- Counts the errors of a source and fires the rules that watch for them. p_source: as for
+-- grouped_errors.
+create function logloom_private.count_error_source(p_source text, p_now timestamptz)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform logloom_private.fire_error_rules(
+    logloom_private.count_errors(logloom_private.grouped_errors(p_source), p_now), p_now
+  );
+end;
+$$;
+
 -- Runs a step of the job group_errors: counts the errors that arrived since the last step in their
 -- groups, and fires rules for groups that are new or regressed. Follows the writer by write
 -- sequence, so that each record is counted once, however late it is.
@@ -14,7 +28,8 @@ declare
   v_to bigint;
   v_end bigint;
   v_range tstzrange;
-  v_events logloom_private.error_event[];
+  v_source text;
+  v_tenant_id text;
 begin
   -- A deletion waits for this lock, so that it knows which records are counted.
   if not pg_try_advisory_xact_lock(logloom_private.lock_key('errors')) then
@@ -33,15 +48,33 @@ begin
     return null;
   end if;
   v_end := logloom_private.error_step_end(v_progress.write_seq, v_to, v_range);
-  v_events := logloom_private.count_errors(
-    logloom_private.grouped_errors(format(
-      'select l.* from logloom.logs l where l.write_seq > %s and l.write_seq <= %s '
-        'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and l.level = ''error''',
-      v_progress.write_seq, v_end, lower(v_range), upper(v_range)
-    )),
-    p_now
+  v_source := format(
+    'select l.* from logloom.logs l where l.write_seq > %s and l.write_seq <= %s '
+      'and l.ts >= %L::timestamptz and l.ts < %L::timestamptz and l.level = ''error''',
+    v_progress.write_seq, v_end, lower(v_range), upper(v_range)
   );
-  perform logloom_private.fire_error_rules(v_events, p_now);
+  begin
+    perform logloom_private.count_error_source(v_source, p_now);
+  exception
+    when lock_not_available or disk_full or query_canceled then
+      raise;
+    when others then
+      -- Counts one tenant at a time, so that the errors of one cannot stop the others.
+      for v_tenant_id in
+        execute 'select distinct s.tenant_id from (' || v_source || ') s order by 1'
+      loop
+        begin
+          perform logloom_private.count_error_source(
+            v_source || format(' and l.tenant_id = %L', v_tenant_id), p_now
+          );
+        exception
+          when lock_not_available or disk_full or query_canceled then
+            raise;
+          when others then
+            perform logloom_private.record_job_error('group_errors', sqlstate, sqlerrm);
+        end;
+      end loop;
+  end;
   update logloom_private.error_progress p set write_seq = v_end where p.singleton;
   return case when v_end < v_to then interval '0' end;
 end;

@@ -146,7 +146,6 @@ begin
   into v_answer.total_services, v_records_lately, v_answer.services
   using v_limit, lower(v_range), upper(v_range), v_shift;
   -- Hosts are counted in the records themselves, so only in few.
-  -- Hosts are counted in the records themselves, so only in few.
   if coalesce(v_records_lately, 0) <= 200000 then
     v_answer.silent_hosts := logloom_private.silent_hosts(v_tenant_id, v_query, v_range, v_shift);
   end if;

@@ -1,7 +1,7 @@
 begin;
 \ir ../alerts/rounds.psql
 \ir ../actors.psql
-select plan(28);
+select plan(30);
 
 update logloom.plans
 set max_error_groups = 5, retention_days_default = 400, retention_days_max = 400
@@ -384,6 +384,33 @@ select results_eq(
     where g.service = 'api' order by g.records$$,
   $$values (null::text, 0, 0), ('Order <*> failed for <*>', 1, 0)$$,
   'a group whose records are all gone has no title'
+);
+-- A record of before the resolution has a later release: it does not count.
+select pg_temp.error('13:10', 'Late', p_attrs => '{"release": "2.0"}');
+select pg_temp.step('13:11');
+select pg_temp.change('Late', $$p_state => 'resolved', p_release => '2.0'$$) \g /dev/null
+update logloom.error_groups set resolved_at = pg_temp.at('13:20') where title = 'Late';
+select pg_temp.error('13:15', 'Late', p_attrs => '{"release": "2.1"}');
+select pg_temp.error('13:21', 'Late', p_attrs => '{"release": "2.0"}');
+select pg_temp.step('13:22');
+select is(
+  (select g.state || g.records from logloom.error_groups g where g.title = 'Late'), 'resolved3',
+  'only releases of records after the resolution count'
+);
+
+alter table logloom.error_groups add constraint no_poison check (title <> 'Poison');
+select pg_temp.error('13:30', 'Poison');
+select pg_temp.error('13:30', 'Fine', p_tenant_id => 'umbrella');
+select pg_temp.step('13:31');
+select results_eq(
+  $$select g.title from logloom.error_groups g where g.title in ('Poison', 'Fine')
+    union all
+    select j.last_error from logloom_private.jobs j where j.name = 'group_errors'$$,
+  array[
+    'Fine',
+    '23514: new row for relation "error_groups" violates check constraint "no_poison"'
+  ],
+  'what cannot be counted stops no other tenant'
 );
 select * from finish();
 rollback;
