@@ -101,6 +101,7 @@ export const divisions: Record<string, Division> = {
     sources: ["console/src/", "tests/console/"],
     setup: 70,
     seconds: 50,
+    slow: { "tests/console/long/features_test.ts": { seconds: 45, shares: 2 } },
   },
   "chaos": {
     tests: ["tests/chaos"],

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import assert from "node:assert/strict";
-import { eventually } from "../support/eventually.ts";
-import { newUser } from "../support/users.ts";
-import { accessibilityFaults, inBrowser, openBrowser } from "./browser.ts";
-import { boxOf, boxText, completions, isSeen, search, store, withLogs } from "./steps.ts";
+import { eventually } from "../../support/eventually.ts";
+import { newUser } from "../../support/users.ts";
+import { accessibilityFaults, inBrowser, openBrowser } from "../browser.ts";
+import { boxOf, boxText, completions, isSeen, search, store, withLogs } from "../steps.ts";
 
 const browser = await openBrowser();
 globalThis.addEventListener("unload", () => void browser[Symbol.asyncDispose]());
