@@ -11,6 +11,9 @@ import { useScreens } from "./use-screens.ts";
 import { TenantSwitcher } from "./tenant-switcher.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
+/** Below this width, in CSS pixels, the links to all screens do not fit into the bar. */
+const linksWidth = 1200;
+
 /** The bar with the tenant, the screens, the palette and the user menu. */
 export function TopBar({ screen, onHelp, onGo }: {
   screen: Screen;
@@ -18,15 +21,16 @@ export function TopBar({ screen, onHelp, onGo }: {
   onGo: () => void;
 }) {
   const isNarrow = useIsNarrow();
+  const hasMenu = useIsNarrow(linksWidth);
   return (
     <header className="top-bar">
-      {isNarrow && <NavMenu screen={screen} />}
+      {hasMenu && <NavMenu screen={screen} />}
       <span className="brand">
         <Logo />
         <span className="brand-name">logloom</span>
       </span>
       <TenantSwitcher />
-      {isNarrow ? <span className="spring" /> : (
+      {hasMenu ? <span className="spring" /> : (
         <nav className="nav" aria-label={say("Screens")}>
           <NavLinks screen={screen} />
         </nav>
@@ -45,7 +49,7 @@ export function TopBar({ screen, onHelp, onGo }: {
   );
 }
 
-/** The menu of screens on a phone. Its button names the current screen. */
+/** The menu of screens on a narrow page. Its button names the current screen. */
 function NavMenu({ screen }: { screen: Screen }) {
   const id = useId();
   const menu = useRef<HTMLElement>(null);
